@@ -1,0 +1,43 @@
+# `make demo` grades the example class; `make test` runs every test. Both set up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: setup demo test quick check generate golden clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed; say which with make PYTHON=...')"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+demo: setup
+	$(BIN)/grader grade tests/example_class/submissions --out build/demo --roster tests/example_class/roster.csv --seed 1
+
+# Format, lint and types.
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# The same and the fast part of the tests.
+quick: check
+	$(BIN)/pytest -q -m "not slow"
+
+# The same and every test.
+test: check
+	$(BIN)/pytest -q
+
+# Write stubs and notebooks anew from the solutions.
+generate: setup
+	$(BIN)/grader generate
+
+# Write the golden results of the example class anew; read the difference before committing it.
+golden: setup
+	$(BIN)/pytest -q tests/example_class --update-golden
+
+clean:
+	rm -rf build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""What authors use: stubs and notebooks from solutions, and the proof that a course holds."""

@@ -1,0 +1,126 @@
+"""Generates the stub and the student notebook of an assignment from its solution."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import v4
+
+from grader.authoring.source import SolutionSource, SourceCell, cleared, read_source
+from grader.course import Course, Exercise
+
+SCHEMA_VERSION = 3
+"""Of nbgrader's cell metadata."""
+
+NOTEBOOK_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A file's path and the text it is to have."""
+
+    path: Path
+    text: str
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file has that text, to the byte."""
+        return self.path.is_file() and self.path.read_bytes() == self.text.encode()
+
+    def write(self) -> None:
+        """Write the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_bytes(self.text.encode())
+
+
+def generate(course: Course) -> list[Generated]:
+    """All files that are made from the solutions.
+
+    Raises:
+        CourseError: when a solution cannot be read.
+    """
+    files = []
+    for assignment in course.assignments:
+        paths = course.paths(assignment)
+        source = read_source(assignment, paths.solution)
+        files.append(Generated(paths.stub, stub(source)))
+        files.append(Generated(paths.notebook, student_notebook(source)))
+    return files
+
+
+def stub(source: SolutionSource) -> str:
+    """The stub: the solution's text with its regions replaced, markers and all."""
+    text = source.text
+    for cell in source.cells:
+        if cell.exercise:
+            text = text.replace(cell.text, cleared(source.assignment, cell))
+            text = text.replace(f'# %% exercise="{cell.exercise}"', "# %%")
+    return text
+
+
+def student_notebook(source: SolutionSource) -> str:
+    """The notebook for students and nbgrader: the stub's cells, each exercise with its test cell."""
+    return notebook_text(source, lambda cell: cleared(source.assignment, cell))
+
+
+def notebook_text(source: SolutionSource, answer: Callable[[SourceCell], str]) -> str:
+    """A notebook with test cells, its answer cells made by `answer`."""
+    exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
+    cells = []
+    for number, cell in enumerate(source.cells, 1):
+        if not cell.exercise:
+            cells.append(_plain_cell(cell, number))
+            continue
+        exercise = exercises[cell.exercise]
+        cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
+        test = _test_text(exercise)
+        cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
+    notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
+    nbformat.validate(notebook)
+    return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _plain_cell(cell: SourceCell, number: int) -> Any:
+    id_ = f"{'text' if cell.kind == 'markdown' else 'code'}-{number:02d}"
+    make = v4.new_markdown_cell if cell.kind == "markdown" else v4.new_code_cell
+    return make(cell.text, id=id_)
+
+
+def _code_cell(text: str, name: str, nbgrader: dict[str, Any]) -> Any:
+    return v4.new_code_cell(text, id=name[:64], metadata={"nbgrader": nbgrader})
+
+
+def _metadata(exercise: Exercise, *, is_test: bool) -> dict[str, Any]:
+    marks: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "grade": is_test,
+        "solution": not is_test,
+        "locked": is_test,
+        "task": False,
+        "grade_id": grade_id(exercise, is_test=is_test),
+    }
+    return {**marks, "points": exercise.points} if is_test else marks
+
+
+def grade_id(exercise: Exercise, *, is_test: bool) -> str:
+    """The name of an exercise's answer cell or test cell in nbgrader's gradebook."""
+    return f"test_{exercise.name}" if is_test else exercise.name
+
+
+def _test_text(exercise: Exercise) -> str:
+    return (
+        f"# Checks {exercise.name}; the last line is the points earned.\n"
+        "from grader.notebook import check_exercise\n\n"
+        f'check_exercise("{exercise.id}")'
+    )
+
+
+def stale(files: list[Generated]) -> list[Generated]:
+    """The files that differ from what the solutions make."""
+    return [file for file in files if not file.is_current]

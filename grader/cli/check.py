@@ -1,0 +1,80 @@
+"""`grader check`: a student's own run of the visible checks."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.course import Course
+    from grader.model import Result
+    from grader.sessions.base import Session
+    from grader.submission import Submission
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option(
+    "--submission",
+    type=click.Path(path_type=Path),
+    help="A folder or file with your work.  [default: assignments/]",
+)
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
+@click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
+def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug: bool) -> None:
+    """Run the visible checks on your work.
+
+    TARGET is an assignment (04_self_attention, or 04), an exercise
+    (04_self_attention/SelfAttention_v1, or SelfAttention_v1 where that is unique), or nothing for
+    all.
+
+    Exits with 0 when all passed, 1 when not, 2 for a wrong command or course, 3 when the grader
+    itself failed.
+    """
+    from grader.cli.render import print_check
+    from grader.course import find_course, load_course
+    from grader.grading import VISIBLE_CHECKS, Scope, grade
+    from grader.results import to_json
+    from grader.submission import read_submission
+    from grader.workbench import workbench_for_checking
+
+    course = load_course(find_course(Path.cwd()))
+    scope = Scope(course.select(targets), VISIBLE_CHECKS)
+    given = submission or course.root / "assignments"
+    read = read_submission(course, given, "me")
+    if read.is_empty:
+        raise UsageError(f"There is no .py and no .ipynb in {given}.")
+    session = _session(course, read, debug=debug)
+    workbench = workbench_for_checking(course, apart=debug)
+    try:
+        result = grade(workbench, read, session, scope)
+    finally:
+        session.close()
+        workbench.close()
+    if format_ == "json":
+        click.echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+    else:
+        print_check(result)
+    raise SystemExit(_exit_code(result))
+
+
+def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
+    from grader.sessions.child import ChildSession, default_launcher
+    from grader.sessions.in_process import InProcessSession
+
+    if debug:
+        return InProcessSession(submission)
+    return ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
+
+
+def _exit_code(result: "Result") -> int:
+    from grader.model import Outcome
+
+    if result.undecided:
+        return 3
+    fine = (Outcome.PASSED, Outcome.REMARK)
+    outcomes = [c.outcome for a in result.assignments for e in a.exercises for c in e.checks]
+    return 0 if all(outcome in fine for outcome in outcomes) else 1

@@ -1,0 +1,186 @@
+"""What the commands show on a terminal: results in, text out."""
+
+from collections import Counter
+from decimal import Decimal
+from itertools import groupby
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.results import points
+
+SIGNS = {
+    Outcome.PASSED: ("✓", "green"),
+    Outcome.REMARK: ("~", "cyan"),
+    Outcome.NOT_ATTEMPTED: ("·", "dim"),
+    Outcome.BLOCKED: ("·", "dim"),
+    Outcome.ERROR: ("!", "bold magenta"),
+}
+WRONG = ("✗", "red")
+WORDS = {
+    Outcome.NOT_ATTEMPTED: "not attempted yet",
+    Outcome.MISSING: "missing",
+    Outcome.TIMEOUT: "took too long",
+    Outcome.OUT_OF_MEMORY: "out of memory",
+    Outcome.CRASHED: "crashed",
+    Outcome.ERROR: "undecided: the grader failed",
+    Outcome.BLOCKED: "not run",
+    Outcome.REMARK: "remark",
+}
+ALL_SHOWN = 3
+"""Of an exercise's failures, so many are shown in full; the others by their title."""
+
+
+def console() -> Console:
+    """A terminal that does not break lines of tensors where it is not one."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=max(made.width, 100))
+
+
+def indented(text: Text, columns: int) -> Padding:
+    """Text some columns to the right, without trailing space."""
+    return Padding(text, (0, 0, 0, columns), expand=False)
+
+
+def print_check(result: Result) -> None:
+    """Show a student's own run: each exercise, and what to mend."""
+    out = console()
+    for assignment in result.assignments:
+        _print_assignment(out, assignment)
+    _print_total(out, result)
+
+
+def _print_assignment(out: Console, assignment: AssignmentResult) -> None:
+    head = f"[bold]{assignment.id}[/]"
+    source = f"  [dim]{escape(assignment.read_from or 'nothing was handed in')}[/]"
+    out.print(f"{head}{source}")
+    for note in assignment.notes:
+        out.print(indented(Text(note, style="yellow"), 2))
+    for exercise in assignment.exercises:
+        _print_exercise(out, exercise)
+    out.print()
+
+
+def _print_exercise(out: Console, exercise: ExerciseResult) -> None:
+    sign, style = exercise_sign(exercise)
+    name = exercise.id.partition("/")[2]
+    score = "?" if exercise.score is None else points(exercise.score)
+    word = _word(exercise)
+    tail = f"  [dim]{word}[/]" if word else ""
+    out.print(f"  [{style}]{sign}[/] {name:<28} {score!s:>5} / {exercise.max_score}{tail}")
+    wrong = [check for check in exercise.checks if _worth_telling(check)]
+    for check in wrong[:ALL_SHOWN]:
+        _print_check(out, check)
+    for check in wrong[ALL_SHOWN:]:
+        out.print(indented(Text(f"also: {check.title}", style="dim"), 6))
+
+
+def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
+    """The sign and the colour that stand for an exercise."""
+    if exercise.undecided:
+        return SIGNS[Outcome.ERROR]
+    if exercise.score == exercise.max_score:
+        return SIGNS[Outcome.PASSED]
+    if _word(exercise) == WORDS[Outcome.NOT_ATTEMPTED]:
+        return SIGNS[Outcome.NOT_ATTEMPTED]
+    return WRONG
+
+
+def _word(exercise: ExerciseResult) -> str:
+    """One word for an exercise whose first check already tells everything."""
+    first = exercise.checks[0].outcome if exercise.checks else Outcome.MISSING
+    return WORDS[first] if first in (Outcome.NOT_ATTEMPTED, Outcome.MISSING) else ""
+
+
+def _worth_telling(check: CheckResult) -> bool:
+    silent = (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
+    return check.outcome not in silent
+
+
+def _print_check(out: Console, check: CheckResult) -> None:
+    sign, style = SIGNS.get(check.outcome, WRONG)
+    word = WORDS.get(check.outcome, "")
+    head = Text(f"{sign} {check.title}", style=style)
+    if word:
+        head.append(f"  ({word})", style="dim")
+    out.print(indented(head, 6))
+    for line in check.message.splitlines():
+        out.print(indented(Text(line), 10))
+
+
+def _print_total(out: Console, result: Result) -> None:
+    checks = [c for a in result.assignments for e in a.exercises for c in e.checks]
+    counted = [check for check in checks if check.weight]
+    passed = sum(check.outcome is Outcome.PASSED for check in counted)
+    if result.undecided:
+        out.print("[bold magenta]The grader itself failed on a check: the score is undecided.[/]")
+        return
+    out.print(f"[bold]{points(result.score)} of {result.max_score} points[/], ", end="")
+    out.print(f"{passed} of {len(counted)} checks passed.")
+    if passed < len(counted):
+        out.print(f"Next: {_next(result)}")
+
+
+def _next(result: Result) -> str:
+    """The first exercise that has not its full score."""
+    for assignment in result.assignments:
+        for exercise in assignment.exercises:
+            if exercise.score != exercise.max_score:
+                return f"{exercise.id}, in {assignment.read_from or 'a file still to be written'}"
+    return "nothing is left to do"
+
+
+def class_table(results: list[Result], max_score: int) -> Table:
+    """The class as a table: a row per student, undecided and missing told apart from zero."""
+    table = Table(title=None, header_style="bold")
+    table.add_column("student", overflow="fold")
+    table.add_column("score", justify="right")
+    table.add_column(f"of {max_score}", justify="right")
+    table.add_column("what happened")
+    for result in results:
+        score, share = _shown_score(result)
+        table.add_row(result.student, score, share, _story(result))
+    return table
+
+
+def _shown_score(result: Result) -> tuple[str, str]:
+    if result.undecided:
+        return "undecided", ""
+    if result.score is None:
+        return "–", ""
+    share = result.score / result.max_score if result.max_score else Decimal(0)
+    return f"{points(result.score)}", f"{share:.0%}"
+
+
+def _story(result: Result) -> str:
+    """The outcomes of a student's exercises in a few words."""
+    if not result.submitted:
+        return "nothing was handed in"
+    firsts = [_headline(e) for a in result.assignments for e in a.exercises]
+    if not firsts:
+        return " ".join(note for a in result.assignments for note in a.notes[:1])
+    counts = Counter(firsts)
+    order = [word for word, _ in groupby(sorted(counts, key=firsts.index))]
+    return ", ".join(f"{counts[word]} {word}" for word in order)
+
+
+def _headline(exercise: ExerciseResult) -> str:
+    if exercise.undecided:
+        return "undecided"
+    if exercise.score == exercise.max_score:
+        return "solved"
+    outcomes = [check.outcome for check in exercise.checks]
+    for outcome in (
+        Outcome.TIMEOUT,
+        Outcome.OUT_OF_MEMORY,
+        Outcome.CRASHED,
+        Outcome.NOT_ATTEMPTED,
+        Outcome.MISSING,
+    ):
+        if outcome in outcomes:
+            return WORDS[outcome]
+    return "wrong" if not exercise.score else "partly right"

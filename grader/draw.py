@@ -1,0 +1,46 @@
+"""Draws the inputs of checks, on the trusted side, from one seed per run."""
+
+import hashlib
+
+import torch
+
+VISIBLE_SEED = "visible"
+"""Visible checks have fixed inputs, the same in every run."""
+
+
+class Draw:
+    """Inputs of one check; the same check draws the same in the same run.
+
+    Args:
+        seed: the run's seed.
+        check: the check's id.
+    """
+
+    def __init__(self, seed: str, check: str) -> None:
+        digest = hashlib.blake2b(f"{seed}\n{check}".encode(), digest_size=7).digest()
+        self.generator = torch.Generator().manual_seed(int.from_bytes(digest, "big"))
+
+    def normal(
+        self, *shape: int, std: float = 0.8, dtype: torch.dtype = torch.float32
+    ) -> torch.Tensor:
+        """Normal numbers of a standard deviation at which mistakes can be told apart."""
+        numbers = torch.randn(*shape, generator=self.generator, dtype=torch.float32)
+        return (numbers * std).to(dtype)
+
+    def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> torch.Tensor:
+        """Uniform numbers from `low` to `high`, float32."""
+        numbers = torch.rand(*shape, generator=self.generator, dtype=torch.float32)
+        return low + (high - low) * numbers
+
+    def whole(self, low: int, high: int) -> int:
+        """A whole number from `low` up to and including `high`."""
+        return int(torch.randint(low, high + 1, (), generator=self.generator))
+
+    def seed(self) -> int:
+        """A seed to hand to a call."""
+        return self.whole(1, 1_000_000)
+
+    def permutation(self, size: int) -> torch.Tensor:
+        """A permutation of `range(size)` that moves something."""
+        order = torch.randperm(size, generator=self.generator)
+        return order if not torch.equal(order, torch.arange(size)) else order.roll(1)

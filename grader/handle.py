@@ -1,0 +1,466 @@
+"""The student handle: what a check holds instead of a student's function, class or tensor.
+
+Four verbs, and what comes back is plain data, rebuilt on this side. A request that fails raises
+a `StudentOutcome`, which is no `Exception`, so that no check swallows it by accident.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+import torch
+
+from grader.course import Exercise, Limits
+from grader.errors import GraderFault
+from grader.model import Outcome
+from grader.sessions.base import Session
+from grader.submission import Submission
+from grader.wire import Frame, Packer, Reference, Unpacker, WireFault
+
+OUTCOMES = {
+    "missing": Outcome.MISSING,
+    "not_attempted": Outcome.NOT_ATTEMPTED,
+    "exception": Outcome.FAILED,
+    "timeout": Outcome.TIMEOUT,
+    "out_of_memory": Outcome.OUT_OF_MEMORY,
+    "crashed": Outcome.CRASHED,
+    "blocked": Outcome.BLOCKED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the student's own."""
+
+    file: str
+    cell: int | None
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a request did not end well. Its texts may be the student's and are never trusted.
+
+    Args:
+        kind: a key of `OUTCOMES`.
+        type: the name of the exception's class, "" when there was none.
+        bases: the names of its built-in base classes, nearest first.
+        message: the exception's text, or ours.
+        place: the student's own line, where there is one.
+        own: whether that line raised the exception itself.
+        loading: the first thing that went wrong when the file was loaded, for a missing name.
+        similar: names the student defined that look like the missing one.
+    """
+
+    kind: str
+    type: str = ""
+    bases: tuple[str, ...] = ()
+    message: str = ""
+    place: Place | None = None
+    own: bool = False
+    loading: "Failure | None" = None
+    similar: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of a check that this failure ends."""
+        return OUTCOMES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Gradients through a cotangent; None where none arrives.
+
+    Args:
+        parameters: by name, each of its parameter's shape.
+        arguments: by position ("0") or keyword, floating-point tensors only.
+    """
+
+    parameters: dict[str, torch.Tensor | None]
+    arguments: dict[str, torch.Tensor | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call came to.
+
+    Args:
+        value: plain data, a tensor, or a `Reference` to an instance.
+        changed: the arguments (by position or keyword) that were changed in place.
+        gradients: where a cotangent was given.
+        printed: what the student's code printed meanwhile.
+    """
+
+    value: Any
+    changed: tuple[str, ...] = ()
+    gradients: Gradients | None = None
+    printed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What an instance holds.
+
+    Args:
+        parameters: by every name they have.
+        buffers: by every name they have.
+        loose: tensors and modules kept in plain attributes or lists, by name: what they are.
+        aliases: groups of names of one and the same parameter or buffer.
+        training: whether it is in training mode.
+    """
+
+    parameters: dict[str, torch.Tensor]
+    buffers: dict[str, torch.Tensor]
+    loose: dict[str, str]
+    aliases: tuple[tuple[str, ...], ...]
+    training: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What came of giving an instance values.
+
+    Args:
+        report: per given name "loaded", "missing", "ambiguous" or "wrong shape (…)".
+        not_given: names of parameters that got nothing.
+    """
+
+    report: dict[str, str]
+    not_given: tuple[str, ...]
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """The names that were not loaded, and why."""
+        return {name: what for name, what in self.report.items() if what != "loaded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request a check made, for the message it may end in."""
+
+    target: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    is_forward: bool = False
+
+
+class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
+    """Ends a check because of what student code did. pytest reports it as a failure."""
+
+    def __init__(self, failure: Failure, calls: tuple[Call, ...]) -> None:
+        self.failure = failure
+        self.calls = calls
+        super().__init__(failure.message or failure.kind, pytrace=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where an exercise's name is looked up.
+
+    Args:
+        key: the file.
+        loading: the first thing that went wrong when it was loaded, if anything did.
+        names: what the file defines.
+        readable: whether the file could be read at all.
+    """
+
+    key: str
+    loading: Failure | None
+    names: tuple[str, ...] = ()
+    readable: bool = True
+
+
+@dataclass(slots=True)
+class SubmissionHandle:
+    """A submission in a session: which of its files are loaded, and what came of it."""
+
+    submission: Submission
+    session: Session
+    limits: Limits
+    opened: dict[str, tuple[int, Frame]] = field(default_factory=dict)
+
+    def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
+        """Send one request within the time for one."""
+        return self.session.ask(Frame(header, payload), self.limits.request_seconds)
+
+    def forget(self) -> None:
+        """Let go of all instances made so far."""
+        if self.opened:
+            self.ask({"verb": "forget"})
+
+    def locate(self, exercise: Exercise) -> "Located":
+        """The file in which an exercise is looked up: the first that defines its name."""
+        reading = self.submission.readings[exercise.assignment]
+        first: Located | None = None
+        for key in reading.sources:
+            problem = self.submission.sources[key].problem
+            if problem:
+                failure = Failure("missing", message=f"{key} cannot be read: {problem}")
+                first = first or Located(key, failure, readable=False)
+                continue
+            header = self._open(key).header
+            failures = header.get("failures") or [header.get("failure")]
+            failure_ = _failure(failures[0]) if failures[0] else None
+            names = tuple(name for name in header.get("names", ()) if isinstance(name, str))
+            located = Located(key, failure_, names=names)
+            if exercise.name in names:
+                return located
+            first = first or located
+        return first or Located("", Failure("missing"), readable=False)
+
+    def _open(self, key: str) -> Frame:
+        """Load a file, once per process; one that killed its process is not run again."""
+        generation, frame = self.opened.get(key, (0, None))
+        if frame is not None and ("failure" in frame.header or generation == self._generation()):
+            return frame
+        request = Frame({"verb": "open", "source": key})
+        frame = self.session.ask(request, self.limits.load_seconds)
+        self.opened[key] = (self._generation(), frame)
+        return frame
+
+    def _generation(self) -> int:
+        return self.session.generation
+
+
+@dataclass(slots=True)
+class StudentHandle:
+    """What a check holds: four verbs on one exercise's names.
+
+    A name is looked up in the file that counts for the exercise's assignment.
+    """
+
+    submission: SubmissionHandle
+    exercise: Exercise
+    calls: list[Call] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+    located: Located | None = None
+
+    def get(self, name: str) -> Any:
+        """A constant's value, or a `Reference` that tells what kind of thing a name is.
+
+        Raises:
+            StudentOutcome: when the name is missing.
+        """
+        self.calls.append(Call(name, (), {}))
+        frame = self._ask({"verb": "get", "source": self._source(), "name": name}, b"")
+        return self._unpack(frame, "value")
+
+    def call(
+        self,
+        target: "str | Reference",
+        *args: Any,
+        seed: int | None = None,
+        training: bool | None = None,
+        cotangent: torch.Tensor | None = None,
+        **kwargs: Any,
+    ) -> Answer:
+        """Call a function, make an instance of a class, or run an instance's `forward`.
+
+        Args:
+            target: a name the student defined, or an instance made before.
+            *args: plain data, tensors and instances.
+            seed: seeds torch's generator right before the call.
+            training: puts an instance into training or eval mode before.
+            cotangent: of the result's shape; asks for gradients through it.
+            **kwargs: as `args`.
+
+        Raises:
+            StudentOutcome: when it does not end well.
+        """
+        name = target if isinstance(target, str) else target.type_name
+        self.calls.append(Call(name, args, kwargs, is_forward=not isinstance(target, str)))
+        packer = Packer()
+        header = {
+            "verb": "call",
+            "source": self._source(),
+            **({"name": target} if isinstance(target, str) else {"instance": target.number}),
+            "args": [packer.pack(value) for value in args],
+            "kwargs": {key: packer.pack(value) for key, value in kwargs.items()},
+            "cotangent": None if cotangent is None else packer.pack(cotangent),
+            "seed": seed,
+            "training": training,
+        }
+        frame = self._ask(header, packer.payload())
+        return self._answer(frame)
+
+    def refusal(self, target: "str | Reference", *args: Any, **kwargs: Any) -> Failure | None:
+        """The exception a call ends in, or None when it returns; everything else raises.
+
+        Raises:
+            StudentOutcome: when the call ends in something that is not an exception.
+        """
+        try:
+            self.call(target, *args, **kwargs)
+        except StudentOutcome as outcome:
+            if outcome.failure.kind == "exception":
+                return outcome.failure
+            raise
+        return None
+
+    def state(self, instance: Reference) -> State:
+        """Parameters and buffers by every name, and what is kept where it should not be."""
+        frame = self._ask({"verb": "state", "instance": instance.number}, b"")
+        unpacker = self._unpacker(frame)
+        parameters = unpacker.unpack(frame.header.get("parameters"))
+        buffers = unpacker.unpack(frame.header.get("buffers"))
+        unpacker.finish()
+        loose, aliases = frame.header.get("loose"), frame.header.get("aliases")
+        if not _is_texts(loose) or not isinstance(aliases, list):
+            raise self._outcome(Failure("crashed", message="its state is no state"))
+        return State(
+            parameters=_tensors(parameters),
+            buffers=_tensors(buffers),
+            loose=cast(dict[str, str], loose),
+            aliases=tuple(tuple(str(name) for name in group) for group in aliases),
+            training=frame.header.get("training") is True,
+        )
+
+    def load(self, instance: Reference, values: Mapping[str, torch.Tensor]) -> Loaded:
+        """Give parameters values and dtype; a unique suffix of a name is enough."""
+        packer = Packer()
+        header = {
+            "verb": "load",
+            "instance": instance.number,
+            "values": packer.pack(dict(values)),
+        }
+        frame = self._ask(header, packer.payload())
+        report, not_given = frame.header.get("report"), frame.header.get("not_given")
+        if not _is_texts(report) or not isinstance(not_given, list):
+            raise self._outcome(Failure("crashed", message="its report on loading is no report"))
+        return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given))
+
+    # How requests are made and answers read.
+
+    def _source(self) -> str:
+        if self.located is None:
+            self.located = self.submission.locate(self.exercise)
+        loading = self.located.loading
+        if not self.located.readable:
+            raise self._outcome(loading or Failure("missing"))
+        ended = loading is not None and loading.kind in ("timeout", "crashed", "out_of_memory")
+        if ended and loading and self.exercise.name not in self.located.names:
+            raise self._outcome(loading)
+        return self.located.key
+
+    def _ask(self, header: dict[str, Any], payload: bytes) -> Frame:
+        frame = self.submission.ask(header, payload)
+        printed = frame.header.get("output")
+        if isinstance(printed, str) and printed:
+            self.printed.append(printed)
+        if "failure" in frame.header:
+            raise self._outcome(self._explained(_failure(frame.header["failure"])))
+        return frame
+
+    def _explained(self, failure: Failure) -> Failure:
+        """A missing name with the reason it may be missing; a foreign sentinel as a block."""
+        if failure.kind == "not_attempted" and failure.message != self.exercise.id:
+            return Failure("blocked", message=failure.message, place=failure.place)
+        if failure.kind != "missing" or self.located is None:
+            return failure
+        lowered = {name.lower(): name for name in self.located.names}
+        close = difflib.get_close_matches(failure.message.lower(), lowered, n=2, cutoff=0.75)
+        return Failure(
+            "missing",
+            message=failure.message,
+            loading=self.located.loading,
+            similar=tuple(lowered[name] for name in close),
+        )
+
+    def _outcome(self, failure: Failure) -> StudentOutcome:
+        return StudentOutcome(failure, tuple(self.calls))
+
+    def _unpacker(self, frame: Frame) -> Unpacker:
+        return Unpacker(frame.payload)
+
+    def _unpack(self, frame: Frame, key: str) -> Any:
+        try:
+            unpacker = self._unpacker(frame)
+            value = unpacker.unpack(frame.header.get(key))
+            unpacker.finish()
+        except WireFault as error:
+            raise self._outcome(Failure("crashed", message=_no_answer(error))) from None
+        return value
+
+    def _answer(self, frame: Frame) -> Answer:
+        try:
+            unpacker = self._unpacker(frame)
+            value = unpacker.unpack(frame.header.get("value"))
+            gradients = unpacker.unpack(frame.header.get("gradients"))
+            unpacker.finish()
+        except WireFault as error:
+            raise self._outcome(Failure("crashed", message=_no_answer(error))) from None
+        changed = frame.header.get("changed")
+        return Answer(
+            value=value,
+            changed=tuple(str(name) for name in changed) if isinstance(changed, list) else (),
+            gradients=_gradients(gradients),
+            printed="".join(self.printed),
+        )
+
+
+def _no_answer(error: WireFault) -> str:
+    return f"its process answered with something that is no answer: {error}"
+
+
+def _gradients(value: object) -> Gradients | None:
+    if not isinstance(value, dict):
+        return None
+    parts = [value.get("parameters"), value.get("arguments")]
+    parameters, arguments = (
+        {
+            str(name): tensor if isinstance(tensor, torch.Tensor) else None
+            for name, tensor in (part.items() if isinstance(part, dict) else ())
+        }
+        for part in parts
+    )
+    return Gradients(parameters, arguments)
+
+
+def _tensors(value: object) -> dict[str, torch.Tensor]:
+    items = value.items() if isinstance(value, dict) else ()
+    return {str(name): tensor for name, tensor in items if isinstance(tensor, torch.Tensor)}
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def _failure(content: Any) -> Failure:
+    """A failure as the servant tells it; anything odd in it is dropped."""
+    if not isinstance(content, dict) or content.get("kind") not in OUTCOMES:
+        return Failure("crashed", message="its process told of a failure in no known way")
+    bases = content.get("bases")
+    return Failure(
+        kind=content["kind"],
+        type=_text(content.get("type")),
+        bases=tuple(_text(base) for base in bases) if isinstance(bases, list) else (),
+        message=_text(content.get("message")),
+        place=_place(content.get("where")),
+        own=content.get("own") is True,
+    )
+
+
+def _place(content: Any) -> Place | None:
+    if not isinstance(content, dict) or type(content.get("line")) is not int:
+        return None
+    cell = content.get("cell")
+    return Place(
+        file=_text(content.get("file")),
+        cell=cell if type(cell) is int else None,
+        line=content["line"],
+        text=_text(content.get("text")),
+    )
+
+
+def _text(value: object) -> str:
+    return value[:2_000] if isinstance(value, str) else ""
+
+
+class ReferenceHandle(StudentHandle):
+    """The same four verbs on the hidden solution. That it fails is the grader's own fault."""
+
+    def _outcome(self, failure: Failure) -> StudentOutcome:
+        raise GraderFault(f"the reference solution of {self.exercise.id} failed: {failure}")

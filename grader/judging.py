@@ -1,0 +1,337 @@
+"""Compares what a student's code answered with what is expected, and says how they differ."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from grader.handle import Call
+from grader.ledger import Printed
+from grader.wire import Reference, Unsupported
+
+REFERENCE_ATOL = 1e-5
+"""Right variants of the solutions differ by at most 2e-6 from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How an answer differs from what was expected; what a message is made of.
+
+    Args:
+        what: what was compared, in words.
+        expected: the expected value.
+        actual: the student's.
+        summary: the difference in one sentence.
+        hints: what may lie behind it, a sentence each.
+        source: where the expected value is printed, "" when it is computed.
+    """
+
+    what: str
+    expected: Any
+    actual: Any
+    summary: str
+    hints: tuple[str, ...] = ()
+    source: str = ""
+
+
+class Mismatch(AssertionError):
+    """A judged value is not what was expected."""
+
+    def __init__(self, difference: Difference, calls: tuple[Call, ...]) -> None:
+        self.difference = difference
+        self.calls = calls
+        super().__init__(difference.summary)
+
+
+@dataclass(slots=True)
+class Judge:
+    """The one function checks hand their values to.
+
+    It writes down every judged value: a misconception is recognised by the values it leads to.
+
+    Args:
+        calls: the handle's list of requests, for messages.
+        judged: the values so far.
+        covered: the ledger's entries that were judged against.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    judged: list[Any] = field(default_factory=list)
+    covered: list[str] = field(default_factory=list)
+
+    def __call__(
+        self,
+        actual: Any,
+        expected: Any,
+        *,
+        what: str = "the result",
+        atol: float | None = None,
+        axes: Sequence[str] = (),
+        any_dtype: bool = False,
+    ) -> None:
+        """Compare a value with the expected one.
+
+        Args:
+            actual: what came from the student.
+            expected: plain data, a tensor, or a printed tensor (which brings its tolerance).
+            what: what is compared, in words.
+            atol: the absolute tolerance; its origin stands beside the call.
+            axes: names of the tensor's axes, for the first difference.
+            any_dtype: whether only values count, not the dtype.
+
+        Raises:
+            Mismatch: when they differ.
+        """
+        self.judged.append(actual)
+        source = ""
+        if isinstance(expected, Printed):
+            self.covered.append(expected.id)
+            places = list(dict.fromkeys(expected.printed_in))
+            source = f"printed in {' and '.join(places[:2])}"
+            atol = expected.atol if atol is None else atol
+            expected = expected.tensor
+        found = compare(actual, expected, REFERENCE_ATOL if atol is None else atol, axes, any_dtype)
+        if found is not None:
+            summary, hints = found
+            if actual is None and what == "the result":
+                hints = (*hints, "Does your function end in a `return`?")
+            difference = Difference(what, expected, actual, summary, hints, source)
+            raise Mismatch(difference, tuple(self.calls))
+
+    def shape(
+        self, actual: Any, shape: Sequence[int], *, dtype: torch.dtype | None = torch.float32
+    ) -> None:
+        """Judge what kind of thing a value is: a tensor of this shape and, unless None, dtype.
+
+        Raises:
+            Mismatch: when it is something else.
+        """
+        expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
+        self.judged.append(describe(actual))
+        found = compare(actual, expected, math.inf, any_dtype=dtype is None)
+        if found is not None:
+            raise Mismatch(Difference("", None, actual, *found), tuple(self.calls))
+
+    def that(self, holds: bool, sentence: str, *, about: Any = None) -> None:
+        """Judge a property: `sentence` says what is wrong when it does not hold.
+
+        Raises:
+            Mismatch: when it does not hold.
+        """
+        self.judged.append((bool(holds), about))
+        if not holds:
+            raise Mismatch(Difference("", None, about, sentence), tuple(self.calls))
+
+
+Found = tuple[str, tuple[str, ...]] | None
+
+
+def compare(
+    actual: Any, expected: Any, atol: float, axes: Sequence[str] = (), any_dtype: bool = False
+) -> Found:
+    """The difference in a sentence with hints, or None where there is none."""
+    if isinstance(expected, torch.Tensor):
+        return _compare_tensor(actual, expected.detach(), atol, axes, any_dtype)
+    if isinstance(expected, float) and _is_number(actual):
+        if math.isclose(actual, expected, rel_tol=0.0, abs_tol=atol):
+            return None
+        return f"expected {expected:.6g}, received {actual:.6g}", ()
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return _compare_mapping(actual, expected, atol, axes, any_dtype)
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        return _compare_sequence(actual, expected, atol, axes, any_dtype)
+    if isinstance(actual, torch.Tensor) and actual.numel() == 1:
+        actual = actual.item()
+    if type(actual) is type(expected) and actual == expected:
+        return None
+    return f"expected {expected!r}, received {describe(actual)}", ()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _compare_mapping(
+    actual: Mapping[Any, Any],
+    expected: Mapping[Any, Any],
+    atol: float,
+    axes: Sequence[str],
+    any_dtype: bool,
+) -> Found:
+    for key, value in expected.items():
+        if key not in actual:
+            return f"{key!r} is missing", ()
+        found = compare(actual[key], value, atol, axes, any_dtype)
+        if found is not None:
+            return f"at {key!r}: {found[0]}", found[1]
+    surplus = [key for key in actual if key not in expected]
+    return (f"{surplus[0]!r} is not expected", ()) if surplus else None
+
+
+def _compare_sequence(
+    actual: Sequence[Any],
+    expected: Sequence[Any],
+    atol: float,
+    axes: Sequence[str],
+    any_dtype: bool,
+) -> Found:
+    if len(actual) != len(expected):
+        return f"expected {len(expected)} entries, received {len(actual)}", ()
+    for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
+        found = compare(one, other, atol, axes, any_dtype)
+        if found is not None:
+            return f"at position {index}: {found[0]}", found[1]
+    return None
+
+
+def _compare_tensor(
+    actual: Any, expected: torch.Tensor, atol: float, axes: Sequence[str], any_dtype: bool
+) -> Found:
+    if not isinstance(actual, torch.Tensor):
+        return f"expected a {shape_words(expected)}, received {describe(actual)}", ()
+    actual = actual.detach()
+    if actual.shape != expected.shape:
+        found = f"expected the shape {tuple(expected.shape)}, received {tuple(actual.shape)}"
+        return found, tuple(_shape_hints(actual, expected, atol))
+    if actual.dtype != expected.dtype and not any_dtype:
+        return f"expected the dtype {expected.dtype}, received {actual.dtype}", ()
+    if actual.is_complex() != expected.is_complex():
+        return f"expected real numbers, received {actual.dtype}", ()
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    mine, right = actual.to(wide), expected.to(wide)
+    if math.isinf(atol):
+        return None
+    wrong = ~((mine - right).abs() <= atol)  # NaN is wrong, too
+    wrong &= ~(mine == right)  # infinities of one sign are equal
+    wrong &= ~(mine.isnan() & right.isnan())
+    if not bool(wrong.any()):
+        return None
+    return _value_summary(mine, right, wrong, axes), tuple(value_hints(mine, right, atol))
+
+
+def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+    hints = []
+    if actual.dim() >= 2 and actual.mT.shape == expected.shape:
+        hints.append("The last two axes are swapped.")
+    elif sorted(actual.shape) == sorted(expected.shape):
+        hints.append("The axes are there, in another order.")
+    elif actual.squeeze().shape == expected.squeeze().shape:
+        hints.append("It has an axis of size 1 too many or too few.")
+    elif actual.dim() == expected.dim() - 1 and actual.shape == expected.shape[1:]:
+        hints.append("The first axis is gone.")
+    return hints
+
+
+def _value_summary(
+    actual: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, axes: Sequence[str]
+) -> str:
+    index = tuple(int(position) for position in wrong.nonzero()[0])
+    one, other = expected[index].item(), actual[index].item()
+    where = _where(index, axes)
+    count, total = int(wrong.sum()), wrong.numel()
+    if total == 1:
+        return f"expected {number(one)}, received {number(other)}"
+    return (
+        f"{count} of {total} values differ, the first at {where}: "
+        f"expected {number(one)}, received {number(other)}"
+    )
+
+
+def _where(index: tuple[int, ...], axes: Sequence[str]) -> str:
+    if len(axes) == len(index):
+        return ", ".join(f"{axis} {position}" for axis, position in zip(axes, index, strict=True))
+    return f"[{', '.join(str(position) for position in index)}]"
+
+
+def number(value: Any) -> str:
+    """A number as messages show it: 4 decimals, as the documents print, more where it is small."""
+    if isinstance(value, complex):
+        return f"{value:.4f}"
+    if not math.isfinite(value):
+        return f"{value}"
+    return f"{value:.4f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
+
+
+def value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+    """What may lie behind wrong values: ratios, row sums, and the like."""
+    hints = []
+    if bool(actual.isnan().any()) and not bool(expected.isnan().any()):
+        hints.append("It contains NaN (not a number).")
+    elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
+        hints.append("It contains an infinity.")
+    if expected.is_complex():
+        return hints
+    loose = 10 * atol
+    finite = actual.isfinite() & expected.isfinite()
+    hints += _ratio_hint(actual[finite], expected[finite], loose) if finite.all() else []
+    is_square = actual.dim() >= 2 and actual.shape == actual.mT.shape
+    if is_square and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
+        hints.append("It is the expected result transposed.")
+    hints += _row_sum_hint(actual, expected, loose)
+    return hints
+
+
+def _ratio_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+    usable = expected.abs() > max(1e-3, 20 * atol)
+    if int(usable.sum()) < 2:
+        return []
+    ratios = actual[usable] / expected[usable]
+    ratio = float(ratios.median())
+    if abs(ratio) < 1e-6 or not torch.allclose(actual, ratio * expected, rtol=0, atol=atol):
+        return []
+    square = ratio * ratio
+    known = ""
+    for value, shown in (
+        (square, "the square root of {}"),
+        (1 / square, "1 / the square root of {}"),
+    ):
+        if abs(ratio) != 1 and value > 1.5 and abs(value - round(value)) < 0.01 * value:
+            whole = math.isqrt(round(value)) ** 2 == round(value)
+            known = "" if whole else f", {shown.format(round(value))}"
+    sign = "It has the opposite sign." if abs(ratio + 1) < 1e-3 else ""
+    return [sign or f"Every value is {ratio:.4g} times the expected one{known}."]
+
+
+def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+    if expected.dim() == 0 or expected.numel() < 2 or not bool(actual.isfinite().all()):
+        return []
+    ones = torch.ones((), dtype=expected.dtype)
+    tolerance = atol * expected.shape[-1] + 1e-4
+    if not bool(((expected.sum(-1) - ones).abs() < tolerance).all()):
+        return []
+    sums = actual.sum(-1)
+    if bool(((sums - ones).abs() < tolerance).all()):
+        return []
+    shown = ", ".join(number(value) for value in sums.flatten()[:4].tolist())
+    more = ", …" if sums.numel() > 4 else ""
+    rows = "rows sum" if expected.dim() > 1 else "values sum"
+    hints = [f"Its {rows} to {shown}{more} instead of 1."]
+    if actual.dim() >= 2 and bool(((actual.sum(-2) - ones).abs() < tolerance).all()):
+        hints.append("Its columns sum to 1: the softmax ran along another axis.")
+    return hints
+
+
+def shape_words(tensor: torch.Tensor) -> str:
+    """A tensor's shape in words."""
+    if tensor.dim() == 0:
+        return "tensor of a single number"
+    return f"tensor of shape {tuple(tensor.shape)}"
+
+
+def describe(value: Any) -> str:
+    """A value in a few words; never a student's own text at length."""
+    if isinstance(value, torch.Tensor):
+        return f"a {shape_words(value)}"
+    if isinstance(value, Reference):
+        return f"an instance of {value.type_name}" if value.number else f"the {value.kind} itself"
+    if isinstance(value, Unsupported):
+        return f"a value of type {value.type_name}"
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, Mapping):
+        return f"a dict of {len(value)}"
+    if isinstance(value, int | float | None):
+        return f"{value!r}"
+    return f"the text {value[:60]!r}" if isinstance(value, str) else type(value).__name__

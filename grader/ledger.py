@@ -1,0 +1,88 @@
+"""The ledger of the documents: every tensor they print, with where it stands."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from grader.errors import CourseError
+
+HALF_A_DIGIT = 5e-5
+"""Figures are printed to 4 decimals: half a unit of the last digit."""
+
+FLOAT32_NOISE = 1e-6
+"""What float32 adds to a figure that lies right between two printed ones."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One printed tensor.
+
+    Args:
+        id: its number in the ledger, like "T07".
+        how: how a check can cover it: by value, as an input, by shape, as a misconception.
+        printed_in: the places, like "000 cell 28".
+        meaning: what it is.
+        tensor: its values as printed, float32.
+    """
+
+    id: str
+    how: str
+    printed_in: tuple[str, ...]
+    meaning: str
+    tensor: torch.Tensor
+
+    @cached_property
+    def atol(self) -> float:
+        """How far a right value may lie from the printed one."""
+        return HALF_A_DIGIT + FLOAT32_NOISE
+
+
+class Ledger:
+    """All printed tensors by id, and a note of which were used.
+
+    Args:
+        path: the ledger's file.
+
+    Raises:
+        CourseError: when the file cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            entries = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise CourseError(
+                f"{path.name}: the documents' ledger cannot be read: {error}"
+            ) from error
+        self.entries = {entry["id"]: _printed(entry) for entry in entries}
+
+    def __call__(self, id_: str) -> Printed:
+        """The printed tensor of that id.
+
+        Raises:
+            CourseError: when there is none.
+        """
+        try:
+            return self.entries[id_]
+        except KeyError:
+            raise CourseError(f"the documents' ledger has no entry {id_!r}") from None
+
+
+def _printed(entry: dict[str, object]) -> Printed:
+    values = entry["values"]
+    return Printed(
+        id=str(entry["id"]),
+        how=str(entry["how"]),
+        printed_in=tuple(str(place) for place in entry["printed_in"]),  # type: ignore[attr-defined]
+        meaning=str(entry["meaning"]),
+        tensor=torch.tensor(_numbers(values), dtype=torch.float32),
+    )
+
+
+def _numbers(values: object) -> object:
+    if isinstance(values, list):
+        return [_numbers(value) for value in values]
+    return float(values)  # type: ignore[arg-type]

@@ -1,0 +1,190 @@
+"""Reading TOML so that every mistake is told at once, each with its place.
+
+A `Table` never raises on a wrong value: it writes down what is wrong and answers a stand-in, so
+that reading goes on to the next mistake.
+"""
+
+import difflib
+import re
+import tomllib
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader.errors import CourseError
+
+MAX_BYTES = 2**20
+
+
+def read_toml(path: Path, problems: list[str]) -> "Table":
+    """A file's top table.
+
+    Raises:
+        CourseError: when it cannot be read as TOML at all.
+    """
+    try:
+        data = path.read_bytes()
+        if len(data) > MAX_BYTES:
+            raise CourseError(f"{path.name}: found {len(data)} bytes; at most {MAX_BYTES} are read")
+        content = tomllib.loads(data.decode("utf-8"))
+    except OSError as error:
+        raise CourseError(f"{path.name}: it cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise CourseError(f"{path.name}: it is not TOML in UTF-8: {error}") from error
+    return Table(path.name, "", content, problems)
+
+
+@dataclass
+class Table:
+    """A table of a TOML file, and where to write down what is wrong with it.
+
+    Args:
+        file: the file's name, for places.
+        place: the table's own place in the file, "" for the top.
+        content: its keys and values.
+        problems: where sentences go.
+    """
+
+    file: str
+    place: str
+    content: dict[str, Any]
+    problems: list[str]
+    known: set[str] = field(default_factory=set)
+    children: list["Table"] = field(default_factory=list)
+
+    def table(self, key: str, *, required: bool = True) -> "Table":
+        """The table under a key; an empty one where there is none."""
+        value = self._value(key, "a table", required=required)
+        return self._child(key, value if isinstance(value, dict) else {})
+
+    def tables(self, key: str) -> list["Table"]:
+        """The tables of a list of tables that may not be empty."""
+        value = self._value(key, "a list of tables")
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self._wrong(key, value, f"[[{key}]] tables")
+            return []
+        return [self._child(f"{key}[{number}]", item) for number, item in enumerate(value, 1)]
+
+    def text(self, key: str, *, pattern: re.Pattern[str] | None = None, like: str = "") -> str:
+        """A text that is not empty, of a pattern where one is given."""
+        value = self._value(key, "a text")
+        if value is None:
+            return ""
+        wanted = f"a text like {like!r}" if like else "a text that is not empty"
+        if not isinstance(value, str) or not value or (pattern and not pattern.fullmatch(value)):
+            self._wrong(key, value, wanted)
+            return ""
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; empty where there is none."""
+        value = self._value(key, "a list of texts", required=False)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self._wrong(key, value, "a list of texts")
+            return ()
+        return tuple(value)
+
+    def choice(self, key: str, allowed: tuple[str, ...], *, default: str) -> str:
+        """One of a few texts."""
+        value = self._value(key, "a text", required=False)
+        if value is None:
+            return default
+        if value not in allowed:
+            self._wrong(key, value, " or ".join(repr(item) for item in allowed))
+            return default
+        return str(value)
+
+    def whole(
+        self, key: str, *, least: int, default: int | None = None, most: int | None = None
+    ) -> int:
+        """A whole number within bounds."""
+        value = self._value(key, "a whole number", required=default is None)
+        if value is None:
+            return default if default is not None else least
+        bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
+        fits = type(value) is int and value >= least and (most is None or value <= most)
+        if not fits:
+            self._wrong(key, value, f"a whole number {bounds}")
+            return least
+        return int(value)
+
+    def positive(self, key: str, default: float) -> float:
+        """A number of seconds above 0."""
+        value = self._value(key, "a number", required=False)
+        if value is None:
+            return default
+        if type(value) not in (int, float) or not 0 < value < 1e6:
+            self._wrong(key, value, "a number above 0")
+            return default
+        return float(value)
+
+    def moment(self, key: str) -> datetime | None:
+        """A date and time with its offset from UTC."""
+        value = self._value(key, "a date and time", required=False)
+        if value is None:
+            return None
+        if not isinstance(value, datetime) or value.tzinfo is None:
+            self._wrong(key, value, "a date and time with offset, like 2027-02-01T23:59:00+01:00")
+            return None
+        return value
+
+    def identifiers(self) -> list[str]:
+        """The keys, each of which must be a Python name; at least one."""
+        if not self.content:
+            self.problems.append(f"{self._at('')}: found nothing; at least one entry is needed")
+        for key in self.content:
+            if not key.isidentifier():
+                self.problems.append(f"{self._at(key)}: found {key!r}; a Python name is needed")
+        return [key for key in self.content if key.isidentifier()]
+
+    def forbid_duplicates(self, key: str, what: str, values: list[str]) -> None:
+        """Write down every value that occurs twice."""
+        for number, value in enumerate(values, 1):
+            first = values.index(value) + 1
+            if value and first < number:
+                self.problems.append(
+                    f"{self._at(f'{key}[{number}]')}: found the {what} {value!r} again; "
+                    f"{key}[{first}] has it already"
+                )
+
+    def forbid_unknown_keys(self) -> None:
+        """Write down every key nobody asked for, with the nearest that exists."""
+        for key in self.content:
+            if key in self.known or not self.known:
+                continue
+            close = difflib.get_close_matches(key, self.known, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            allowed = ", ".join(sorted(self.known))
+            self.problems.append(f"{self._at(key)}: unknown key; {hint}allowed: {allowed}")
+        for child in self.children:
+            child.forbid_unknown_keys()
+
+    def _child(self, key: str, content: dict[str, Any]) -> "Table":
+        place = f"{self.place}.{key}" if self.place else key
+        child = Table(self.file, place, content, self.problems)
+        self.children.append(child)
+        return child
+
+    def _value(self, key: str, wanted: str, *, required: bool = True) -> Any:
+        self.known.add(key)
+        if key not in self.content:
+            if required:
+                self.problems.append(f"{self._at(key)}: missing; {wanted} is needed")
+            return None
+        value = self.content[key]
+        if wanted == "a table" and not isinstance(value, dict):
+            self._wrong(key, value, wanted)
+        return value
+
+    def _wrong(self, key: str, value: object, wanted: str) -> None:
+        found = f"{value!r}"[:80]
+        self.problems.append(f"{self._at(key)}: found {found}; {wanted} is needed")
+
+    def _at(self, key: str) -> str:
+        place = ".".join(part for part in (self.place, key) if part)
+        return f"{self.file}: {place}" if place else self.file

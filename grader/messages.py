@@ -1,0 +1,160 @@
+"""The sentences a student reads when a check does not pass. Pure: records in, text out."""
+
+import re
+from typing import Any
+
+import torch
+
+from grader.handle import Call, Failure, Place
+from grader.judging import Difference
+from grader.wire import Reference
+
+SMALL = 49
+"""A tensor of up to so many values is shown in full."""
+
+MAX_STUDENT_TEXT = 600
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
+    """Text that came from student code: cut to size, control characters escaped."""
+    text = CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return text if len(text) <= limit else f"{text[:limit]}… (cut)"
+
+
+def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> str:
+    """What was called, what was expected, what came back, where they first differ."""
+    lines = [*call_lines(calls)]
+    lines.append(f"{_sentence(difference.what)}{difference.summary}.")
+    if isinstance(difference.expected, torch.Tensor):
+        lines += _side_by_side(difference)
+    lines += [clean(hint) for hint in difference.hints]
+    return "\n".join(lines)
+
+
+def _sentence(what: str) -> str:
+    return f"{what[:1].upper()}{what[1:]}: " if what else ""
+
+
+def _side_by_side(difference: Difference) -> list[str]:
+    expected, actual = difference.expected, difference.actual
+    if not 1 < expected.numel() <= SMALL:
+        return []
+    source = f" ({difference.source})" if difference.source else ""
+    lines = [f"expected{source}", _indented(show(expected))]
+    if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
+        lines += ["received", _indented(show(actual))]
+    return lines
+
+
+def show(tensor: torch.Tensor) -> str:
+    """A tensor as torch prints it, without what belongs to gradients."""
+    return str(tensor.detach().as_subclass(torch.Tensor))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def call_lines(calls: tuple[Call, ...]) -> list[str]:
+    """The last request, after the ones that made what it needs; empty where nothing was called."""
+    if not calls:
+        return []
+    last = calls[-1]
+    lines = []
+    if last.is_forward:
+        makers = [call for call in calls[:-1] if call.target == last.target and not call.is_forward]
+        lines += [f"model = {_call(makers[-1])}"] if makers else []
+    return [*lines, _call(last)]
+
+
+def _call(call: Call) -> str:
+    shown = [_argument(value) for value in call.args]
+    shown += [f"{name}={_argument(value)}" for name, value in call.kwargs.items()]
+    if not shown and not call.is_forward:
+        return call.target
+    return f"{'model' if call.is_forward else call.target}({', '.join(shown)})"
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        if value.numel() <= 6:
+            return " ".join(show(value).split())
+        return f"<tensor {tuple(value.shape)}>"
+    if isinstance(value, Reference):
+        return f"<{value.type_name}>"
+    return clean(repr(value), 60)
+
+
+def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str:
+    """Why a request did not end well, in words and with the student's own line."""
+    match failure.kind:
+        case "not_attempted":
+            return f"{name} is not attempted yet: the stub's NotImplementedError is still there."
+        case "missing":
+            return _missing(failure, name)
+        case "blocked":
+            return f"It needs {clean(failure.message, 100)}, which is not attempted yet."
+        case "exception":
+            lines = [*call_lines(calls), f"It raised {_exception(failure)}", *_place(failure.place)]
+            return "\n".join([*lines, *_exception_hints(failure, name)])
+        case "timeout":
+            lines = [*call_lines(calls), f"It took too long{_because(failure)}."]
+            return "\n".join([*lines, *_place(failure.place), "Is there a loop that never ends?"])
+        case "out_of_memory":
+            lines = [*call_lines(calls), "It asked for more memory than a submission may use."]
+            return "\n".join([*lines, *_place(failure.place)])
+        case _:
+            lines = [*call_lines(calls), f"The check could not finish{_because(failure)}."]
+            return "\n".join([*lines, *_place(failure.place)])
+
+
+def _because(failure: Failure) -> str:
+    text = "" if failure.message == "out of time" else clean(failure.message, 200)
+    return f": {text}" if text else ""
+
+
+def _exception(failure: Failure) -> str:
+    message = clean(failure.message)
+    return f"{clean(failure.type, 80)}: {message}" if message else clean(failure.type, 80)
+
+
+def _place(place: Place | None) -> list[str]:
+    if place is None:
+        return []
+    cell = f", cell {place.cell}" if place.cell is not None else ""
+    return [
+        f"  at {clean(place.file, 120)}{cell}, line {place.line}:",
+        f"    {clean(place.text, 200)}",
+    ]
+
+
+def _missing(failure: Failure, name: str) -> str:
+    if not failure.message:
+        return f"Nothing was handed in for {name}."
+    if failure.message != name:  # the file itself could not be read
+        return f"{clean(failure.message)}."
+    lines = [f"{name} is not defined."]
+    if failure.similar:
+        lines.append(f"Did you mean {name} when you wrote {clean(failure.similar[0], 80)}?")
+    if failure.loading is not None:
+        lines.append(f"Loading the file stopped early: {_exception(failure.loading)}")
+        lines += _place(failure.loading.place)
+    return "\n".join(lines)
+
+
+def _exception_hints(failure: Failure, name: str) -> list[str]:
+    """What a misspelt special method or a wrong signature looks like from outside."""
+    message = failure.message
+    if failure.type == "NotImplementedError" and "forward" in message:
+        return ["Its `forward` was not found. Is the method's name spelt exactly `forward`?"]
+    if "cannot assign" in message and "before Module.__init__" in message:
+        return ["`super().__init__()` has to come first in `__init__`."]
+    if failure.type == "TypeError" and ("argument" in message or "takes no" in message):
+        hints = [f"Do the parameters of {name} stand as in the stub?"]
+        if "takes no arguments" in message:
+            hints.append("Is `__init__` spelt exactly so, with two underscores on each side?")
+        return hints
+    if failure.type == "AttributeError" and "object has no attribute" in message:
+        return ["Is the attribute set in `__init__`, and `__init__` spelt exactly so?"]
+    return []

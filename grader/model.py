@@ -1,0 +1,96 @@
+"""The words of the kit as types: outcomes, checks, and the results they add up to."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+RESULT_FORMAT = "attention-course/result/1"
+
+
+class Outcome(StrEnum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_ATTEMPTED = "not_attempted"
+    MISSING = "missing"
+    BLOCKED = "blocked"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    CRASHED = "crashed"
+    REMARK = "remark"
+    ERROR = "error"
+
+
+class Visibility(StrEnum):
+    """Who sees a check: students and instructors, or instructors alone."""
+
+    VISIBLE = "visible"
+    HIDDEN = "hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check's outcome.
+
+    Args:
+        id: `<exercise id>::<visibility>::<name>`.
+        title: the sentence that holds when the check passes (its docstring).
+        weight: its share of the exercise's points; 0 for a remark.
+        message: what the student reads; empty when the check passed.
+        duration_s: seconds.
+    """
+
+    id: str
+    title: str
+    visibility: Visibility
+    weight: int
+    outcome: Outcome
+    message: str
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseResult:
+    """One exercise's score. `score` is None when it is undecided or nothing was handed in."""
+
+    id: str
+    score: Decimal | None
+    max_score: int
+    checks: tuple[CheckResult, ...] = ()
+    misconceptions: tuple[str, ...] = ()
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the grader itself failed on one of the checks."""
+        return any(check.outcome is Outcome.ERROR for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentResult:
+    """One assignment's score, with what was read for it (a file name, or "" for nothing)."""
+
+    id: str
+    read_from: str
+    score: Decimal | None
+    max_score: int
+    exercises: tuple[ExerciseResult, ...]
+    notes: tuple[str, ...] = ()
+    days_late: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Everything one run found out about one student."""
+
+    student: str
+    score: Decimal | None
+    max_score: int
+    undecided: bool
+    submitted: bool
+    isolation: tuple[str, ...]
+    seed: str
+    versions: dict[str, str]
+    course_hash: str
+    submission_hash: str
+    assignments: tuple[AssignmentResult, ...] = field(default=())

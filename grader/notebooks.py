@@ -1,0 +1,80 @@
+"""Reads untrusted notebooks as plain JSON: cells in, nothing run, nothing believed."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from grader.errors import SubmissionError
+
+MAX_BYTES = 64 * 2**20
+MAX_CELLS = 5_000
+MAX_CODE_CHARACTERS = 2**19
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A code cell: its number as Jupyter counts cells (from 1), None for a `.py` file's text."""
+
+    number: int | None
+    text: str
+
+
+def code_cells(data: bytes) -> tuple[Cell, ...]:
+    """The code cells of a notebook, without the locked test cells.
+
+    Raises:
+        SubmissionError: when it is not a notebook, saying why.
+    """
+    cells = [cell for cell in _cells(_document(data)) if isinstance(cell, dict)]
+    if len(cells) > MAX_CELLS:
+        raise SubmissionError(f"it has {len(cells)} cells; at most {MAX_CELLS} are read")
+    code = tuple(
+        Cell(number, _text(cell))
+        for number, cell in enumerate(cells, 1)
+        if cell.get("cell_type") == "code" and not is_test_cell(cell)
+    )
+    size = sum(len(cell.text) for cell in code)
+    if size > MAX_CODE_CHARACTERS:
+        raise SubmissionError(f"it has {size} characters of code; {MAX_CODE_CHARACTERS} are read")
+    return code
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    if len(data) > MAX_BYTES:
+        raise SubmissionError(f"it has {len(data)} bytes; at most {MAX_BYTES} are read")
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise SubmissionError(
+            f"its JSON breaks off at line {error.lineno}, column {error.colno} ({error.msg})"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise SubmissionError("it is not JSON in UTF-8") from error
+    if not isinstance(document, dict):
+        raise SubmissionError("its JSON is not a notebook")
+    return document
+
+
+def _cells(document: dict[str, Any]) -> list[Any]:
+    cells = document.get("cells")
+    if cells is None:  # the layout before 2015: worksheets
+        sheets = document.get("worksheets")
+        sheet = sheets[0] if isinstance(sheets, list) and sheets else None
+        cells = sheet.get("cells") if isinstance(sheet, dict) else None
+    if not isinstance(cells, list):
+        raise SubmissionError("its JSON has no list of cells, so it is not a notebook")
+    return cells
+
+
+def _text(cell: dict[str, Any]) -> str:
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
+
+
+def is_test_cell(cell: dict[str, Any]) -> bool:
+    """Whether nbgrader's metadata says that this cell only runs checks."""
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    return isinstance(marks, dict) and marks.get("grade") is True and not marks.get("solution")

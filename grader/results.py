@@ -1,0 +1,157 @@
+"""Results as JSON: the instructor's record, and the student's copy of it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from grader.model import (
+    RESULT_FORMAT,
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Result,
+    Visibility,
+)
+
+
+def points(score: Decimal | None) -> int | float | None:
+    """A score as a JSON number: an integer where it is one."""
+    if score is None:
+        return None
+    return int(score) if score == score.to_integral_value() else float(score)
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """The record of a result."""
+    return {
+        "format": RESULT_FORMAT,
+        "student": result.student,
+        "score": points(result.score),
+        "max_score": result.max_score,
+        "undecided": result.undecided,
+        "submitted": result.submitted,
+        "isolation": list(result.isolation),
+        "seed": result.seed,
+        "versions": dict(result.versions),
+        "course_hash": result.course_hash,
+        "submission_hash": result.submission_hash,
+        "assignments": [_assignment(assignment) for assignment in result.assignments],
+    }
+
+
+def _assignment(result: AssignmentResult) -> dict[str, Any]:
+    return {
+        "id": result.id,
+        "read_from": result.read_from,
+        "score": points(result.score),
+        "max_score": result.max_score,
+        "days_late": result.days_late,
+        "notes": list(result.notes),
+        "exercises": [_exercise(exercise) for exercise in result.exercises],
+    }
+
+
+def _exercise(result: ExerciseResult) -> dict[str, Any]:
+    return {
+        "id": result.id,
+        "score": points(result.score),
+        "max_score": result.max_score,
+        "misconceptions": list(result.misconceptions),
+        "checks": [_check(check) for check in result.checks],
+    }
+
+
+def _check(result: CheckResult) -> dict[str, Any]:
+    return {
+        "id": result.id,
+        "title": result.title,
+        "visibility": str(result.visibility),
+        "weight": result.weight,
+        "outcome": str(result.outcome),
+        "message": result.message,
+        "duration_s": result.duration_s,
+    }
+
+
+def for_student(result: Result) -> Result:
+    """The same result without the run's seed and without hidden checks' messages."""
+    return replace(
+        result,
+        seed="",
+        assignments=tuple(
+            replace(assignment, exercises=tuple(_without_secrets(e) for e in assignment.exercises))
+            for assignment in result.assignments
+        ),
+    )
+
+
+def _without_secrets(exercise: ExerciseResult) -> ExerciseResult:
+    return replace(exercise, checks=tuple(_public(check) for check in exercise.checks))
+
+
+def _public(check: CheckResult) -> CheckResult:
+    if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
+        return check
+    return replace(check, message="This is a hidden check: its inputs are not shown.")
+
+
+def from_json(record: Mapping[str, Any]) -> Result:
+    """A result from its record.
+
+    Raises:
+        KeyError, ValueError: when the record is not one of this format.
+    """
+    if record["format"] != RESULT_FORMAT:
+        raise ValueError(f"the format is {record['format']!r}, not {RESULT_FORMAT!r}")
+    return Result(
+        student=record["student"],
+        score=_decimal(record["score"]),
+        max_score=record["max_score"],
+        undecided=record["undecided"],
+        submitted=record["submitted"],
+        isolation=tuple(record["isolation"]),
+        seed=record["seed"],
+        versions=dict(record["versions"]),
+        course_hash=record["course_hash"],
+        submission_hash=record["submission_hash"],
+        assignments=tuple(_assignment_from(entry) for entry in record["assignments"]),
+    )
+
+
+def _decimal(value: float | None) -> Decimal | None:
+    return None if value is None else Decimal(str(value))
+
+
+def _assignment_from(entry: Mapping[str, Any]) -> AssignmentResult:
+    return AssignmentResult(
+        id=entry["id"],
+        read_from=entry["read_from"],
+        score=_decimal(entry["score"]),
+        max_score=entry["max_score"],
+        days_late=entry["days_late"],
+        notes=tuple(entry["notes"]),
+        exercises=tuple(
+            ExerciseResult(
+                id=exercise["id"],
+                score=_decimal(exercise["score"]),
+                max_score=exercise["max_score"],
+                misconceptions=tuple(exercise["misconceptions"]),
+                checks=tuple(_check_from(check) for check in exercise["checks"]),
+            )
+            for exercise in entry["exercises"]
+        ),
+    )
+
+
+def _check_from(entry: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(
+        id=entry["id"],
+        title=entry["title"],
+        visibility=Visibility(entry["visibility"]),
+        weight=entry["weight"],
+        outcome=Outcome(entry["outcome"]),
+        message=entry["message"],
+        duration_s=entry["duration_s"],
+    )

@@ -1,0 +1,219 @@
+"""Reads what a student handed in: which file counts for which assignment, as text, never run."""
+
+import hashlib
+import io
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from grader.course import Assignment, Course
+from grader.errors import SubmissionError, UsageError
+from grader.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
+
+FORMS = (".py", ".ipynb")
+NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
+TIMESTAMP = "timestamp.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file as text.
+
+    Args:
+        key: its path inside the submission, with `/`.
+        module: the name it is imported by.
+        importable: whether other files may import it (only the course's own module names).
+        cells: its code; one cell without a number for a `.py` file.
+        problem: why it could not be read, "" when it could.
+    """
+
+    key: str
+    module: str
+    importable: bool
+    cells: tuple[Cell, ...]
+    problem: str = ""
+
+    def header(self) -> dict[str, object]:
+        """This file as the servant takes it."""
+        cells = [[cell.number, cell.text] for cell in self.cells]
+        name = self.key.rpartition("/")[2]
+        return {
+            "module": self.module,
+            "importable": self.importable,
+            "display": name,
+            "cells": cells,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read for one assignment.
+
+    Args:
+        sources: the keys to look an exercise up in, first to last; none when nothing was found.
+        read_from: the file that counts, for people.
+        notes: what the student and the instructor should know about the choice.
+        submitted_at: when it was handed in, where that is known.
+    """
+
+    sources: tuple[str, ...] = ()
+    read_from: str = ""
+    notes: tuple[str, ...] = ()
+    submitted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Everything one student handed in."""
+
+    student: str
+    sources: dict[str, Source] = field(default_factory=dict)
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all was handed in."""
+        return not self.sources
+
+    @cached_property
+    def hash(self) -> str:
+        """A hash of all the code that was read."""
+        digest = hashlib.sha256()
+        for key, source in sorted(self.sources.items()):
+            digest.update(repr((key, source.problem, source.cells)).encode("utf-8", "replace"))
+        return digest.hexdigest()
+
+
+def read_submission(course: Course, path: Path, student: str) -> Submission:
+    """Read a student's folder or single file.
+
+    Raises:
+        UsageError: when the path does not exist.
+    """
+    if path.is_file():
+        source = _read(course, path, path.name)
+        readings = {a.id: Reading((source.key,), path.name) for a in course.assignments}
+        return Submission(student, {source.key: source}, readings)
+    if not path.is_dir():
+        raise UsageError(f"There is no submission at {path}. Give a folder, a .py or an .ipynb.")
+    return _Reader(course, path).read(student)
+
+
+@dataclass
+class _Reader:
+    """Reads one student's folder."""
+
+    course: Course
+    folder: Path
+    sources: dict[str, Source] = field(default_factory=dict)
+
+    def read(self, student: str) -> Submission:
+        modules = {assignment.module for assignment in self.course.assignments}
+        shared = [p for p in _files(self.folder) if p.stem not in modules]
+        shared_keys = tuple(self._add(path).key for path in shared)
+        readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
+        return Submission(student, self.sources, readings)
+
+    def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
+        inner = self.folder / assignment.id
+        flat = [self.folder / f"{assignment.module}{form}" for form in FORMS]
+        own = [p for p in _files(inner) if p.stem == assignment.module]
+        own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
+        submitted_at = _timestamp(inner) or _timestamp(self.folder)
+        if not own:
+            first = self.sources[shared[0]].key if shared else ""
+            return Reading(shared, first, (), submitted_at)
+        chosen, notes = self._choose(assignment, [self._add(path) for path in own])
+        untouched = self._is_untouched(assignment, chosen)
+        keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
+        if chosen.problem:
+            notes = (*notes, f"{chosen.key} cannot be read: {chosen.problem}.")
+        return Reading(keys, chosen.key, notes, submitted_at)
+
+    def _choose(
+        self, assignment: Assignment, found: list[Source]
+    ) -> tuple[Source, tuple[str, ...]]:
+        """The file that counts where more than one was handed in."""
+        if len(found) == 1:
+            return found[0], ()
+        readable = [source for source in found if not source.problem] or found
+        filled = [s for s in readable if not self._is_untouched(assignment, s)] or readable
+        preferred = [s for s in filled if s.key.endswith(f".{self.course.prefer}")]
+        chosen = (preferred or filled)[0]
+        others = ", ".join(source.key for source in found if source is not chosen)
+        if len(readable) < len(found):
+            return chosen, (f"{chosen.key} was read; {others} cannot be.",)
+        if len(filled) > 1 and not self._is_untouched(assignment, chosen):
+            reason = f"a .{self.course.prefer} file is preferred"
+            return chosen, (f"{chosen.key} was read and {others} was not: {reason}.",)
+        return chosen, ()
+
+    def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
+        paths = self.course.paths(assignment)
+        stub = paths.notebook if source.key.endswith(".ipynb") else paths.stub
+        if not stub.is_file():
+            return False
+        original = _read(self.course, stub, stub.name)
+        return _normal(original.cells) == _normal(source.cells)
+
+    def _add(self, path: Path) -> Source:
+        key = path.relative_to(self.folder).as_posix()
+        if key not in self.sources:
+            self.sources[key] = _read(self.course, path, key)
+        return self.sources[key]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The scripts and notebooks right in a folder, never through a link, in a fixed order."""
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    for path in sorted(folder.iterdir()):
+        hidden = path.name.startswith((".", "_", "test_")) or path.stem in NOT_SUBMISSIONS
+        if path.suffix in FORMS and not hidden and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def _read(course: Course, path: Path, key: str) -> Source:
+    module = path.stem
+    importable = any(module == assignment.module for assignment in course.assignments)
+    try:
+        cells = code_cells(path.read_bytes()) if path.suffix == ".ipynb" else _script(path)
+    except SubmissionError as error:
+        return Source(key, module, importable, (), str(error))
+    except OSError as error:
+        return Source(key, module, importable, (), f"{error.strerror}")
+    return Source(key, module, importable, cells)
+
+
+def _script(path: Path) -> tuple[Cell, ...]:
+    data = path.read_bytes()
+    if len(data) > MAX_CODE_CHARACTERS:
+        raise SubmissionError(f"it has {len(data)} bytes; at most {MAX_CODE_CHARACTERS} are read")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        raise SubmissionError("it is not text in UTF-8; save it again in that encoding") from error
+    return (Cell(None, text.replace("\r\n", "\n").replace("\r", "\n")),)
+
+
+def _normal(cells: tuple[Cell, ...]) -> list[list[str]]:
+    """Text to compare with the stub: without blank lines and trailing space."""
+    lines = [[line.rstrip() for line in cell.text.split("\n")] for cell in cells]
+    return [[line for line in cell if line] for cell in lines if any(cell)]
+
+
+def _timestamp(folder: Path) -> datetime | None:
+    """The time nbgrader wrote beside a submission, where it did."""
+    path = folder / TIMESTAMP
+    if not path.is_file() or path.is_symlink() or path.stat().st_size > 100:
+        return None
+    try:
+        text = path.read_text("utf-8").strip().replace(" UTC", "+00:00")
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None

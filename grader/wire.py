@@ -1,0 +1,326 @@
+"""Frames between the trusted side and the servant: a JSON header and raw bytes, never pickle.
+
+A frame is `!II` (header length, payload length), the header as UTF-8 JSON, the payload. The
+payload is the tensors' memory, one after the other, in the order in which the header names them.
+This module runs on both sides; what it decodes is never trusted. It imports the standard library
+and torch only.
+"""
+
+import ctypes
+import json
+import math
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+
+MAX_HEADER_BYTES = 4 * 2**20
+MAX_PAYLOAD_BYTES = 96 * 2**20
+MAX_DEPTH = 24
+MAX_ITEMS = 20_000
+MAX_TEXT = 20_000
+MAX_INT_BITS = 4_096
+MAX_RANK = 16
+PREFIX = struct.Struct("!II")
+
+DTYPES: dict[str, torch.dtype] = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+        torch.complex64,
+        torch.complex128,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+        torch.bool,
+    )
+}
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+class WireFault(ValueError):
+    """A frame or a value breaks the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message: a JSON object and the bytes of its tensors."""
+
+    header: dict[str, Any]
+    payload: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Something that stays in the servant: an instance, or a class, function or module by kind.
+
+    Args:
+        number: which one, for an instance; 0 for anything that is only described.
+        kind: "instance", "module" (an instance of `torch.nn.Module`), "class", "function".
+        type_name: the name of its class, or its own name for a class or function.
+    """
+
+    number: int
+    kind: str
+    type_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """A value that does not travel; only the name of its type does."""
+
+    type_name: str
+
+
+class Stream(Protocol):
+    """What frames are read from and written to; a socket is one."""
+
+    def recv_into(self, buffer: memoryview, /) -> int:
+        """Read up to `len(buffer)` bytes; 0 at the end."""
+
+    def sendall(self, data: bytes, /) -> None:
+        """Write all of it."""
+
+
+@dataclass(slots=True)
+class Packer:
+    """Turns values into JSON nodes and collects the bytes of their tensors.
+
+    Args:
+        refer: answers a `Reference` for an object that stays where it is, None for any other.
+    """
+
+    refer: Callable[[object], Reference | None] = lambda _: None
+    chunks: list[bytes] = field(default_factory=list)
+    size: int = 0
+    items: int = 0
+
+    def payload(self) -> bytes:
+        """The bytes of all tensors packed so far."""
+        return b"".join(self.chunks)
+
+    def pack(self, value: object, depth: int = 0) -> Any:
+        """The JSON node for a value; what cannot travel becomes its type's name."""
+        self.items += 1
+        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
+            return {"unsupported": "a value too deep or too long"}
+        if value is None or isinstance(value, bool):
+            return value if value is None else bool(value)
+        if isinstance(value, int):
+            number = int(value)
+            return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
+        if isinstance(value, float):
+            number_ = float(value)
+            return number_ if math.isfinite(number_) else {"float": repr(number_)}
+        if isinstance(value, str):
+            return str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        reference = value if isinstance(value, Reference) else self.refer(value)
+        if reference is not None:
+            return {"reference": [reference.number, reference.kind, reference.type_name[:200]]}
+        if isinstance(value, torch.Size):
+            value = tuple(value)
+        if isinstance(value, list | tuple):
+            key = "list" if isinstance(value, list) else "tuple"
+            return {key: [self.pack(item, depth + 1) for item in value]}
+        if isinstance(value, Mapping):
+            return {
+                "dict": [
+                    [self.pack(key, depth + 1), self.pack(item, depth + 1)]
+                    for key, item in value.items()
+                ]
+            }
+        return {"unsupported": type_name(value)}
+
+    def _tensor(self, tensor: torch.Tensor) -> Any:
+        data = tensor.detach()
+        if data.layout is not torch.strided or data.is_quantized or data.device.type != "cpu":
+            return {"unsupported": f"a {data.layout} tensor on {data.device.type}"}
+        if data.dtype not in DTYPE_NAMES:
+            return {"unsupported": f"a tensor of {data.dtype}"}
+        data = data.resolve_conj().resolve_neg().contiguous()
+        size = data.numel() * data.element_size()
+        if self.size + size > MAX_PAYLOAD_BYTES:
+            return {"unsupported": f"a tensor of {size} bytes, more than may travel"}
+        self.chunks.append(ctypes.string_at(data.data_ptr(), size) if size else b"")
+        self.size += size
+        return {
+            "tensor": [
+                DTYPE_NAMES[data.dtype],
+                list(data.shape),
+                isinstance(tensor, torch.nn.Parameter),
+                bool(tensor.requires_grad),
+            ]
+        }
+
+
+@dataclass(slots=True)
+class Unpacker:
+    """Rebuilds values from JSON nodes and bytes, checking every size before it allocates.
+
+    Args:
+        payload: the frame's bytes.
+        resolve: what a `Reference` becomes on this side.
+
+    Raises:
+        WireFault: when header and bytes do not agree.
+    """
+
+    payload: bytes
+    resolve: Callable[[Reference], object] = lambda reference: reference
+    offset: int = 0
+
+    def unpack(self, node: Any, depth: int = 0) -> Any:
+        """The value a node stands for."""
+        if depth > 2 * MAX_DEPTH:
+            raise WireFault("a value is nested too deeply")
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        if not isinstance(node, dict) or len(node) != 1:
+            raise WireFault("a value is neither plain nor a tagged object")
+        ((tag, content),) = node.items()
+        if tag == "float" and content in ("nan", "inf", "-inf"):
+            return float(content)
+        if tag == "tensor":
+            return self._tensor(content)
+        if tag == "reference":
+            return self.resolve(_reference(content))
+        if tag == "unsupported" and isinstance(content, str):
+            return Unsupported(content[:200])
+        if tag in ("list", "tuple") and isinstance(content, list):
+            items = [self.unpack(item, depth + 1) for item in content]
+            return items if tag == "list" else tuple(items)
+        if tag == "dict" and isinstance(content, list):
+            return self._mapping(content, depth)
+        raise WireFault(f"a value carries the unknown tag {tag[:40]!r}")
+
+    def _mapping(self, content: list[Any], depth: int) -> dict[Any, Any]:
+        mapping: dict[Any, Any] = {}
+        for pair in content:
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise WireFault("a mapping is not a list of pairs")
+            key = self.unpack(pair[0], depth + 1)
+            if not isinstance(key, str | int | float | bool | None):
+                key = f"<key {len(mapping)}>"
+            mapping[key] = self.unpack(pair[1], depth + 1)
+        return mapping
+
+    def _tensor(self, content: Any) -> torch.Tensor:
+        dtype, shape, parameter, requires_grad = _tensor_description(content)
+        count = math.prod(shape)
+        size = count * dtype.itemsize
+        if self.offset + size > len(self.payload):
+            raise WireFault("a tensor claims more bytes than the frame carries")
+        if count == 0:
+            tensor = torch.empty(shape, dtype=dtype)
+        else:
+            chunk = bytearray(memoryview(self.payload)[self.offset : self.offset + size])
+            if dtype is torch.bool and chunk.strip(b"\x00\x01"):
+                raise WireFault("a boolean tensor holds bytes that are neither 0 nor 1")
+            tensor = torch.frombuffer(chunk, dtype=dtype).reshape(shape)
+        self.offset += size
+        can_differentiate = dtype.is_floating_point or dtype.is_complex
+        if parameter:
+            return torch.nn.Parameter(tensor, requires_grad=requires_grad and can_differentiate)
+        return tensor.requires_grad_(requires_grad and can_differentiate)
+
+    def finish(self) -> None:
+        """Check that every byte of the payload belonged to a tensor.
+
+        Raises:
+            WireFault: when bytes are left over.
+        """
+        if self.offset != len(self.payload):
+            raise WireFault("the frame carries bytes that no tensor claims")
+
+
+def _reference(content: Any) -> Reference:
+    if not isinstance(content, list) or len(content) != 3:
+        raise WireFault("a reference is not number, kind and name")
+    number, kind, name = content
+    if type(number) is not int or not isinstance(kind, str) or not isinstance(name, str):
+        raise WireFault("a reference is not number, kind and name")
+    return Reference(number, kind[:20], name[:200])
+
+
+def _tensor_description(content: Any) -> tuple[torch.dtype, list[int], bool, bool]:
+    if not isinstance(content, list) or len(content) != 4:
+        raise WireFault("a tensor is not dtype, shape and two flags")
+    dtype, shape, parameter, requires_grad = content
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise WireFault("a tensor has a dtype that does not travel")
+    if not isinstance(shape, list) or len(shape) > MAX_RANK:
+        raise WireFault("a tensor's shape is not a short list")
+    if any(type(size) is not int or not 0 <= size < 2**31 for size in shape):
+        raise WireFault("a tensor's shape holds something other than sizes")
+    if type(parameter) is not bool or type(requires_grad) is not bool:
+        raise WireFault("a tensor's flags are not true or false")
+    return DTYPES[dtype], shape, parameter, requires_grad
+
+
+def type_name(value: object) -> str:
+    """The name of a value's class, cut to a sane length."""
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")[:200]
+
+
+def encode(frame: Frame) -> bytes:
+    """A frame as bytes."""
+    header = json.dumps(frame.header, separators=(",", ":"), allow_nan=False).encode()
+    return PREFIX.pack(len(header), len(frame.payload)) + header + frame.payload
+
+
+def decode_header(text: bytes) -> dict[str, Any]:
+    """A frame's header.
+
+    Raises:
+        WireFault: when it is not a JSON object.
+    """
+    try:
+        header = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError, UnicodeDecodeError) as error:
+        raise WireFault("a header is not JSON") from error
+    if not isinstance(header, dict):
+        raise WireFault("a header is not an object")
+    return header
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def send(stream: Stream, frame: Frame) -> None:
+    """Write a frame."""
+    stream.sendall(encode(frame))
+
+
+def receive(stream: Stream) -> Frame:
+    """Read a frame; its sizes are checked before anything is allocated.
+
+    Raises:
+        EOFError: at the end of the stream.
+        WireFault: when the bytes are not a frame.
+    """
+    header_size, payload_size = PREFIX.unpack(_read(stream, PREFIX.size))
+    if header_size > MAX_HEADER_BYTES or payload_size > MAX_PAYLOAD_BYTES:
+        raise WireFault("a frame announces more bytes than may travel")
+    header = decode_header(_read(stream, header_size))
+    return Frame(header, _read(stream, payload_size))
+
+
+def _read(stream: Stream, size: int) -> bytes:
+    buffer = bytearray(size)
+    view = memoryview(buffer)
+    while view:
+        count = stream.recv_into(view)
+        if count == 0:
+            raise EOFError("the stream ended inside a frame")
+        view = view[count:]
+    return bytes(buffer)
