@@ -15,7 +15,10 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 demo: setup
-	$(BIN)/grader grade tests/example_class/submissions --out build/demo --roster tests/example_class/roster.csv --seed 1
+	@if $(BIN)/grader doctor > /dev/null; then isolation=sealed; else \
+		echo "This machine cannot seal student code; see \`grader doctor\`."; isolation=process; fi; \
+	$(BIN)/grader grade tests/example_class/submissions --out build/demo \
+		--roster tests/example_class/roster.csv --seed 1 --isolation $$isolation
 
 # Format, lint and types.
 check: setup

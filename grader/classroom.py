@@ -12,12 +12,11 @@ from typing import Any
 
 from grader.course import Course
 from grader.errors import GraderError, UsageError
-from grader.grading import Scope, grade, not_submitted, undecided
+from grader.grading import Bench, Scope, grade, grading_bench, not_submitted, undecided
 from grader.model import Result
 from grader.results import for_student, points, to_json
-from grader.sessions.child import ChildSession, Launcher, default_launcher
+from grader.sessions.child import ChildSession, Launcher
 from grader.submission import FORMS, Submission, read_submission
-from grader.workbench import Workbench, live_workbench
 
 SUMMARY_FORMAT = "attention-course/summary/1"
 
@@ -69,8 +68,12 @@ def _roster(path: Path | None) -> list[str]:
     return [row["student"].strip() for row in rows if (row["student"] or "").strip()]
 
 
-def grade_class(course: Course, students: list[Student], seed: int | None) -> Iterator[Result]:
+def grade_class(
+    course: Course, students: list[Student], launcher: Launcher, seed: int | None
+) -> Iterator[Result]:
     """Grade one student after the other; a failure of ours touches one result only.
+
+    The launcher is closed at the end.
 
     Raises:
         UsageError: in a released copy, which has no hidden checks to grade by.
@@ -79,19 +82,18 @@ def grade_class(course: Course, students: list[Student], seed: int | None) -> It
         raise UsageError(
             "This is a released copy of the course, without solutions; `grader check` works here."
         )
-    workbench = live_workbench(course, str(seed if seed is not None else secrets.randbits(64)))
-    launcher = default_launcher()
+    bench = grading_bench(course, str(seed if seed is not None else secrets.randbits(64)))
     try:
         for student in students:
-            yield grade_student(workbench, launcher, student)
+            yield grade_student(bench, launcher, student)
     finally:
         launcher.close()
-        workbench.close()
+        bench.close()
 
 
-def grade_student(workbench: Workbench, launcher: Launcher, student: Student) -> Result:
+def grade_student(bench: Bench, launcher: Launcher, student: Student) -> Result:
     """Grade one student in a child process."""
-    course = workbench.course
+    workbench, course = bench.workbench, bench.workbench.course
     if student.path is None:
         return not_submitted(workbench, student.id)
     submission = Submission(student.id)
@@ -101,7 +103,7 @@ def grade_student(workbench: Workbench, launcher: Launcher, student: Student) ->
             return not_submitted(workbench, student.id)
         session = ChildSession(launcher, submission, course.limits)
         try:
-            return grade(workbench, submission, session, Scope(course.exercises))
+            return grade(bench, submission, session, Scope(course.exercises))
         finally:
             session.close()
     except (GraderError, OSError) as error:

@@ -13,7 +13,7 @@ from grader.errors import CourseError, UsageError
 from grader.manifest import Table, read_toml
 
 MANIFEST = "course.toml"
-ASSIGNMENT_ID = re.compile(r"\d\d_([a-z]+(?:_[a-z]+)*)")
+ASSIGNMENT_ID = re.compile(r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
 COURSE_VARIABLE = "GRADER_COURSE"
 
 
@@ -94,6 +94,7 @@ class Paths:
     notebook: Path
     solution: Path
     misconceptions: Path
+    hints: Path
     visible_checks: Path
     hidden_checks: Path
     recording: Path
@@ -109,6 +110,7 @@ class Course:
     limits: Limits
     late: LateRule
     assignments: tuple[Assignment, ...]
+    points: int | None = None
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -140,6 +142,7 @@ class Course:
             notebook=stubs / f"{assignment.module}.ipynb",
             solution=solutions / f"{assignment.module}.py",
             misconceptions=solutions / "misconceptions.toml",
+            hints=solutions / "hints.toml",
             visible_checks=checks / "test_visible.py",
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
@@ -170,18 +173,22 @@ class Course:
 
     def _named(self, target: str) -> tuple[Exercise, ...]:
         target = target.strip("/")
-        for assignment in self.assignments:
-            if target in (assignment.id, assignment.module, assignment.id.partition("_")[0]):
-                return assignment.exercises
+        found: dict[str, tuple[Exercise, ...]] = {
+            assignment.id: assignment.exercises
+            for assignment in self.assignments
+            if target in (assignment.id, assignment.module, assignment.id.partition("_")[0])
+        }
         if target in self.exercises:
             return (self.exercises[target],)
-        matches = [e for e in self.exercises.values() if e.name == target]
-        if len(matches) == 1:
-            return (matches[0],)
-        if matches:
-            ids = " and ".join(exercise.id for exercise in matches)
-            raise UsageError(f"{target!r} names more than one exercise: {ids}. Write one in full.")
-        raise UsageError(f"There is no assignment or exercise {target!r}.{self._nearest(target)}")
+        found |= {id_: (e,) for id_, e in self.exercises.items() if e.name == target}
+        if not found:
+            raise UsageError(
+                f"There is no assignment or exercise {target!r}.{self._nearest(target)}"
+            )
+        if len(found) > 1:
+            ids = " and ".join(found)
+            raise UsageError(f"{target!r} names more than one: {ids}. Write one in full.")
+        return next(iter(found.values()))
 
     def _nearest(self, target: str) -> str:
         names = [*self.by_id, *(a.module for a in self.assignments), *self.exercises]
@@ -200,6 +207,7 @@ def find_course(start: Path) -> Path:
         UsageError: when there is none.
     """
     given = os.environ.get(COURSE_VARIABLE)
+    start = start.absolute()
     candidates = [Path(given)] if given else [start, *start.parents]
     for folder in candidates:
         if (folder / MANIFEST).is_file():
@@ -234,6 +242,7 @@ def _course(root: Path, table: Table) -> Course:
     table.forbid_duplicates("assignments", "id", [a.id for a in assignments])
     if len({a.id for a in assignments}) == len(assignments):
         table.forbid_duplicates("assignments", "module", [a.module for a in assignments])
+        table.forbid_duplicates("assignments", "number", [a.id[:2] for a in assignments])
     return Course(
         root=root,
         title=about.text("title"),
@@ -251,6 +260,7 @@ def _course(root: Path, table: Table) -> Course:
             percent_per_day=late.whole("percent_per_day", default=0, least=0, most=100),
         ),
         assignments=assignments,
+        points=about.whole("points", least=1) if "points" in about.content else None,
     )
 
 

@@ -7,14 +7,17 @@ from importlib.metadata import version
 
 import torch
 
+from grader.catalogue import Catalogue, LiveCatalogue, RecordedCatalogue, findings
 from grader.course import Assignment, Course, Exercise
+from grader.draw import VISIBLE_SEED
 from grader.handle import SubmissionHandle
-from grader.model import AssignmentResult, CheckResult, ExerciseResult, Result, Visibility
+from grader.model import AssignmentResult, ExerciseResult, Result, Visibility
 from grader.pytest_plugin import CheckRun, run_checks
+from grader.recording import read_recording
 from grader.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
-from grader.submission import Submission
-from grader.workbench import Workbench
+from grader.submission import Reading, Submission
+from grader.workbench import Workbench, live_workbench, recorded_workbench
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
 VISIBLE_CHECKS = (Visibility.VISIBLE,)
@@ -28,31 +31,71 @@ class Scope:
     visibilities: tuple[Visibility, ...] = ALL_CHECKS
 
 
-def grade(workbench: Workbench, submission: Submission, session: Session, scope: Scope) -> Result:
-    """Run a submission's checks in a session and score them.
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What submissions are graded with: the tools of the checks, and the known mistakes."""
+
+    workbench: Workbench
+    catalogue: Catalogue
+
+    def close(self) -> None:
+        """End what the reference runs in."""
+        self.workbench.close()
+
+
+def grading_bench(course: Course, seed: str) -> Bench:
+    """What instructors grade with: solutions, hidden checks, live diagnosis."""
+    workbench = live_workbench(course, seed)
+    return Bench(workbench, LiveCatalogue(workbench))
+
+
+def checking_bench(course: Course, *, apart: bool = False) -> Bench:
+    """What students check with: recordings, or the solutions where they are at hand."""
+    if course.has_solutions:
+        workbench = live_workbench(course, VISIBLE_SEED, apart=apart)
+        return Bench(workbench, LiveCatalogue(workbench))
+    recordings = {a.id: read_recording(course.paths(a).recording) for a in course.assignments}
+    known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
+    return Bench(recorded_workbench(course, recordings), RecordedCatalogue(known))
+
+
+def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) -> Result:
+    """Run a submission's checks in a session, score them and name the mistakes.
 
     Raises:
         GraderFault: when the grader itself fails before any check could report.
     """
-    handle = SubmissionHandle(submission, session, workbench.course.limits)
+    workbench = bench.workbench
+    course = workbench.course
+    handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     run = CheckRun(workbench, handle, scope.exercises, scope.visibilities)
-    checks = run_checks(run)
-    return collect(workbench, submission, session.isolation, scope, checks)
+    outcomes = run_checks(run)
+    checks = tuple(run.checks.values())
+    exercises = {
+        exercise.id: ExerciseResult(
+            id=exercise.id,
+            score=exercise_score(exercise.points, outcomes[exercise.id]),
+            max_score=exercise.points,
+            checks=outcomes[exercise.id],
+            findings=findings(bench.catalogue, exercise, checks, run.conducts),
+        )
+        for exercise in scope.exercises.values()
+    }
+    return collect(workbench, submission, session.isolation, exercises)
 
 
 def collect(
     workbench: Workbench,
     submission: Submission,
     isolation: tuple[str, ...],
-    scope: Scope,
-    checks: dict[str, tuple[CheckResult, ...]],
+    exercises: dict[str, ExerciseResult],
 ) -> Result:
-    """The result that these outcomes add up to."""
+    """The result that these exercises add up to."""
     course = workbench.course
     assignments = tuple(
-        _assignment(course, assignment, submission, scope, checks)
+        _assignment(course, assignment, submission, exercises)
         for assignment in course.assignments
-        if any(exercise.id in scope.exercises for exercise in assignment.exercises)
+        if any(exercise.id in exercises for exercise in assignment.exercises)
     )
     return Result(
         student=submission.student,
@@ -73,19 +116,9 @@ def _assignment(
     course: Course,
     assignment: Assignment,
     submission: Submission,
-    scope: Scope,
-    checks: dict[str, tuple[CheckResult, ...]],
+    graded: dict[str, ExerciseResult],
 ) -> AssignmentResult:
-    exercises = tuple(
-        ExerciseResult(
-            id=exercise.id,
-            score=exercise_score(exercise.points, checks[exercise.id]),
-            max_score=exercise.points,
-            checks=checks[exercise.id],
-        )
-        for exercise in assignment.exercises
-        if exercise.id in scope.exercises
-    )
+    exercises = tuple(graded[e.id] for e in assignment.exercises if e.id in graded)
     reading = submission.readings[assignment.id]
     late = days_late(assignment.due, reading.submitted_at, course.late)
     notes, score = reading.notes, total(exercise.score for exercise in exercises)
@@ -136,7 +169,12 @@ def undecided(workbench: Workbench, submission: Submission, reason: str) -> Resu
         submission_hash=submission.hash,
         assignments=tuple(
             AssignmentResult(
-                a.id, submission.readings[a.id].read_from, None, a.max_score, (), (reason,)
+                a.id,
+                submission.readings.get(a.id, Reading()).read_from,
+                None,
+                a.max_score,
+                (),
+                (reason,),
             )
             for a in workbench.course.assignments
         ),

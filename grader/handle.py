@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from grader.course import Exercise, Limits
+from grader.course import Assignment, Exercise, Limits
 from grader.errors import GraderFault
 from grader.model import Outcome
 from grader.sessions.base import Session
@@ -27,6 +27,7 @@ OUTCOMES = {
     "out_of_memory": Outcome.OUT_OF_MEMORY,
     "crashed": Outcome.CRASHED,
     "blocked": Outcome.BLOCKED,
+    "no_instance": Outcome.FAILED,
 }
 
 
@@ -180,7 +181,13 @@ class SubmissionHandle:
     submission: Submission
     session: Session
     limits: Limits
+    assignments: tuple[Assignment, ...] = ()
     opened: dict[str, tuple[int, Frame]] = field(default_factory=dict)
+
+    def siblings(self, exercise: Exercise) -> tuple[Exercise, ...]:
+        """All exercises of an exercise's assignment."""
+        own = (a.exercises for a in self.assignments if a.id == exercise.assignment)
+        return next(own, (exercise,))
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""
@@ -270,6 +277,8 @@ class StudentHandle:
         Raises:
             StudentOutcome: when it does not end well.
         """
+        if not isinstance(target, str):
+            self._require_instance(target)
         name = target if isinstance(target, str) else target.type_name
         self.calls.append(Call(name, args, kwargs, is_forward=not isinstance(target, str)))
         packer = Packer()
@@ -302,6 +311,7 @@ class StudentHandle:
 
     def state(self, instance: Reference) -> State:
         """Parameters and buffers by every name, and what is kept where it should not be."""
+        self._require_instance(instance)
         frame = self._ask({"verb": "state", "instance": instance.number}, b"")
         unpacker = self._unpacker(frame)
         parameters = unpacker.unpack(frame.header.get("parameters"))
@@ -320,6 +330,7 @@ class StudentHandle:
 
     def load(self, instance: Reference, values: Mapping[str, torch.Tensor]) -> Loaded:
         """Give parameters values and dtype; a unique suffix of a name is enough."""
+        self._require_instance(instance)
         packer = Packer()
         header = {
             "verb": "load",
@@ -333,6 +344,11 @@ class StudentHandle:
         return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given))
 
     # How requests are made and answers read.
+
+    def _require_instance(self, value: object) -> None:
+        """End the check when what should be an instance of the student's class is none."""
+        if not isinstance(value, Reference) or not value.number:
+            raise self._outcome(Failure("no_instance", message=type(value).__name__))
 
     def _source(self) -> str:
         if self.located is None:
@@ -360,6 +376,8 @@ class StudentHandle:
             return Failure("blocked", message=failure.message, place=failure.place)
         if failure.kind != "missing" or self.located is None:
             return failure
+        if failure.message != self.exercise.name and self._is_anothers(failure.message):
+            return Failure("blocked", message=failure.message)
         lowered = {name.lower(): name for name in self.located.names}
         close = difflib.get_close_matches(failure.message.lower(), lowered, n=2, cutoff=0.75)
         return Failure(
@@ -368,6 +386,10 @@ class StudentHandle:
             loading=self.located.loading,
             similar=tuple(lowered[name] for name in close),
         )
+
+    def _is_anothers(self, name: str) -> bool:
+        """Whether a name is another exercise of the same assignment."""
+        return any(one.name == name for one in self.submission.siblings(self.exercise))
 
     def _outcome(self, failure: Failure) -> StudentOutcome:
         return StudentOutcome(failure, tuple(self.calls))

@@ -9,10 +9,14 @@ import torch
 
 from grader.handle import Call
 from grader.ledger import Printed
+from grader.text import clean
 from grader.wire import Reference, Unsupported
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
+
+
+NO_RETURN = "Does your function end in a `return`?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class Judge:
         if found is not None:
             summary, hints = found
             if actual is None and what == "the result":
-                hints = (*hints, "Does your function end in a `return`?")
+                hints = (*hints, NO_RETURN)
             difference = Difference(what, expected, actual, summary, hints, source)
             raise Mismatch(difference, tuple(self.calls))
 
@@ -112,7 +116,9 @@ class Judge:
         self.judged.append(describe(actual))
         found = compare(actual, expected, math.inf, any_dtype=dtype is None)
         if found is not None:
-            raise Mismatch(Difference("", None, actual, *found), tuple(self.calls))
+            summary, hints = found
+            hints = (*hints, NO_RETURN) if actual is None else hints
+            raise Mismatch(Difference("", None, actual, summary, hints), tuple(self.calls))
 
     def that(self, holds: bool, sentence: str, *, about: Any = None) -> None:
         """Judge a property: `sentence` says what is wrong when it does not hold.
@@ -134,19 +140,31 @@ def compare(
     """The difference in a sentence with hints, or None where there is none."""
     if isinstance(expected, torch.Tensor):
         return _compare_tensor(actual, expected.detach(), atol, axes, any_dtype)
+    if isinstance(actual, torch.Tensor) and actual.numel() == 1:
+        actual = actual.item()
     if isinstance(expected, float) and _is_number(actual):
-        if math.isclose(actual, expected, rel_tol=0.0, abs_tol=atol):
-            return None
-        return f"expected {expected:.6g}, received {actual:.6g}", ()
+        return _compare_numbers(actual, expected, atol)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return _compare_mapping(actual, expected, atol, axes, any_dtype)
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         return _compare_sequence(actual, expected, atol, axes, any_dtype)
-    if isinstance(actual, torch.Tensor) and actual.numel() == 1:
-        actual = actual.item()
     if type(actual) is type(expected) and actual == expected:
         return None
     return f"expected {expected!r}, received {describe(actual)}", ()
+
+
+def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
+    try:
+        actual = float(actual)
+    except OverflowError:
+        return f"expected {expected:.6g}, received a number of hundreds of digits", ()
+    is_close = math.isclose(actual, expected, rel_tol=0.0, abs_tol=atol)
+    if is_close or (math.isnan(actual) and math.isnan(expected)):
+        return None
+    one, other = f"{expected:.6g}", f"{actual:.6g}"
+    if one == other:
+        one, other = f"{expected!r}", f"{actual!r}"
+    return f"expected {one}, received {other}", ()
 
 
 def _is_number(value: object) -> bool:
@@ -162,12 +180,12 @@ def _compare_mapping(
 ) -> Found:
     for key, value in expected.items():
         if key not in actual:
-            return f"{key!r} is missing", ()
+            return f"{clean(repr(key), 60)} is missing", ()
         found = compare(actual[key], value, atol, axes, any_dtype)
         if found is not None:
-            return f"at {key!r}: {found[0]}", found[1]
+            return f"at {clean(repr(key), 60)}: {found[0]}", found[1]
     surplus = [key for key in actual if key not in expected]
-    return (f"{surplus[0]!r} is not expected", ()) if surplus else None
+    return (f"{clean(repr(surplus[0]), 60)} is not expected", ()) if surplus else None
 
 
 def _compare_sequence(
@@ -231,11 +249,12 @@ def _value_summary(
     one, other = expected[index].item(), actual[index].item()
     where = _where(index, axes)
     count, total = int(wrong.sum()), wrong.numel()
+    expected_, received = numbers(one, other)
     if total == 1:
-        return f"expected {number(one)}, received {number(other)}"
+        return f"expected {expected_}, received {received}"
     return (
         f"{count} of {total} values differ, the first at {where}: "
-        f"expected {number(one)}, received {number(other)}"
+        f"expected {expected_}, received {received}"
     )
 
 
@@ -245,13 +264,24 @@ def _where(index: tuple[int, ...], axes: Sequence[str]) -> str:
     return f"[{', '.join(str(position) for position in index)}]"
 
 
-def number(value: Any) -> str:
+def number(value: Any, decimals: int = 4) -> str:
     """A number as messages show it: 4 decimals, as the documents print, more where it is small."""
     if isinstance(value, complex):
-        return f"{value:.4f}"
+        return f"{value:.4f}" if abs(value) < 1e7 else f"{value:.3g}"
     if not math.isfinite(value):
         return f"{value}"
-    return f"{value:.4f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
+    if abs(value) >= 1e7 or 0 < abs(value) < 0.01:
+        return f"{value:.3g}"
+    return f"{value:.{decimals}f}"
+
+
+def numbers(one: Any, other: Any) -> tuple[str, str]:
+    """Two numbers that differ, with as many decimals as it takes to see it."""
+    for decimals in range(4, 9):
+        shown = number(one, decimals), number(other, decimals)
+        if shown[0] != shown[1]:
+            return shown
+    return f"{one!r}", f"{other!r}"
 
 
 def value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
@@ -267,7 +297,8 @@ def value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> li
     finite = actual.isfinite() & expected.isfinite()
     hints += _ratio_hint(actual[finite], expected[finite], loose) if finite.all() else []
     is_square = actual.dim() >= 2 and actual.shape == actual.mT.shape
-    if is_square and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
+    is_symmetric = is_square and torch.allclose(expected.mT, expected, rtol=0, atol=loose)
+    if is_square and not is_symmetric and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
         hints.append("It is the expected result transposed.")
     hints += _row_sum_hint(actual, expected, loose)
     return hints
@@ -279,19 +310,25 @@ def _ratio_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> li
         return []
     ratios = actual[usable] / expected[usable]
     ratio = float(ratios.median())
-    if abs(ratio) < 1e-6 or not torch.allclose(actual, ratio * expected, rtol=0, atol=atol):
+    is_none = abs(ratio) < 1e-6 or abs(ratio - 1) < 1e-3
+    if is_none or not torch.allclose(actual, ratio * expected, rtol=1e-5, atol=atol):
         return []
-    square = ratio * ratio
-    known = ""
-    for value, shown in (
-        (square, "the square root of {}"),
-        (1 / square, "1 / the square root of {}"),
-    ):
-        if abs(ratio) != 1 and value > 1.5 and abs(value - round(value)) < 0.01 * value:
-            whole = math.isqrt(round(value)) ** 2 == round(value)
-            known = "" if whole else f", {shown.format(round(value))}"
-    sign = "It has the opposite sign." if abs(ratio + 1) < 1e-3 else ""
-    return [sign or f"Every value is {ratio:.4g} times the expected one{known}."]
+    if abs(ratio + 1) < 1e-3:
+        return ["It has the opposite sign."]
+    return [f"Every value is {ratio:.4g} times the expected one{_root_words(ratio)}."]
+
+
+def _root_words(ratio: float) -> str:
+    """Which square root of a small whole number a ratio is, if any."""
+    sign = "minus " if ratio < 0 else ""
+    for words, square in (("", ratio * ratio), ("1 / ", 1 / (ratio * ratio))):
+        if not 1.5 < square < 2_000:
+            continue
+        nearest = round(square)
+        is_whole = abs(math.sqrt(square) - math.sqrt(nearest)) < 5e-5 * math.sqrt(square)
+        if is_whole and math.isqrt(nearest) ** 2 != nearest:
+            return f", {sign}{words}the square root of {nearest}"
+    return ""
 
 
 def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
@@ -304,8 +341,10 @@ def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
     sums = actual.sum(-1)
     if bool(((sums - ones).abs() < tolerance).all()):
         return []
-    shown = ", ".join(number(value) for value in sums.flatten()[:4].tolist())
-    more = ", …" if sums.numel() > 4 else ""
+    flat = sums.flatten()
+    wrong = flat[(flat - ones).abs() >= tolerance]
+    shown = ", ".join(number(value) for value in (flat if len(flat) <= 4 else wrong)[:4].tolist())
+    more = ", …" if len(flat) > 4 else ""
     rows = "rows sum" if expected.dim() > 1 else "values sum"
     hints = [f"Its {rows} to {shown}{more} instead of 1."]
     if actual.dim() >= 2 and bool(((actual.sum(-2) - ones).abs() < tolerance).all()):
@@ -325,13 +364,18 @@ def describe(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"a {shape_words(value)}"
     if isinstance(value, Reference):
-        return f"an instance of {value.type_name}" if value.number else f"the {value.kind} itself"
+        name = clean(value.type_name, 80)
+        return f"an instance of {name}" if value.number else f"the {clean(value.kind, 20)} itself"
     if isinstance(value, Unsupported):
-        return f"a value of type {value.type_name}"
+        return f"a value of type {clean(value.type_name, 80)}"
     if isinstance(value, list | tuple):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, Mapping):
         return f"a dict of {len(value)}"
-    if isinstance(value, int | float | None):
+    if isinstance(value, bool | None):
+        return f"{value}"
+    if isinstance(value, int):
+        return f"{value}" if value.bit_length() < 128 else "a number of dozens of digits"
+    if isinstance(value, float):
         return f"{value!r}"
-    return f"the text {value[:60]!r}" if isinstance(value, str) else type(value).__name__
+    return f"the text {clean(value[:60])!r}" if isinstance(value, str) else type(value).__name__

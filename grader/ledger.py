@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -52,12 +53,17 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         try:
-            entries = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
+            entries = [_printed(entry) for entry in json.loads(path.read_text("utf-8"))]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise CourseError(
                 f"{path.name}: the documents' ledger cannot be read: {error}"
             ) from error
-        self.entries = {entry["id"]: _printed(entry) for entry in entries}
+        self.entries = {entry.id: entry for entry in entries}
+        if len(self.entries) != len(entries):
+            ids = [entry.id for entry in entries]
+            twice = ", ".join(id_ for id_ in self.entries if ids.count(id_) > 1)
+            raise CourseError(f"{path.name}: the ids {twice} stand there more than once")
+        self.used: set[str] = set()
 
     def __call__(self, id_: str) -> Printed:
         """The printed tensor of that id.
@@ -65,24 +71,24 @@ class Ledger:
         Raises:
             CourseError: when there is none.
         """
-        try:
-            return self.entries[id_]
-        except KeyError:
-            raise CourseError(f"the documents' ledger has no entry {id_!r}") from None
+        if id_ not in self.entries:
+            raise CourseError(f"the documents' ledger has no entry {id_!r}")
+        self.used.add(id_)
+        return self.entries[id_]
 
 
-def _printed(entry: dict[str, object]) -> Printed:
-    values = entry["values"]
+def _printed(entry: dict[str, Any]) -> Printed:
+    tensor = torch.tensor(_numbers(entry["values"]), dtype=torch.float32)
+    if list(tensor.shape) != entry["shape"]:
+        raise ValueError(f"{entry['id']} has the shape {entry['shape']}, its values another")
     return Printed(
         id=str(entry["id"]),
         how=str(entry["how"]),
-        printed_in=tuple(str(place) for place in entry["printed_in"]),  # type: ignore[attr-defined]
+        printed_in=tuple(str(place) for place in entry["printed_in"]),
         meaning=str(entry["meaning"]),
-        tensor=torch.tensor(_numbers(values), dtype=torch.float32),
+        tensor=tensor,
     )
 
 
-def _numbers(values: object) -> object:
-    if isinstance(values, list):
-        return [_numbers(value) for value in values]
-    return float(values)  # type: ignore[arg-type]
+def _numbers(values: Any) -> Any:
+    return [_numbers(value) for value in values] if isinstance(values, list) else float(values)

@@ -9,12 +9,15 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from datetime import datetime
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
 from grader.errors import CourseError
 
 MAX_BYTES = 2**20
+MOST = 1_000_000
+MOST_SECONDS = 86_400
 
 
 def read_toml(path: Path, problems: list[str]) -> "Table":
@@ -24,10 +27,10 @@ def read_toml(path: Path, problems: list[str]) -> "Table":
         CourseError: when it cannot be read as TOML at all.
     """
     try:
-        data = path.read_bytes()
-        if len(data) > MAX_BYTES:
-            raise CourseError(f"{path.name}: found {len(data)} bytes; at most {MAX_BYTES} are read")
-        content = tomllib.loads(data.decode("utf-8"))
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise CourseError(f"{path.name}: found {size} bytes; at most {MAX_BYTES} are read")
+        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise CourseError(f"{path.name}: it cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
@@ -63,8 +66,9 @@ class Table:
         value = self._value(key, "a list of tables")
         if value is None:
             return []
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self._wrong(key, value, f"[[{key}]] tables")
+        is_list = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        if not is_list or not value:
+            self._wrong(key, value, f"at least one [[{key}]] table")
             return []
         return [self._child(f"{key}[{number}]", item) for number, item in enumerate(value, 1)]
 
@@ -78,6 +82,14 @@ class Table:
             self._wrong(key, value, wanted)
             return ""
         return value
+
+    def anything(self, key: str) -> str:
+        """A text that may be empty."""
+        value = self._value(key, "a text")
+        if value is None or isinstance(value, str):
+            return value or ""
+        self._wrong(key, value, "a text")
+        return ""
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts; empty where there is none."""
@@ -107,7 +119,7 @@ class Table:
         if value is None:
             return default if default is not None else least
         bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
-        fits = type(value) is int and value >= least and (most is None or value <= most)
+        fits = type(value) is int and least <= value <= (MOST if most is None else most)
         if not fits:
             self._wrong(key, value, f"a whole number {bounds}")
             return least
@@ -118,8 +130,8 @@ class Table:
         value = self._value(key, "a number", required=False)
         if value is None:
             return default
-        if type(value) not in (int, float) or not 0 < value < 1e6:
-            self._wrong(key, value, "a number above 0")
+        if type(value) not in (int, float) or not 0 < value <= MOST_SECONDS:
+            self._wrong(key, value, f"a number above 0 and up to {MOST_SECONDS}")
             return default
         return float(value)
 
@@ -133,14 +145,20 @@ class Table:
             return None
         return value
 
+    def entries(self) -> list[str]:
+        """All keys, each taken as known."""
+        self.known.update(self.content)
+        return list(self.content)
+
     def identifiers(self) -> list[str]:
         """The keys, each of which must be a Python name; at least one."""
         if not self.content:
             self.problems.append(f"{self._at('')}: found nothing; at least one entry is needed")
-        for key in self.content:
-            if not key.isidentifier():
-                self.problems.append(f"{self._at(key)}: found {key!r}; a Python name is needed")
-        return [key for key in self.content if key.isidentifier()]
+        self.known.update(self.content)
+        wrong = [key for key in self.content if not key.isidentifier() or iskeyword(key)]
+        for key in wrong:
+            self.problems.append(f"{self._at(key)}: found {key!r}; a Python name is needed")
+        return [key for key in self.content if key not in wrong]
 
     def forbid_duplicates(self, key: str, what: str, values: list[str]) -> None:
         """Write down every value that occurs twice."""
@@ -182,9 +200,18 @@ class Table:
         return value
 
     def _wrong(self, key: str, value: object, wanted: str) -> None:
-        found = f"{value!r}"[:80]
+        found = _shown(value)
         self.problems.append(f"{self._at(key)}: found {found}; {wanted} is needed")
 
     def _at(self, key: str) -> str:
         place = ".".join(part for part in (self.place, key) if part)
         return f"{self.file}: {place}" if place else self.file
+
+
+def _shown(value: object) -> str:
+    """A value in a few characters, whatever it is."""
+    if isinstance(value, dict | list):
+        return f"a {'table' if isinstance(value, dict) else 'list'} of {len(value)}"
+    if isinstance(value, int) and value.bit_length() > 128:
+        return "a number of dozens of digits"
+    return f"{value!r}"[:80]

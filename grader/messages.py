@@ -1,31 +1,24 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
-import re
 from typing import Any
 
 import torch
 
 from grader.handle import Call, Failure, Place
 from grader.judging import Difference
+from grader.text import clean
 from grader.wire import Reference
 
 SMALL = 49
 """A tensor of up to so many values is shown in full."""
 
-MAX_STUDENT_TEXT = 600
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
-
-def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
-    """Text that came from student code: cut to size, control characters escaped."""
-    text = CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
-    return text if len(text) <= limit else f"{text[:limit]}… (cut)"
-
 
 def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> str:
     """What was called, what was expected, what came back, where they first differ."""
     lines = [*call_lines(calls)]
-    lines.append(f"{_sentence(difference.what)}{difference.summary}.")
+    sentence = f"{_sentence(difference.what)}{difference.summary}"
+    end = "" if sentence.endswith((".", "?", "!")) else "."
+    lines.append(f"{sentence[:1].upper()}{sentence[1:]}{end}")
     if isinstance(difference.expected, torch.Tensor):
         lines += _side_by_side(difference)
     lines += [clean(hint) for hint in difference.hints]
@@ -33,7 +26,7 @@ def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> str:
 
 
 def _sentence(what: str) -> str:
-    return f"{what[:1].upper()}{what[1:]}: " if what else ""
+    return f"{what}: " if what else ""
 
 
 def _side_by_side(difference: Difference) -> list[str]:
@@ -82,7 +75,7 @@ def _argument(value: Any) -> str:
             return " ".join(show(value).split())
         return f"<tensor {tuple(value.shape)}>"
     if isinstance(value, Reference):
-        return f"<{value.type_name}>"
+        return f"<{clean(value.type_name, 80)}>"
     return clean(repr(value), 60)
 
 
@@ -94,13 +87,16 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
         case "missing":
             return _missing(failure, name)
         case "blocked":
-            return f"It needs {clean(failure.message, 100)}, which is not attempted yet."
+            return f"It needs {clean(failure.message, 100)}, which is not written yet."
         case "exception":
             lines = [*call_lines(calls), f"It raised {_exception(failure)}", *_place(failure.place)]
             return "\n".join([*lines, *_exception_hints(failure, name)])
         case "timeout":
             lines = [*call_lines(calls), f"It took too long{_because(failure)}."]
             return "\n".join([*lines, *_place(failure.place), "Is there a loop that never ends?"])
+        case "no_instance":
+            lines = [*call_lines(calls)]
+            return "\n".join([*lines, f"{name} does not make an instance of a class."])
         case "out_of_memory":
             lines = [*call_lines(calls), "It asked for more memory than a submission may use."]
             return "\n".join([*lines, *_place(failure.place)])
@@ -132,8 +128,9 @@ def _place(place: Place | None) -> list[str]:
 def _missing(failure: Failure, name: str) -> str:
     if not failure.message:
         return f"Nothing was handed in for {name}."
-    if failure.message != name:  # the file itself could not be read
+    if " " in failure.message:  # the file itself could not be read
         return f"{clean(failure.message)}."
+    name = clean(failure.message, 80)
     lines = [f"{name} is not defined."]
     if failure.similar:
         lines.append(f"Did you mean {name} when you wrote {clean(failure.similar[0], 80)}?")
@@ -150,9 +147,9 @@ def _exception_hints(failure: Failure, name: str) -> list[str]:
         return ["Its `forward` was not found. Is the method's name spelt exactly `forward`?"]
     if "cannot assign" in message and "before Module.__init__" in message:
         return ["`super().__init__()` has to come first in `__init__`."]
-    if failure.type == "TypeError" and ("argument" in message or "takes no" in message):
+    if failure.type == "TypeError" and not failure.own and "argument" in message:
         hints = [f"Do the parameters of {name} stand as in the stub?"]
-        if "takes no arguments" in message:
+        if "takes no arguments" in message or "__init__() takes 1 positional" in message:
             hints.append("Is `__init__` spelt exactly so, with two underscores on each side?")
         return hints
     if failure.type == "AttributeError" and "object has no attribute" in message:

@@ -51,6 +51,28 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistake:
+    """A known mistake as people read of it.
+
+    Args:
+        id: the misconception's name.
+        symptom: what goes wrong, in a sentence.
+        question: one question that leads out of it.
+    """
+
+    id: str
+    symptom: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One mistake that was recognised: certain, or one of several that look the same here."""
+
+    candidates: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ExerciseResult:
     """One exercise's score. `score` is None when it is undecided or nothing was handed in."""
 
@@ -58,7 +80,12 @@ class ExerciseResult:
     score: Decimal | None
     max_score: int
     checks: tuple[CheckResult, ...] = ()
-    misconceptions: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def misconceptions(self) -> tuple[str, ...]:
+        """The names of the mistakes that are certain."""
+        return tuple(f.candidates[0].id for f in self.findings if len(f.candidates) == 1)
 
     @property
     def undecided(self) -> bool:

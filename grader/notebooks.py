@@ -25,13 +25,13 @@ def code_cells(data: bytes) -> tuple[Cell, ...]:
     Raises:
         SubmissionError: when it is not a notebook, saying why.
     """
-    cells = [cell for cell in _cells(_document(data)) if isinstance(cell, dict)]
+    cells = _cells(_document(data))
     if len(cells) > MAX_CELLS:
         raise SubmissionError(f"it has {len(cells)} cells; at most {MAX_CELLS} are read")
     code = tuple(
         Cell(number, _text(cell))
         for number, cell in enumerate(cells, 1)
-        if cell.get("cell_type") == "code" and not is_test_cell(cell)
+        if isinstance(cell, dict) and cell.get("cell_type") == "code" and not is_test_cell(cell)
     )
     size = sum(len(cell.text) for cell in code)
     if size > MAX_CODE_CHARACTERS:

@@ -11,8 +11,9 @@ Marks: `weight(n)` (1 unless said), `gate` (when it does not pass, the exercise'
 blocked), `remark` (costs nothing). Fixtures: `student`, `reference`, `judge`, `draw`, `printed`.
 """
 
+import inspect
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,9 @@ from grader.errors import CourseError, GraderFault
 from grader.handle import ReferenceHandle, StudentHandle, StudentOutcome, SubmissionHandle
 from grader.judging import Judge, Mismatch
 from grader.ledger import Ledger
-from grader.messages import clean, explain_difference, explain_failure
+from grader.messages import explain_difference, explain_failure
 from grader.model import CheckResult, Outcome, Visibility
+from grader.text import clean
 from grader.workbench import Tools, Workbench
 
 FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
@@ -61,7 +63,21 @@ class Check:
     weight: int
     is_gate: bool
     is_remark: bool
-    item: pytest.Function
+    owner: type
+    function: Callable[..., None]
+
+    def run(self, tools: Tools) -> "Conduct":
+        """Call the check function itself, outside of pytest, with what it asks for by name."""
+        names = list(inspect.signature(self.function).parameters)[1:]
+        try:
+            self.function(self.owner(), **{name: getattr(tools, name) for name in names})
+        except (StudentOutcome, AssertionError) as error:
+            return Conduct(self, tools.judge.judged, error)
+        return Conduct(self, tools.judge.judged, None, tuple(tools.judge.covered))
+
+    def ends_its_exercise(self, outcome: Outcome) -> bool:
+        """Whether the later checks of the exercise are blocked when this one ended so."""
+        return outcome in ENDS_THE_EXERCISE or (self.is_gate and outcome is not Outcome.PASSED)
 
 
 class Blocked(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -75,6 +91,7 @@ class Conduct:
     check: Check
     judged: list[Any]
     raised: BaseException | None
+    covered: tuple[str, ...] = ()
 
 
 @dataclass
@@ -189,9 +206,11 @@ class CheckRun:
     ) -> None:
         printed = "".join(tools.student.printed) if tools is not None else ""
         outcome, message = conclude(check, error, printed)
-        self.conducts[check.id] = Conduct(check, tools.judge.judged if tools else [], error)
+        judge = tools.judge if tools is not None else Judge()
+        conduct = Conduct(check, judge.judged, error, tuple(judge.covered))
+        self.conducts[check.id] = conduct
         self._write(check, outcome, message, call.duration)
-        if outcome in ENDS_THE_EXERCISE or (check.is_gate and outcome is not Outcome.PASSED):
+        if check.ends_its_exercise(outcome):
             self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"
 
     def _write(self, check: Check, outcome: Outcome, message: str, seconds: float) -> None:
@@ -227,8 +246,8 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
     Raises:
         CourseError: when it declares no exercise of its assignment, or lacks a docstring.
     """
-    if not isinstance(item, pytest.Function):
-        raise CourseError(f"{item.nodeid}: only functions can be checks")
+    if not isinstance(item, pytest.Function) or item.cls is None:
+        raise CourseError(f"{item.nodeid}: only methods of classes can be checks")
     mark = item.get_closest_marker("exercise")
     id_ = f"{item.path.parent.name}/{mark.args[0] if mark and mark.args else ''}"
     if id_ not in course.exercises:
@@ -247,7 +266,8 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         weight=0 if is_remark else weight.args[0] if weight else 1,
         is_gate=item.get_closest_marker("gate") is not None,
         is_remark=is_remark,
-        item=item,
+        owner=item.cls,
+        function=item.function,
     )
 
 

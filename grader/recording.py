@@ -5,12 +5,14 @@ visible check of an assignment, in order.
 """
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.diagnosis import Known, Trace
 from grader.errors import CourseError
-from grader.wire import PREFIX, Frame, WireFault, decode_header, encode
+from grader.model import Mistake
+from grader.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
 
 FORMAT = "attention-course/recording/1"
 MAX_BYTES = 2**28
@@ -25,16 +27,20 @@ class Recording:
         source: the key of the solution's file.
         names: what the solution defines.
         traces: per check, each request's shape and answer.
+        known: per exercise, how its checks go with one known mistake and with two.
+        hints: per exercise, by its short name.
     """
 
     source: str
     names: list[str]
     traces: Traces
+    known: dict[str, tuple[list[Known], list[Known]]]
+    hints: dict[str, tuple[str, ...]]
 
 
 def write_recording(recording: Recording) -> bytes:
     """A recording as bytes."""
-    payloads = []
+    payloads: list[bytes] = []
     traces: dict[str, list[Any]] = {}
     for check, trace in recording.traces.items():
         traces[check] = [[shape, frame.header, len(frame.payload)] for shape, frame in trace]
@@ -44,6 +50,11 @@ def write_recording(recording: Recording) -> bytes:
         "source": recording.source,
         "names": recording.names,
         "traces": traces,
+        "hints": {name: list(texts) for name, texts in recording.hints.items()},
+        "known": {
+            exercise: [[_known_node(entry, payloads) for entry in entries] for entries in both]
+            for exercise, both in recording.known.items()
+        },
     }
     return zlib.compress(encode(Frame(header, b"".join(payloads))), level=9)
 
@@ -63,15 +74,52 @@ def read_recording(path: Path) -> Recording:
         payload = data[start : start + payload_size]
         if header["format"] != FORMAT:
             raise WireFault(f"its format is {header['format']!r}")
-        traces, offset = {}, 0
-        for check, trace in header["traces"].items():
-            frames: list[tuple[str, Frame]] = []
-            for shape, answer, size in trace:
-                frames.append((shape, Frame(answer, payload[offset : offset + size])))
-                offset += size
-            traces[check] = frames
-        return Recording(header["source"], header["names"], traces)
+        reader = _Reader(payload)
+        traces = {
+            check: [(shape, Frame(answer, reader.take(size))) for shape, answer, size in trace]
+            for check, trace in header["traces"].items()
+        }
+        known = {
+            exercise: (
+                [_known(node, reader) for node in singles],
+                [_known(node, reader) for node in pairs],
+            )
+            for exercise, (singles, pairs) in header["known"].items()
+        }
+        hints = {name: tuple(texts) for name, texts in header["hints"].items()}
+        return Recording(header["source"], header["names"], traces, known, hints)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
     except (zlib.error, WireFault, KeyError, ValueError, TypeError, IndexError) as error:
         raise CourseError(f"{path.name} is damaged ({error}); get the release anew") from error
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Hands out the payload piece by piece."""
+
+    payload: bytes
+    offset: int = 0
+
+    def take(self, size: int) -> bytes:
+        self.offset += size
+        return self.payload[self.offset - size : self.offset]
+
+
+def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:
+    """A known mistake as JSON; its tensors' bytes go to the payloads."""
+    nodes = []
+    for check, trace in entry.traces.items():
+        packer = Packer()
+        nodes.append([check, trace.end, packer.pack(list(trace.judged)), packer.size])
+        payloads.append(packer.payload())
+    return [[asdict(mistake) for mistake in entry.mistakes], nodes]
+
+
+def _known(node: list[Any], reader: _Reader) -> Known:
+    mistakes, nodes = node
+    traces = {}
+    for check, end, judged, size in nodes:
+        unpacker = Unpacker(reader.take(size))
+        traces[check] = Trace(end, tuple(unpacker.unpack(judged)))
+    return Known(tuple(Mistake(**mistake) for mistake in mistakes), traces)

@@ -1,7 +1,7 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +10,8 @@ from grader.model import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
+    Finding,
+    Mistake,
     Outcome,
     Result,
     Visibility,
@@ -59,6 +61,10 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
         "score": points(result.score),
         "max_score": result.max_score,
         "misconceptions": list(result.misconceptions),
+        "findings": [
+            {"one_of": [asdict(mistake) for mistake in finding.candidates]}
+            for finding in result.findings
+        ],
         "checks": [_check(check) for check in result.checks],
     }
 
@@ -120,8 +126,12 @@ def from_json(record: Mapping[str, Any]) -> Result:
     )
 
 
-def _decimal(value: float | None) -> Decimal | None:
-    return None if value is None else Decimal(str(value))
+def _decimal(value: object) -> Decimal | None:
+    if value is None:
+        return None
+    if not isinstance(value, int | float):
+        raise ValueError(f"a score is a number, not {value!r}")
+    return Decimal(str(value))
 
 
 def _assignment_from(entry: Mapping[str, Any]) -> AssignmentResult:
@@ -137,7 +147,10 @@ def _assignment_from(entry: Mapping[str, Any]) -> AssignmentResult:
                 id=exercise["id"],
                 score=_decimal(exercise["score"]),
                 max_score=exercise["max_score"],
-                misconceptions=tuple(exercise["misconceptions"]),
+                findings=tuple(
+                    Finding(tuple(Mistake(**mistake) for mistake in finding["one_of"]))
+                    for finding in exercise["findings"]
+                ),
                 checks=tuple(_check_from(check) for check in exercise["checks"]),
             )
             for exercise in entry["exercises"]

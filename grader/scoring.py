@@ -33,10 +33,15 @@ def total(scores: Iterable[Decimal | None]) -> Decimal | None:
     return None if None in known else sum((s for s in known if s is not None), Decimal(0))
 
 
-def whole_points(exercises: Iterable[ExerciseResult]) -> int:
-    """The rounded exercises summed, for platforms that want integers; halves up."""
-    scores = [exercise.score or Decimal(0) for exercise in exercises]
-    return sum(math.floor(score + Decimal("0.5")) for score in scores)
+def whole_points(exercises: Iterable[ExerciseResult]) -> int | None:
+    """The rounded exercises summed, for platforms that want integers; halves up.
+
+    None when one of them is undecided.
+    """
+    scores = [exercise.score for exercise in exercises]
+    if None in scores:
+        return None
+    return sum(math.floor(score + Decimal("0.5")) for score in scores if score is not None)
 
 
 def days_late(due: datetime | None, submitted_at: datetime | None, rule: LateRule) -> int:

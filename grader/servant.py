@@ -86,6 +86,11 @@ class Servant:
         try:
             return opened.namespace[request["name"]]
         except KeyError:
+            # A constant's stub raises where the constant would be: at the top of the file.
+            for failure in opened.failures:
+                sentinel = SENTINEL.fullmatch(failure.message)
+                if sentinel and sentinel[1].endswith(f"/{request['name']}"):
+                    raise NotImplementedError(failure.message) from None
             raise Missing(request["name"]) from None
 
     def _instance(self, number: int) -> object:
@@ -154,7 +159,7 @@ class Servant:
         return target(*args, **kwargs)  # type: ignore[operator]
 
     def _failure(self, error: BaseException) -> Failure:
-        failure = describe_failure(error, self.sources.files)
+        failure = describe_failure(error, self.sources.place_of)
         sentinel = SENTINEL.fullmatch(failure.message)
         if isinstance(error, NotImplementedError) and failure.own and sentinel:
             return Failure("not_attempted", failure.type, failure.bases, sentinel[1], failure.where)

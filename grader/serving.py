@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from grader import sealing
 from grader.servant import Servant
 from grader.sources import OutOfTime, Sources, describe_failure
 from grader.wire import Frame, WireFault, receive, send
@@ -63,6 +64,7 @@ def serve(connection: socket.socket, limits: dict[str, Any]) -> None:
     printed = BoundedText(int(limits["output_kib"]) * 1024)
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = printed
+    send(connection, Frame({"ready": True}))
     servant = Servant(
         Sources(register=True), drain=printed.drain, first=int(limits["first_instance"])
     )
@@ -87,7 +89,7 @@ def _answer_in_time(servant: Servant, frame: Frame) -> Frame:
         timer(signal.ITIMER_REAL, seconds)
         return servant.answer(frame)
     except OutOfTime as error:
-        failure = describe_failure(error, servant.sources.files)
+        failure = describe_failure(error, servant.sources.place_of)
         return Frame({"failure": failure.header(), "output": ""})
     finally:
         timer(signal.ITIMER_REAL, 0)
@@ -172,6 +174,7 @@ def warm_parent(descriptor: int) -> None:
     warm_up()
     gc.collect()
     gc.freeze()
+    sealing.adopt_orphans()
     control.send(b'{"ready": true}')
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, CONTROL_BYTES, 1)
@@ -179,15 +182,47 @@ def warm_parent(descriptor: int) -> None:
             return
         request = json.loads(message)
         if "fork" in request:
+            answer = {"pid": _fork(control, descriptors[0], request["fork"])}
+        else:
+            answer = {"status": _reap(request["reap"], request["patience"])}
+        control.send(json.dumps(answer).encode())
+
+
+def _fork(control: socket.socket, descriptor: int, limits: dict[str, Any]) -> int:
+    """Fork a child that serves one submission, and answer its process id.
+
+    New namespaces take effect in what is forked after them, so there a process in between makes
+    them, forks the child, tells its id and ends. The child becomes this process's own.
+    """
+    if not limits["namespaces"]:
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            _child(socket.socket(fileno=descriptor), limits)
+        os.close(descriptor)
+        return pid
+    told, tell = os.pipe()
+    between = os.fork()
+    if between == 0:
+        status = 1
+        try:
+            control.close()
+            os.close(told)
+            sealing.enter_namespaces()
             pid = os.fork()
             if pid == 0:
-                control.close()
-                _child(socket.socket(fileno=descriptors[0]), request["fork"])
-            os.close(descriptors[0])
-            control.send(json.dumps({"pid": pid}).encode())
-        else:
-            status = _reap(request["reap"], request["patience"])
-            control.send(json.dumps({"status": status}).encode())
+                os.close(tell)
+                _child(socket.socket(fileno=descriptor), limits)
+            os.write(tell, str(pid).encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(tell)
+    os.close(descriptor)
+    text = os.read(told, 32)
+    os.close(told)
+    os.waitpid(between, 0)
+    return int(text or b"0")
 
 
 def _reap(pid: int, patience: float) -> int:
@@ -208,9 +243,38 @@ def _child(connection: socket.socket, limits: dict[str, Any]) -> None:
     status = 1
     try:
         os.setsid()
-        os.chdir(limits["folder"])
-        limit_process(limits)
+        _close_all_but(connection.fileno())
+        try:
+            _confine(limits)
+        except OSError as error:
+            send(connection, Frame({"fault": str(error)}))
+            return
         serve(connection, limits)
         status = 0
     finally:
         os._exit(status)
+
+
+def _close_all_but(descriptor: int) -> None:
+    """Close every descriptor above the standard three, except one."""
+    last = os.sysconf("SC_OPEN_MAX")
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, min(last, 65_536))
+
+
+def _confine(limits: dict[str, Any]) -> None:
+    """Put limits on this process and, where that is asked for, seal it."""
+    folder = limits["folder"]
+    if limits["namespaces"]:
+        sealing.mount_private_folder(folder, int(limits["file_mib"]))
+    os.chdir(folder)
+    limit_process(limits)
+    if not limits["sealed"]:
+        return
+    os.environ.clear()
+    os.environ.update({"HOME": folder, "TMPDIR": folder, "PATH": "", "LANG": "C.UTF-8"})
+    # Without a file system of its own there is nothing to bound what is written: so nothing is.
+    writable = [folder] if limits["namespaces"] else []
+    sealing.give_up_privileges()
+    sealing.restrict_files(sealing.readable_paths(), [*writable, os.devnull])
+    sealing.filter_system_calls()

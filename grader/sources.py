@@ -12,7 +12,7 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,11 @@ MAX_MESSAGE = 2_000
 
 MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w, ]+=\s*[%!]|\?\s*$")
 """A line that IPython understands and Python does not."""
+
+KERNEL_FILE = re.compile(r"ipykernel|^<ipython-input")
+"""The file names that a notebook's kernel gives to its cells."""
+
+PlaceOf = Callable[[str], tuple[str, int | None] | None]
 
 CELL_MAGICS_THAT_RUN_PYTHON = ("time", "timeit", "capture", "prun", "python", "python3", "debug")
 
@@ -99,6 +104,7 @@ class Sources:
     opened: dict[str, Opened] = field(default_factory=dict)
     modules: dict[str, types.ModuleType] = field(default_factory=dict)
     files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+    adopted: str = ""
 
     def add(self, texts: Mapping[str, dict[str, Any]]) -> None:
         """Make these files known; none is run yet."""
@@ -107,6 +113,13 @@ class Sources:
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:
         """Take a namespace that is filled elsewhere (a notebook's kernel) for a loaded file."""
         self.opened[key] = Opened(namespace)
+        self.adopted = key
+
+    def place_of(self, filename: str) -> tuple[str, int | None] | None:
+        """The file, and in a notebook the cell, that code of this file name stands in."""
+        if self.adopted and KERNEL_FILE.search(filename):
+            return self.adopted, None
+        return self.files.get(filename)
 
     def open(self, key: str) -> Opened:
         """Load a file, once."""
@@ -154,7 +167,7 @@ class Sources:
                 if not self._run_statement(statement, filename, flags, opened):
                     break
             if broken is not None:
-                opened.failures.append(describe_failure(broken, self.files))
+                opened.failures.append(describe_failure(broken, self.place_of))
 
     def _run_statement(
         self, statement: ast.stmt, filename: str, flags: int, opened: Opened
@@ -168,7 +181,7 @@ class Sources:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            opened.failures.append(describe_failure(error, self.files))
+            opened.failures.append(describe_failure(error, self.place_of))
             is_stub = isinstance(error, NotImplementedError)
             return is_stub and str(error).endswith(": not attempted yet")
         return True
@@ -224,26 +237,31 @@ def _future_flags(statement: ast.stmt) -> int:
     return sum(feature.compiler_flag for feature in features if feature is not None)
 
 
-def describe_failure(error: BaseException, files: Mapping[str, tuple[str, int | None]]) -> Failure:
+def describe_failure(error: BaseException, place_of: PlaceOf) -> Failure:
     """A failure as data, with the last of the student's own lines."""
-    where, own = None, False
-    if isinstance(error, SyntaxError) and error.filename and error.filename in files:
-        display, cell = files[error.filename]
-        text = (error.text or "").strip()[:200]
-        where = {"file": display, "cell": cell, "line": error.lineno or 0, "text": text}
-        own = True
-    else:
-        frames = traceback.extract_tb(error.__traceback__)
-        for frame in reversed(frames):
-            if frame.filename in files:
-                display, cell = files[frame.filename]
-                text = (frame.line or "").strip()[:200]
-                where = {"file": display, "cell": cell, "line": frame.lineno or 0, "text": text}
-                own = frame is frames[-1]
-                break
+    where, own = _where(error, place_of)
     message = _message(error)
     bases = tuple(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins")
     return Failure(_kind(error, message), type(error).__name__[:200], bases, message, where, own)
+
+
+def _where(error: BaseException, place_of: PlaceOf) -> tuple[dict[str, Any] | None, bool]:
+    """The last of the student's own lines, and whether the error was raised right there."""
+    if isinstance(error, SyntaxError) and error.filename:
+        found = place_of(error.filename)
+        if found is not None:
+            return _place(found, error.lineno, error.text), True
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        found = place_of(frame.filename)
+        if found is not None:
+            return _place(found, frame.lineno, frame.line), frame is frames[-1]
+    return None, False
+
+
+def _place(found: tuple[str, int | None], line: int | None, text: str | None) -> dict[str, Any]:
+    display, cell = found
+    return {"file": display, "cell": cell, "line": line or 0, "text": (text or "").strip()[:200]}
 
 
 def _kind(error: BaseException, message: str) -> str:

@@ -3,14 +3,16 @@
 import hashlib
 import io
 import tokenize
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 from grader.course import Assignment, Course
 from grader.errors import SubmissionError, UsageError
+from grader.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 from grader.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
 
 FORMS = (".py", ".ipynb")
@@ -94,8 +96,11 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
         UsageError: when the path does not exist.
     """
     if path.is_file():
+        if path.suffix not in FORMS:
+            raise UsageError(f"{path} is neither a .py nor an .ipynb.")
         source = _read(course, path, path.name)
-        readings = {a.id: Reading((source.key,), path.name) for a in course.assignments}
+        notes = _problem_note(source)
+        readings = {a.id: Reading((source.key,), path.name, notes) for a in course.assignments}
         return Submission(student, {source.key: source}, readings)
     if not path.is_dir():
         raise UsageError(f"There is no submission at {path}. Give a folder, a .py or an .ipynb.")
@@ -129,9 +134,8 @@ class _Reader:
         chosen, notes = self._choose(assignment, [self._add(path) for path in own])
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
-        if chosen.problem:
-            notes = (*notes, f"{chosen.key} cannot be read: {chosen.problem}.")
-        return Reading(keys, chosen.key, notes, submitted_at)
+        notes = (*notes, *_problem_note(chosen))
+        return Reading(keys, keys[0], notes, submitted_at)
 
     def _choose(
         self, assignment: Assignment, found: list[Source]
@@ -144,10 +148,13 @@ class _Reader:
         preferred = [s for s in filled if s.key.endswith(f".{self.course.prefer}")]
         chosen = (preferred or filled)[0]
         others = ", ".join(source.key for source in found if source is not chosen)
+        if chosen.problem:
+            return chosen, ()
         if len(readable) < len(found):
             return chosen, (f"{chosen.key} was read; {others} cannot be.",)
         if len(filled) > 1 and not self._is_untouched(assignment, chosen):
-            reason = f"a .{self.course.prefer} file is preferred"
+            is_form = len(preferred) < len(filled)
+            reason = f"a .{self.course.prefer} file is preferred" if is_form else "one file counts"
             return chosen, (f"{chosen.key} was read and {others} was not: {reason}.",)
         return chosen, ()
 
@@ -166,6 +173,10 @@ class _Reader:
         return self.sources[key]
 
 
+def _problem_note(source: Source) -> tuple[str, ...]:
+    return (f"{source.key} cannot be read: {source.problem}.",) if source.problem else ()
+
+
 def _files(folder: Path) -> Iterator[Path]:
     """The scripts and notebooks right in a folder, never through a link, in a fixed order."""
     if not folder.is_dir() or folder.is_symlink():
@@ -179,8 +190,13 @@ def _files(folder: Path) -> Iterator[Path]:
 def _read(course: Course, path: Path, key: str) -> Source:
     module = path.stem
     importable = any(module == assignment.module for assignment in course.assignments)
+    is_notebook = path.suffix == ".ipynb"
     try:
-        cells = code_cells(path.read_bytes()) if path.suffix == ".ipynb" else _script(path)
+        size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
+        if size > most:
+            raise SubmissionError(f"it has {size} bytes; at most {most} are read")
+        data = path.read_bytes()
+        cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
     except SubmissionError as error:
         return Source(key, module, importable, (), str(error))
     except OSError as error:
@@ -188,16 +204,15 @@ def _read(course: Course, path: Path, key: str) -> Source:
     return Source(key, module, importable, cells)
 
 
-def _script(path: Path) -> tuple[Cell, ...]:
-    data = path.read_bytes()
-    if len(data) > MAX_CODE_CHARACTERS:
-        raise SubmissionError(f"it has {len(data)} bytes; at most {MAX_CODE_CHARACTERS} are read")
+def _script(data: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            text = data.decode(encoding)
+    except (SyntaxError, ValueError, LookupError) as error:
         raise SubmissionError("it is not text in UTF-8; save it again in that encoding") from error
-    return (Cell(None, text.replace("\r\n", "\n").replace("\r", "\n")),)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _normal(cells: tuple[Cell, ...]) -> list[list[str]]:
@@ -209,11 +224,13 @@ def _normal(cells: tuple[Cell, ...]) -> list[list[str]]:
 def _timestamp(folder: Path) -> datetime | None:
     """The time nbgrader wrote beside a submission, where it did."""
     path = folder / TIMESTAMP
-    if not path.is_file() or path.is_symlink() or path.stat().st_size > 100:
+    if folder.is_symlink() or path.is_symlink() or not path.is_file():
+        return None
+    if path.stat().st_size > 100:
         return None
     try:
         text = path.read_text("utf-8").strip().replace(" UTC", "+00:00")
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return moment if moment.tzinfo else None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,5 +1,6 @@
 """What the trusted side has loaded to judge submissions with: once per worker, then reused."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +10,7 @@ from grader.handle import ReferenceHandle, StudentHandle, SubmissionHandle
 from grader.judging import Judge
 from grader.ledger import Ledger
 from grader.model import Visibility
-from grader.recording import read_recording
+from grader.recording import Recording
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession, default_launcher
 from grader.sessions.in_process import InProcessSession
@@ -94,13 +95,8 @@ def live_workbench(course: Course, seed: str, *, apart: bool = False) -> Workben
     return Workbench(course, Ledger(course.documents), reference, session, seed)
 
 
-def recorded_workbench(course: Course) -> Workbench:
-    """A workbench for students: the reference answers from recordings.
-
-    Raises:
-        CourseError: when a recording cannot be read.
-    """
-    recordings = {a.id: read_recording(course.paths(a).recording) for a in course.assignments}
+def recorded_workbench(course: Course, recordings: Mapping[str, Recording]) -> Workbench:
+    """A workbench for students: the reference answers from recordings, by assignment."""
     session = RecordedSession(
         traces={check: t for r in recordings.values() for check, t in r.traces.items()},
         names={recording.source: recording.names for recording in recordings.values()},
@@ -110,13 +106,6 @@ def recorded_workbench(course: Course) -> Workbench:
     submission = Submission(REFERENCE_STUDENT, sources, readings)
     reference = SubmissionHandle(submission, session, course.limits)
     return Workbench(course, Ledger(course.documents), reference, session, "")
-
-
-def workbench_for_checking(course: Course, *, apart: bool = False) -> Workbench:
-    """A workbench for visible checks: over the solutions where there are any, else recorded."""
-    if course.has_solutions:
-        return live_workbench(course, VISIBLE_SEED, apart=apart)
-    return recorded_workbench(course)
 
 
 def read_solutions(course: Course) -> Submission:

@@ -1,23 +1,44 @@
-"""Makes the recordings that a release carries instead of solutions."""
+"""Makes the recordings that a release carries instead of solutions and misconceptions."""
 
+from grader.authoring.bernoulli import other_processor
+from grader.catalogue import LiveCatalogue
 from grader.course import Assignment, Course
+from grader.diagnosis import Known
 from grader.errors import CourseError
 from grader.handle import SubmissionHandle
+from grader.hints import read_hints
 from grader.ledger import Ledger
 from grader.model import Outcome, Visibility
 from grader.pytest_plugin import CheckRun, run_checks
-from grader.recording import Recording
+from grader.recording import Recording, Traces
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.traced import RecordingSession
-from grader.workbench import Workbench, read_solutions
+from grader.workbench import Workbench, live_workbench, read_solutions
 
 
 def record(course: Course, assignment: Assignment) -> Recording:
-    """Run the visible checks of an assignment on its solution and write down all answers.
+    """Run the visible checks of an assignment, on its solution and on each known mistake.
 
     Raises:
-        CourseError: when the solution does not pass them.
+        CourseError: when the solution does not pass them, or when what the reference answers
+            depends on the processor.
     """
+    run, traces = _run(course, assignment)
+    with other_processor():
+        _, others = _run(course, assignment)
+    for check, trace in traces.items():
+        if trace != others[check]:
+            raise CourseError(
+                f"{check}: the reference's answers depend on a seeded dropout draw, which differs "
+                "between processors; a visible check cannot ask for that"
+            )
+    names = [exercise.name for exercise in assignment.exercises]
+    source = read_solutions(course).readings[assignment.id].sources[0]
+    hints = read_hints(assignment, course.paths(assignment).hints)
+    return Recording(source, names, traces, _known(course, assignment, run), hints)
+
+
+def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Traces]:
     submission = read_solutions(course)
     session = RecordingSession(InProcessSession(submission))
     reference = SubmissionHandle(submission, session, course.limits)
@@ -29,6 +50,19 @@ def record(course: Course, assignment: Assignment) -> Recording:
         for check in checks:
             if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
                 raise CourseError(f"{check.id}: the solution does not pass it: {check.message}")
-    names = [exercise.name for exercise in assignment.exercises]
-    source = submission.readings[assignment.id].sources[0]
-    return Recording(source, names, session.traces)
+    return run, session.traces
+
+
+def _known(
+    course: Course, assignment: Assignment, run: CheckRun
+) -> dict[str, tuple[list[Known], list[Known]]]:
+    """How the visible checks go with each known mistake, and with each two of an exercise."""
+    catalogue = LiveCatalogue(live_workbench(course, ""))
+    known = {}
+    for exercise in assignment.exercises:
+        checks = tuple(c for c in run.checks.values() if c.exercise.id == exercise.id)
+        known[exercise.id] = (
+            catalogue.singles(exercise, checks),
+            catalogue.pairs(exercise, checks),
+        )
+    return known

@@ -8,9 +8,11 @@ import traceback
 
 import click
 
-from grader.cli.author import generate
+from grader.cli.author import generate, release, validate
 from grader.cli.check import check
+from grader.cli.doctor import doctor
 from grader.cli.grade import grade
+from grader.cli.hint import hint
 from grader.errors import CourseError, GraderError, UsageError
 
 USAGE_OR_COURSE_ERROR = 2
@@ -64,7 +66,7 @@ def cli(traceback: bool) -> None:
     del traceback
 
 
-for command in (check, grade, generate):
+for command in (check, hint, grade, validate, generate, release, doctor):
     cli.add_command(command)
 
 

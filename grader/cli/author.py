@@ -22,3 +22,47 @@ def generate(only_check: bool) -> None:
     if not changed:
         click.echo("Stubs and notebooks are up to date.")
     raise SystemExit(1 if changed and only_check else 0)
+
+
+@click.command()
+@click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--to", "audience", type=click.Choice(["students"]), required=True)
+def release(dest: Path, audience: str) -> None:
+    """Write into DEST what students receive: no solution, no hidden check.
+
+    Exits with 0, or with 2 when the course is not ready or DEST is not empty.
+    """
+    from grader.course import find_course, load_course
+    from grader.release.students import release_to_students
+
+    course = load_course(find_course(Path.cwd()))
+    released = release_to_students(course, dest)
+    size = sum(len(file.content) for file in released)
+    click.echo(f"Released to {audience}: {len(released)} files, {size / 1024:.0f} KiB, in {dest}")
+
+
+@click.command()
+def validate() -> None:
+    """Prove that the course keeps its promises.
+
+    Every stub earns 0, every solution earns full marks, every misconception loses points and is
+    recognised by its own name, every printed tensor of the documents is covered, and no release
+    gives a solution away. Exits with 0, or with 1 and every fault.
+    """
+    from grader.authoring.validate import validate as validate_course
+    from grader.cli.render import console, validation_table
+    from grader.course import find_course, load_course
+
+    course = load_course(find_course(Path.cwd()))
+    report = validate_course(course)
+    screen = console()
+    screen.print(validation_table(report))
+    for fault in report.faults:
+        screen.print(f"✗ {fault}", markup=False, soft_wrap=True)
+    count = len(report.faults)
+    screen.print(
+        "The course keeps its promises."
+        if not count
+        else f"{count} {'promise is' if count == 1 else 'promises are'} broken."
+    )
+    raise SystemExit(1 if count else 0)

@@ -34,12 +34,11 @@ def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug
     Exits with 0 when all passed, 1 when not, 2 for a wrong command or course, 3 when the grader
     itself failed.
     """
-    from grader.cli.render import print_check
+    from grader.cli.render import console, print_check
     from grader.course import find_course, load_course
-    from grader.grading import VISIBLE_CHECKS, Scope, grade
+    from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
     from grader.results import to_json
     from grader.submission import read_submission
-    from grader.workbench import workbench_for_checking
 
     course = load_course(find_course(Path.cwd()))
     scope = Scope(course.select(targets), VISIBLE_CHECKS)
@@ -48,16 +47,16 @@ def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug
     if read.is_empty:
         raise UsageError(f"There is no .py and no .ipynb in {given}.")
     session = _session(course, read, debug=debug)
-    workbench = workbench_for_checking(course, apart=debug)
+    bench = checking_bench(course, apart=debug)
     try:
-        result = grade(workbench, read, session, scope)
+        result = grade(bench, read, session, scope)
     finally:
         session.close()
-        workbench.close()
+        bench.close()
     if format_ == "json":
         click.echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
     else:
-        print_check(result)
+        print_check(result, console())
     raise SystemExit(_exit_code(result))
 
 

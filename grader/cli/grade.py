@@ -22,9 +22,9 @@ import click
 @click.option(
     "--isolation",
     type=click.Choice(["sealed", "process"]),
-    default="process",
+    default="sealed",
     show_default=True,
-    help="How student code is kept apart.",
+    help="How student code is kept apart; `process` is not sealed.",
 )
 def grade(
     submissions: Path, out: Path, roster: Path | None, seed: int | None, isolation: str
@@ -40,20 +40,20 @@ def grade(
     from grader.classroom import grade_class, read_class, write_outputs
     from grader.cli.render import class_table, console
     from grader.course import find_course, load_course
-    from grader.errors import UsageError
+    from grader.sessions.child import default_launcher
+    from grader.sessions.sealed import sealed_launcher
 
-    if isolation == "sealed":
-        raise UsageError(
-            "Sealed grading is not part of this version. "
-            "Say --isolation process to grade in child processes with limits."
-        )
     course = load_course(find_course(Path.cwd()))
     students = read_class(submissions, roster)
-    results = list(grade_class(course, students, seed))
+    is_sealed = isolation == "sealed"
+    launcher = sealed_launcher() if is_sealed else default_launcher()
+    results = list(grade_class(course, students, launcher, seed))
     write_outputs(course, results, out)
     screen = console()
     screen.print(class_table(results, sum(a.max_score for a in course.assignments)))
-    screen.print(f"Graded in child processes with limits; not sealed. Results are in {out}.")
+    if not is_sealed:
+        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
+    screen.print(f"Isolation: {', '.join(launcher.isolation)}. Results are in {out}.")
     undecided = [result.student for result in results if result.undecided]
     if undecided:
         screen.print(f"[bold magenta]UNDECIDED, the grader failed: {', '.join(undecided)}[/]")

@@ -3,15 +3,27 @@
 from collections import Counter
 from decimal import Decimal
 from itertools import groupby
+from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.model import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Outcome,
+    Result,
+)
 from grader.results import points
+
+if TYPE_CHECKING:
+    from grader.authoring.validate import Report, Row
 
 SIGNS = {
     Outcome.PASSED: ("✓", "green"),
@@ -46,9 +58,13 @@ def indented(text: Text, columns: int) -> Padding:
     return Padding(text, (0, 0, 0, columns), expand=False)
 
 
-def print_check(result: Result) -> None:
+def plain_console() -> Console:
+    """Plain text to standard output, also inside a notebook's kernel."""
+    return Console(highlight=False, force_jupyter=False, force_terminal=False, width=100)
+
+
+def print_check(result: Result, out: Console) -> None:
     """Show a student's own run: each exercise, and what to mend."""
-    out = console()
     for assignment in result.assignments:
         _print_assignment(out, assignment)
     _print_total(out, result)
@@ -75,8 +91,29 @@ def _print_exercise(out: Console, exercise: ExerciseResult) -> None:
     wrong = [check for check in exercise.checks if _worth_telling(check)]
     for check in wrong[:ALL_SHOWN]:
         _print_check(out, check)
+    for finding in exercise.findings:
+        _print_finding(out, finding)
+    if wrong and not exercise.findings and _was_judged(wrong):
+        out.print(indented(Text("It is not one of the mistakes we know.", style="dim"), 6))
     for check in wrong[ALL_SHOWN:]:
         out.print(indented(Text(f"also: {check.title}", style="dim"), 6))
+
+
+def _print_finding(out: Console, finding: Finding) -> None:
+    """A recognised mistake: its name, what goes wrong, and the question that leads out."""
+    several = len(finding.candidates) > 1
+    head = (
+        "This looks like one of these mistakes:" if several else "This looks like a known mistake:"
+    )
+    out.print(indented(Text(f"→ {head}", style="bold yellow"), 6))
+    for mistake in finding.candidates:
+        out.print(indented(Text(f"{mistake.symptom}  ({mistake.id})"), 8))
+        out.print(indented(Text(mistake.question, style="italic"), 8))
+
+
+def _was_judged(wrong: list[CheckResult]) -> bool:
+    """Whether a check failed on what the code answered, not only remarked on it."""
+    return any(check.outcome is Outcome.FAILED for check in wrong)
 
 
 def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
@@ -184,3 +221,37 @@ def _headline(exercise: ExerciseResult) -> str:
         if outcome in outcomes:
             return WORDS[outcome]
     return "wrong" if not exercise.score else "partly right"
+
+
+def validation_table(report: "Report") -> Table:
+    """The course as its author sees it: a row per exercise, in sections per assignment."""
+    table = Table(header_style="bold", box=SIMPLE)
+    table.add_column("exercise", no_wrap=True)
+    for name in ("points", "visible", "hidden", "known", "named", "visibly", "apart"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for assignment, group in groupby(report.rows, lambda row: row.exercise.assignment):
+        rows = list(group)
+        table.add_row(f"[bold]{assignment}[/]", *_numbers(rows))
+        for row in rows:
+            table.add_row(f"  {row.exercise.name}", *_numbers([row]))
+        table.add_section()
+    table.add_row("[bold]the course[/]", *_numbers(report.rows))
+    table.caption = (
+        "visible, hidden: checks. known: misconceptions; named: recognised by all checks; "
+        "visibly: by the visible ones alone. apart: the smallest separation."
+    )
+    return table
+
+
+def _numbers(rows: "list[Row]") -> list[str]:
+    """The columns of one or more exercises."""
+    smallest = min((row.separation for row in rows), default=float("inf"))
+    return [
+        str(sum(row.exercise.points for row in rows)),
+        str(sum(row.visible for row in rows)),
+        str(sum(row.hidden for row in rows)),
+        str(sum(row.misconceptions for row in rows)),
+        str(sum(row.recognised for row in rows)),
+        str(sum(row.recognised_visibly for row in rows)),
+        "-" if smallest == float("inf") else f"{smallest:.2g}",
+    ]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,10 +62,25 @@ class Launcher(Protocol):
         """Release what the launcher holds."""
 
 
-def child_arguments(limits: Limits, generation: int, folder: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What is put around a child besides limits: Landlock and seccomp, namespaces where granted."""
+
+    sealed: bool = False
+    namespaces: bool = False
+
+
+def child_arguments(
+    limits: Limits, generation: int, folder: str, seal: Seal | None = None
+) -> dict[str, Any]:
     """What a child is told when it starts."""
     first = (generation - 1) * INSTANCES_PER_PROCESS
-    return {**asdict(limits), "folder": folder, "first_instance": first}
+    return {
+        **asdict(limits),
+        **asdict(seal or Seal()),
+        "folder": folder,
+        "first_instance": first,
+    }
 
 
 def _command(function: str, *arguments: object) -> list[str]:
@@ -139,7 +154,7 @@ class ForkedChild:
         self.parent = parent
         self.folder = tempfile.mkdtemp(prefix="submission-")
         self.connection, theirs = socket.socketpair()
-        arguments = child_arguments(limits, generation, self.folder)
+        arguments = child_arguments(limits, generation, self.folder, parent.seal)
         try:
             self.pid = parent.command({"fork": arguments}, theirs.fileno())["pid"]
         finally:
@@ -158,7 +173,12 @@ class WarmParent:
 
     isolation: tuple[str, ...] = ("child process", "limits")
 
-    def __init__(self) -> None:
+    def __init__(self, seal: Seal | None = None) -> None:
+        self.seal = seal or Seal()
+        if self.seal.sealed:
+            self.isolation = ("sealed", "child process", "limits", "landlock", "seccomp")
+        if self.seal.namespaces:
+            self.isolation = (*self.isolation, "namespaces")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.process = subprocess.Popen(
             _command("warm_parent", theirs.fileno()),
@@ -289,6 +309,9 @@ class ChildSession:
 
     def _start(self) -> None:
         self.child = self.launcher.launch(self.limits, self.generation)
+        greeting = receive(_Deadline(self.child.connection, START_SECONDS)).header
+        if "fault" in greeting:
+            raise GraderFault(f"a child process could not be confined: {greeting['fault']}")
         for key, source in self.submission.sources.items():
             sources = {key: source.header()}
             self._exchange(Frame({"verb": "sources", "sources": sources}), START_SECONDS)

@@ -110,6 +110,12 @@ class TestSoftmaxStable:
         expected = reference.call("softmax_stable", scores).value
         judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
 
+    def test_unseen_scores_far_apart(self, student, reference, judge, draw):
+        """Scores hundreds apart give what the solution gives."""
+        scores = draw.permutation(NUM_TOKENS) * 150.0 - 300.0
+        expected = reference.call("softmax_stable", scores).value
+        judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
+
     def test_gradients_reach_the_scores(self, student, reference, judge, draw):
         """Gradients flow back to the scores."""
         scores, cotangent = draw.normal(NUM_TOKENS), draw.normal(NUM_TOKENS)

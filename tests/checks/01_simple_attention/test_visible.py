@@ -64,6 +64,18 @@ class TestAttentionScores:
         value = student.call("attention_scores", inputs[JOURNEY], inputs).value
         judge(value, printed("T01"), axes=("token",))
 
+    def test_another_query_has_scores_of_its_own(self, student, judge, printed):
+        """When "Your" asks, the scores are its own: the first row of the documents' matrix."""
+        inputs = printed("T45").tensor
+        value = student.call("attention_scores", inputs[0], inputs).value
+        judge(value, printed("T07").tensor[0], atol=printed("T07").atol, axes=("token",))
+
+    def test_four_tokens_have_four_scores(self, student, judge, printed):
+        """A text of four tokens has four scores."""
+        inputs = printed("T45").tensor[:4]
+        value = student.call("attention_scores", inputs[JOURNEY], inputs).value
+        judge(value, printed("T01").tensor[:4], atol=printed("T01").atol, axes=("token",))
+
     def test_the_scores_of_another_text_as_obtained(self, student, judge, printed):
         """With the other second token (0.64), the scores are that document's."""
         inputs = inputs_004(printed)
@@ -156,6 +168,11 @@ class TestSoftmaxStable:
         """Scores of -1000 give weights, not NaN."""
         value = student.call("softmax_stable", torch.tensor([-1000.0, -1000.0])).value
         judge(value, torch.tensor([0.5, 0.5]))
+
+    def test_scores_far_apart_do_not_overflow(self, student, judge):
+        """Scores that lie far apart give weights, not NaN."""
+        value = student.call("softmax_stable", torch.tensor([0.0, 200.0, -200.0])).value
+        judge(value, torch.tensor([0.0, 1.0, 0.0]), axes=("token",))
 
     def test_the_scores_are_left_as_they_are(self, student, judge, printed):
         """The scores are not changed in place."""

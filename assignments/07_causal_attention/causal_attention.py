@@ -1,0 +1,103 @@
+# %% [markdown]
+# # 7. Causal attention
+#
+# Everything so far in one module: trainable queries, keys and values, the causal mask, dropout on
+# the weights. And one thing more: several texts at once, a **batch**.
+
+# %%
+import torch
+from torch import Tensor, nn
+
+# "Your journey starts with one step": a row for each word.
+INPUTS = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],  # Your
+        [0.55, 0.87, 0.66],  # journey
+        [0.57, 0.85, 0.64],  # starts
+        [0.22, 0.58, 0.33],  # with
+        [0.77, 0.25, 0.10],  # one
+        [0.05, 0.80, 0.55],  # step
+    ]
+)
+
+# %% [markdown]
+# ## A batch
+#
+# A batch has a new first axis: `(batch_size, num_tokens, d_in)`. For a try, the same sentence
+# twice will do.
+
+
+# %%
+def stack_batch(inputs: Tensor, copies: int) -> Tensor:
+    """A batch of equal texts.
+
+    Args:
+        inputs: shape `(num_tokens, d_in)`.
+        copies: how many times the text is in the batch.
+
+    Returns:
+        Shape `(copies, num_tokens, d_in)`: each entry along the first axis is `inputs`.
+
+    Example:
+        >>> stack_batch(INPUTS, 2).shape
+        torch.Size([2, 6, 3])
+    """
+    # TODO: put the copies one behind the other along a new first axis.
+    raise NotImplementedError("07_causal_attention/stack_batch: not attempted yet")
+
+
+# %% [markdown]
+# ## The module
+#
+# With a batch in front, only the *last two* axes of the keys are to be swapped before queries and
+# keys are multiplied. Each entry of the batch then has its own scores, and all share one mask. A
+# text may be shorter than `context_length`, so only a corner of the mask is used.
+#
+# The mask is not trained, yet it belongs to the module: registered as a **buffer**, it moves along
+# when the module is moved to another device.
+
+
+# %%
+class CausalAttention(nn.Module):
+    """Self-attention in which no token looks ahead, for batches.
+
+    Its linear layers `W_query`, `W_key` and `W_value` are created in this order, `dropout` is an
+    `nn.Dropout`, and `mask` a buffer.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of queries, keys, values and context vectors.
+        context_length: the largest number of tokens of a text.
+        dropout: the probability with which an attention weight is dropped in training.
+        qkv_bias: whether the three linear layers have a bias.
+
+    Example:
+        >>> _ = torch.manual_seed(123)
+        >>> attention = CausalAttention(3, 2, context_length=6, dropout=0.0)
+        >>> attention(stack_batch(INPUTS, 2))[0, 0]
+        tensor([-0.4519,  0.2216], grad_fn=<SelectBackward0>)
+    """
+
+    mask: Tensor
+
+    def __init__(
+        self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False
+    ) -> None:
+        super().__init__()
+        # TODO: create the three linear layers, the dropout layer and the buffer for the mask.
+        raise NotImplementedError("07_causal_attention/CausalAttention: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of a batch.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`, with at most `context_length` tokens.
+
+        Returns:
+            Shape `(batch_size, num_tokens, d_out)`.
+
+        Raises:
+            ValueError: when there are more tokens than `context_length`.
+        """
+        # TODO: scores from queries and keys, mask, scaled softmax, dropout, mixture of the values.
+        raise NotImplementedError("07_causal_attention/CausalAttention: not attempted yet")

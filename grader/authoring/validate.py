@@ -1,0 +1,331 @@
+"""Proves that the course keeps its promises: every fault found is a sentence with its place."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+from grader.authoring.generate import generate, stale
+from grader.authoring.source import BEGIN, END, REGION
+from grader.catalogue import LiveCatalogue, traces
+from grader.course import Assignment, Course, Exercise
+from grader.diagnosis import (
+    ATOL,
+    INFINITE,
+    Known,
+    Traces,
+    diagnose,
+    distance,
+    fingerprint,
+    separation,
+)
+from grader.errors import CourseError, GraderError
+from grader.handle import SubmissionHandle
+from grader.hints import read_hints
+from grader.ledger import Printed
+from grader.model import CheckResult, Outcome, Visibility
+from grader.pytest_plugin import Check, CheckRun, run_checks
+from grader.release.students import student_files
+from grader.scoring import exercise_score
+from grader.sessions.in_process import InProcessSession
+from grader.submission import Submission, read_submission
+from grader.workbench import Workbench, live_workbench
+
+LEAST_SEPARATION = 100 * ATOL
+"""Two mistakes closer than this could be taken for each other, or for the right answer."""
+
+SHORT_LINE = 12
+"""Lines of a solution shorter than this give nothing away."""
+
+GENERATED = ("__pycache__", ".ipynb_checkpoints")
+
+
+@dataclass(slots=True)
+class Row:
+    """What is known of one exercise, for the table."""
+
+    exercise: Exercise
+    visible: int = 0
+    hidden: int = 0
+    misconceptions: int = 0
+    recognised: int = 0
+    recognised_visibly: int = 0
+    separation: float = INFINITE
+    closest: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """The outcome of a validation: a row per exercise, and every fault."""
+
+    rows: list[Row] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Validation:
+    """One validation on its way."""
+
+    course: Course
+    workbench: Workbench
+    catalogue: LiveCatalogue
+    report: Report
+    covered: set[str] = field(default_factory=set)
+    known: dict[str, list[Known]] = field(default_factory=dict)
+
+    def fault(self, place: str, sentence: str) -> None:
+        self.report.faults.append(f"{place}: {sentence}")
+
+    # Stubs and solutions.
+
+    def run(self, submission: Submission) -> tuple[CheckRun, dict[str, tuple[CheckResult, ...]]]:
+        session = InProcessSession(submission)
+        handle = SubmissionHandle(submission, session, self.course.limits)
+        both = (Visibility.VISIBLE, Visibility.HIDDEN)
+        run = CheckRun(self.workbench, handle, self.course.exercises, both)
+        return run, run_checks(run)
+
+    def stubs(self, form: str) -> None:
+        """Every stub earns nothing and says that it is not attempted."""
+        for assignment in self.course.assignments:
+            paths = self.course.paths(assignment)
+            path = paths.stub if form == "py" else paths.notebook
+            submission = read_submission(self.course, path, "stub")
+            _, results = self.run_only(submission, assignment)
+            for exercise in assignment.exercises:
+                checks = results[exercise.id]
+                passed = [c.id for c in checks if c.weight and c.outcome is Outcome.PASSED]
+                if passed:
+                    self.fault(exercise.id, f"the stub ({form}) passes {passed[0]}")
+                elif not checks or checks[0].outcome is not Outcome.NOT_ATTEMPTED:
+                    ended = checks[0].outcome if checks else "no check at all"
+                    self.fault(
+                        exercise.id, f"the stub ({form}) ends as {ended}, not as not_attempted"
+                    )
+
+    def run_only(
+        self, submission: Submission, assignment: Assignment
+    ) -> tuple[CheckRun, dict[str, tuple[CheckResult, ...]]]:
+        handle = SubmissionHandle(submission, InProcessSession(submission), self.course.limits)
+        exercises = {exercise.id: exercise for exercise in assignment.exercises}
+        both = (Visibility.VISIBLE, Visibility.HIDDEN)
+        run = CheckRun(self.workbench, handle, exercises, both)
+        return run, run_checks(run)
+
+    def solutions(self) -> CheckRun:
+        """Every solution earns full marks; every check of weight 0 that remarks is told."""
+        run, results = self.run(self.catalogue.solutions)
+        for exercise in self.course.exercises.values():
+            checks = results[exercise.id]
+            if not any(check.weight for check in checks):
+                self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
+            elif exercise_score(exercise.points, checks) != exercise.points:
+                wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
+                first = wrong[0].message.splitlines()[0] if wrong and wrong[0].message else ""
+                self.fault(exercise.id, f"the solution fails {wrong[0].id}: {first}")
+        self.covered = {
+            id_
+            for conduct in run.conducts.values()
+            if conduct.check.weight and conduct.raised is None
+            for id_ in conduct.covered
+        }
+        return run
+
+    # Misconceptions.
+
+    def misconceptions(self, run: CheckRun) -> None:
+        """Every misconception loses points and is recognised by its own name."""
+        for exercise in self.course.exercises.values():
+            checks = tuple(c for c in run.checks.values() if c.exercise.id == exercise.id)
+            own = traces(run.conducts[check.id] for check in checks if check.id in run.conducts)
+            known = self.catalogue.singles(exercise, checks)
+            self.known[exercise.id] = known
+            row = self._row(exercise, checks, own, known)
+            self.report.rows.append(row)
+
+    def _row(
+        self, exercise: Exercise, checks: tuple[Check, ...], own: Traces, known: list[Known]
+    ) -> Row:
+        visible = {check.id for check in checks if check.visibility is Visibility.VISIBLE}
+        row = Row(exercise, len(visible), len(checks) - len(visible), len(known))
+        weights = {check.id: check.weight for check in checks}
+        for entry in known:
+            name = entry.mistakes[0].id
+            lost = [id_ for id_, trace in entry.traces.items() if trace.failed and weights[id_]]
+            if not lost:
+                self.fault(exercise.id, f"no check catches the misconception {name!r}")
+                continue
+            found = _named(entry.traces, known)
+            if found == [name]:
+                row.recognised += 1
+            else:
+                shown = " or ".join(found) if found else "nothing"
+                self.fault(exercise.id, f"the misconception {name!r} is recognised as {shown}")
+            seen = {id_: trace for id_, trace in entry.traces.items() if id_ in visible}
+            row.recognised_visibly += _named(seen, known) == [name]
+        self._separate(row, own, known)
+        return row
+
+    def _separate(self, row: Row, own: Traces, known: list[Known]) -> None:
+        """The smallest separation between two mistakes, or of one from the solution."""
+        named = [("the solution", own), *((e.mistakes[0].id, e.traces) for e in known)]
+        for (one, left), (other, right) in combinations(named, 2):
+            gap = separation(left, right)
+            if gap < row.separation:
+                row.separation, row.closest = gap, f"{one} and {other}"
+            if gap <= ATOL:
+                self.fault(row.exercise.id, f"{one} and {other} are the same to all checks")
+            elif gap < LEAST_SEPARATION:
+                self.fault(
+                    row.exercise.id,
+                    f"{one} and {other} are only {gap:.1e} apart; {LEAST_SEPARATION:g} is needed",
+                )
+
+    # The documents' ledger.
+
+    def ledger(self) -> None:
+        """Every printed tensor is covered the way the ledger says."""
+        used = self.workbench.ledger.used
+        for entry in self.workbench.ledger.entries.values():
+            if entry.how.startswith("value"):
+                is_covered, wanted = entry.id in self.covered, "judged against by a check"
+            elif entry.how.startswith("misconception"):
+                is_covered, wanted = self._is_mistaken(entry), "what a misconception answers"
+            else:
+                is_covered, wanted = entry.id in used, "used by a check"
+            if not is_covered:
+                self.fault(f"ledger {entry.id}", f"it is not {wanted} ({entry.meaning})")
+
+    def _is_mistaken(self, entry: Printed) -> bool:
+        wanted = fingerprint(entry.tensor)
+        values = (
+            value
+            for known in self.known.values()
+            for mistake in known
+            for trace in mistake.traces.values()
+            for value in trace.judged
+        )
+        # Printed operands carry their rounding into the result.
+        return any(distance(value, wanted) < 1e-3 for value in values)
+
+
+def validate(course: Course) -> Report:
+    """Check every promise of the course; faults are collected, not raised."""
+    report = Report()
+    for check in (_points, _hints, _files, _drift):
+        report.faults += check(course)
+    try:
+        workbench = live_workbench(course, "validate")
+        validation = _Validation(course, workbench, LiveCatalogue(workbench), report)
+        validation.stubs("py")
+        validation.stubs("ipynb")
+        run = validation.solutions()
+        validation.misconceptions(run)
+        validation.ledger()
+        report.faults += _duplicates(validation.catalogue)
+        if not report.faults:
+            report.faults += _release(course)
+    except CourseError as error:
+        report.faults += error.problems
+    except GraderError as error:
+        report.faults.append(str(error))
+    return report
+
+
+def _named(student: Traces, known: Sequence[Known]) -> list[str]:
+    """The names a student would read whose checks went like this."""
+    found = diagnose(student, known, lambda: ())
+    return [mistake.id for finding in found for mistake in finding.candidates]
+
+
+def _points(course: Course) -> Iterator[str]:
+    """The manifest's total and the notebooks' points agree with the exercises'."""
+    total = sum(assignment.max_score for assignment in course.assignments)
+    if course.points is not None and course.points != total:
+        yield f"course.toml: points says {course.points}; the exercises add up to {total}"
+    for assignment in course.assignments:
+        path = course.paths(assignment).notebook
+        if not path.is_file():
+            continue
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+        found = sum(mark.get("points", 0) for mark in marks)
+        if found != assignment.max_score:
+            yield (
+                f"{assignment.id}: the notebook's cells add up to {found} points, "
+                f"course.toml's exercises to {assignment.max_score}"
+            )
+
+
+def _hints(course: Course) -> Iterator[str]:
+    for assignment in course.assignments:
+        try:
+            read_hints(assignment, course.paths(assignment).hints)
+        except CourseError as error:
+            yield from error.problems
+
+
+def _files(course: Course) -> Iterator[str]:
+    """Nothing undeclared lies among the course's files, and nothing declared is missing."""
+    declared = set()
+    for assignment in course.assignments:
+        paths = course.paths(assignment)
+        needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
+        needed += [paths.visible_checks, paths.hidden_checks]
+        declared.update(needed)
+        for path in needed:
+            if not path.is_file():
+                yield f"{path.relative_to(course.root).as_posix()}: it is missing"
+    for folder in ("solutions", "assignments", "tests/checks"):
+        for path in sorted((course.root / folder).rglob("*")):
+            ours = path.is_dir() or any(part in GENERATED for part in path.parts)
+            if not ours and path not in declared:
+                yield f"{path.relative_to(course.root).as_posix()}: course.toml does not declare it"
+
+
+def _drift(course: Course) -> Iterator[str]:
+    try:
+        for file in stale(generate(course)):
+            name = file.path.relative_to(course.root).as_posix()
+            yield f"{name}: it differs from what the solution makes; run `grader generate`"
+    except CourseError as error:
+        yield from error.problems
+
+
+def _duplicates(catalogue: LiveCatalogue) -> Iterator[str]:
+    first: dict[str, str] = {}
+    for misconceptions in catalogue.misconceptions.values():
+        for misconception in misconceptions:
+            if misconception.id in first:
+                place = first[misconception.id]
+                yield f"{misconception.exercise}: the id {misconception.id!r} is {place}'s already"
+            first.setdefault(misconception.id, misconception.exercise)
+
+
+def _release(course: Course) -> Iterator[str]:
+    """No solution's text, no hidden check and no edit is in a release."""
+    secrets = dict(secret_lines(course))
+    for file in student_files(course):
+        if file.path.startswith("grader/"):
+            continue
+        if "solutions/" in file.path or Path(file.path).name in (
+            "test_hidden.py",
+            "misconceptions.toml",
+        ):
+            yield f"release: {file.path} must not be in it"
+        lines = {line.strip() for line in file.content.decode("utf-8", "replace").splitlines()}
+        for line in sorted(lines & secrets.keys()):
+            yield f"release: {file.path} contains a line of {secrets[line]}: {line}"
+
+
+def secret_lines(course: Course) -> Iterator[tuple[str, str]]:
+    """Lines of solutions that no release may contain, with where they are from."""
+    for assignment in course.assignments:
+        text = course.paths(assignment).solution.read_text("utf-8")
+        outside = {line.strip() for line in REGION.sub("", text).splitlines()}
+        for match in REGION.finditer(text):
+            for raw in match["body"].splitlines():
+                line = raw.strip()
+                if len(line) > SHORT_LINE and line not in outside and line not in (BEGIN, END):
+                    yield line, f"the solution of {assignment.id}"

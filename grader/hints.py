@@ -1,0 +1,30 @@
+"""Hints for an exercise: a question first, then where to look, the last points at the equation."""
+
+from pathlib import Path
+
+from grader.course import Assignment
+from grader.errors import CourseError
+from grader.manifest import read_toml
+
+LEAST = 2
+
+
+def read_hints(assignment: Assignment, path: Path) -> dict[str, tuple[str, ...]]:
+    """The hints of each exercise of an assignment, by its short name.
+
+    Raises:
+        CourseError: with every problem found.
+    """
+    problems: list[str] = []
+    table = read_toml(path, problems)
+    hints = {name: table.texts(name) for name in table.entries()}
+    names = [exercise.name for exercise in assignment.exercises]
+    problems += [f"{path.name}: {name}: no such exercise" for name in hints if name not in names]
+    problems += [
+        f"{path.name}: {name}: found {len(hints.get(name, ()))} hints; at least {LEAST} are needed"
+        for name in names
+        if len(hints.get(name, ())) < LEAST
+    ]
+    if problems:
+        raise CourseError(*(f"{assignment.id}/{problem}" for problem in problems))
+    return hints

@@ -1,0 +1,1 @@
+"""What students and platforms receive, made from the course."""

@@ -1,0 +1,76 @@
+"""A copy of the course for students: stubs, notebooks, visible checks, recordings, the grader.
+
+No solution, no hidden check and no misconception's edit is in it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import grader
+from grader.authoring.generate import generate, stale
+from grader.authoring.record import record
+from grader.course import Course
+from grader.errors import CourseError, UsageError
+from grader.recording import write_recording
+
+COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A file of a release: its path inside, and its content."""
+
+    path: str
+    content: bytes
+
+
+def release_to_students(course: Course, folder: Path) -> list[Released]:
+    """Write a students' copy of the course into an empty folder.
+
+    Raises:
+        UsageError: when the folder is not empty, or this is a released copy itself.
+        CourseError: when stubs are stale or a solution does not pass its visible checks.
+    """
+    if not course.has_solutions:
+        raise UsageError("This is a released copy; releases are made from the course itself.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not an empty folder. Give one that is, or does not exist.")
+    old = stale(generate(course))
+    if old:
+        names = ", ".join(file.path.name for file in old)
+        raise CourseError(
+            f"stubs or notebooks are older than their solutions ({names}); run `grader generate`"
+        )
+    released = list(student_files(course))
+    for file in released:
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.content)
+    return released
+
+
+def student_files(course: Course) -> Iterator[Released]:
+    """The files of a students' copy."""
+    root = course.root
+    for name in COPIED:
+        yield Released(name, (root / name).read_bytes())
+    readme = files("grader.release").joinpath("students_readme.md").read_text("utf-8")
+    yield Released("README.md", readme.replace("{{ title }}", course.title).encode())
+    yield _from_root(root, course.documents)
+    for assignment in course.assignments:
+        paths = course.paths(assignment)
+        for path in (paths.stub, paths.notebook, paths.visible_checks):
+            yield _from_root(root, path)
+        recording = write_recording(record(course, assignment))
+        yield Released(paths.recording.relative_to(root).as_posix(), recording)
+    package = Path(grader.__file__).parent
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".md", ".typed") or path.name == "py.typed":
+            inner = path.relative_to(package.parent).as_posix()
+            yield Released(inner, path.read_bytes())
+
+
+def _from_root(root: Path, path: Path) -> Released:
+    return Released(path.relative_to(root).as_posix(), path.read_bytes())

@@ -1,0 +1,232 @@
+# %% [markdown]
+# # 3. Trainable weights
+#
+# A token plays three parts in attention: it asks (**query**), it is compared with (**key**), and it
+# is what gets mixed (**value**). So far one and the same vector played all three. Now three
+# matrices, which training can change, make a vector for each part.
+#
+# Fill in the functions below. Check your work with `grader check 03`, or run the test cells.
+
+# %%
+import torch
+from torch import Tensor, nn
+
+# "Your journey starts with one step": a row for each word.
+INPUTS = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],  # Your
+        [0.55, 0.87, 0.66],  # journey
+        [0.57, 0.85, 0.64],  # starts
+        [0.22, 0.58, 0.33],  # with
+        [0.77, 0.25, 0.10],  # one
+        [0.05, 0.80, 0.55],  # step
+    ]
+)
+
+# %% [markdown]
+# ## Step 1: three matrices
+#
+# A matrix of shape `(d_in, d_out)` takes vectors of size `d_in` to vectors of size `d_out`. As an
+# `nn.Parameter`, torch knows that it is something to train. To begin with it holds random numbers.
+# Here we only look at them, so they need no gradients.
+#
+# The seed belongs before the call, not into the function: a function that seeds itself draws the
+# same numbers forever. And who draws in another order gets other numbers from the same seed.
+
+
+# %% exercise="init_weights"
+def init_weights(d_in: int, d_out: int) -> tuple[nn.Parameter, nn.Parameter, nn.Parameter]:
+    """Three random weight matrices, drawn uniformly from 0 to 1, without gradients.
+
+    Draw query, key and value in this order, each with `torch.rand`.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of a query, a key or a value.
+
+    Returns:
+        The weights for query, key and value, each an `nn.Parameter` of shape `(d_in, d_out)` that
+        requires no gradient.
+
+    Example:
+        >>> torch.manual_seed(123)
+        >>> W_query, W_key, W_value = init_weights(3, 2)
+        >>> W_query
+        Parameter containing:
+        tensor([[0.2961, 0.5166],
+                [0.2517, 0.6886],
+                [0.0740, 0.8665]])
+    """
+    # TODO: make one parameter each for query, key and value, in this order.
+    ### BEGIN SOLUTION
+    W_query = nn.Parameter(torch.rand(d_in, d_out), requires_grad=False)
+    W_key = nn.Parameter(torch.rand(d_in, d_out), requires_grad=False)
+    W_value = nn.Parameter(torch.rand(d_in, d_out), requires_grad=False)
+    return W_query, W_key, W_value
+    ### END SOLUTION
+
+
+# %% [markdown]
+# Numbers from 0 to 1 are all positive, so all scores are, too. Normally distributed numbers, with
+# mean 0 and standard deviation 1, come in both signs. And what is to be trained needs gradients.
+
+
+# %% exercise="init_weights_normal"
+def init_weights_normal(d_in: int, d_out: int) -> tuple[nn.Parameter, nn.Parameter, nn.Parameter]:
+    """Three random weight matrices, drawn from the normal distribution, with gradients.
+
+    Draw query, key and value in this order, each with `torch.randn`.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of a query, a key or a value.
+
+    Returns:
+        The weights for query, key and value, each an `nn.Parameter` of shape `(d_in, d_out)` that
+        requires gradients.
+
+    Example:
+        A token, slightly other than "journey", and its query:
+
+        >>> torch.manual_seed(123)
+        >>> W_query, W_key, W_value = init_weights_normal(3, 2)
+        >>> (torch.tensor([0.55, 0.87, 0.64]) @ W_query).detach()
+        tensor([-1.1489, -0.0090])
+    """
+    # TODO: as before, with normally distributed numbers and with gradients.
+    ### BEGIN SOLUTION
+    W_query = nn.Parameter(torch.randn(d_in, d_out))
+    W_key = nn.Parameter(torch.randn(d_in, d_out))
+    W_value = nn.Parameter(torch.randn(d_in, d_out))
+    return W_query, W_key, W_value
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 2: from tokens to queries, keys and values
+#
+# Multiplying a token with a weight matrix **projects** it. One product does this for a single
+# token and for all tokens alike, if token and weight stand in the right order.
+
+
+# %% exercise="project"
+def project(x: Tensor, weight: Tensor) -> Tensor:
+    """One token, or all tokens, multiplied by a weight matrix.
+
+    Args:
+        x: shape `(d_in,)` or `(num_tokens, d_in)`.
+        weight: shape `(d_in, d_out)`.
+
+    Returns:
+        Shape `(d_out,)` or `(num_tokens, d_out)`.
+
+    Example:
+        The query of "journey":
+
+        >>> W_query = torch.tensor([[0.2961, 0.5166], [0.2517, 0.6886], [0.0740, 0.8665]])
+        >>> project(INPUTS[1], W_query)
+        tensor([0.4307, 1.4551])
+
+        (Unrounded weights give 0.4306.)
+    """
+    # TODO: multiply so that one token and many tokens both work.
+    ### BEGIN SOLUTION
+    return x @ weight
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 3: scores
+#
+# A score is a dot product, as before. But now a *query* is compared with *keys*: what a token looks
+# for, with what the others offer. "journey" and "step" no longer score each other alike.
+
+
+# %% exercise="query_scores"
+def query_scores(query: Tensor, keys: Tensor) -> Tensor:
+    """The scores of one query, or of all queries, with all keys.
+
+    Args:
+        query: shape `(d_k,)` or `(num_tokens, d_k)`.
+        keys: shape `(num_tokens, d_k)`.
+
+    Returns:
+        Shape `(num_tokens,)` or `(num_tokens, num_tokens)`, with a row for each query.
+
+    Example:
+        The query of "journey" and the keys of "Your" and "journey":
+
+        >>> query_scores(torch.tensor([0.4306, 1.4551]),
+        ...              torch.tensor([[0.3669, 0.7646], [0.4433, 1.1419]]))
+        tensor([1.2706, 1.8525])
+
+        (Unrounded queries and keys give 1.2705 and 1.8524.)
+    """
+    # TODO: take the dot product of each query with each key. Do not scale yet.
+    ### BEGIN SOLUTION
+    return query @ keys.T
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 4: scaled weights
+#
+# The longer queries and keys are, the larger their dot products get, and the softmax of large
+# scores puts nearly all weight on one token. Dividing by the square root of the size keeps the
+# scores in range:
+#
+# $$\text{weights} = \text{softmax}\left(\frac{\text{scores}}{\sqrt{d_k}}\right)$$
+
+
+# %% exercise="scaled_weights"
+def scaled_weights(scores: Tensor, d_k: int) -> Tensor:
+    """The softmax of the scaled scores, along the last axis.
+
+    Args:
+        scores: shape `(num_tokens,)` or `(num_tokens, num_tokens)`, with a row for each query.
+        d_k: the size of a key.
+
+    Returns:
+        The shape of the scores; a vector, or each row of a matrix, sums to 1.
+
+    Example:
+        "journey" again, with keys of size 2:
+
+        >>> scaled_weights(torch.tensor([1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440]), 2)
+        tensor([0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820])
+    """
+    # TODO: scale the scores, then apply the softmax along the last axis.
+    ### BEGIN SOLUTION
+    return torch.softmax(scores / d_k**0.5, dim=-1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 5: the mixture
+#
+# What is mixed are the values, no longer the tokens themselves.
+
+
+# %% exercise="weighted_values"
+def weighted_values(weights: Tensor, values: Tensor) -> Tensor:
+    """The values mixed by one query's weights, or by all queries' weights.
+
+    Args:
+        weights: shape `(num_tokens,)` or `(num_tokens, num_tokens)`, with a row for each query.
+        values: shape `(num_tokens, d_out)`.
+
+    Returns:
+        Shape `(d_out,)` or `(num_tokens, d_out)`: the context vector of each query.
+
+    Example:
+        "journey" mixes the values of the sentence:
+
+        >>> W_value = torch.tensor([[0.0756, 0.1966], [0.3164, 0.4017], [0.1186, 0.8274]])
+        >>> weights = torch.tensor([0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820])
+        >>> weighted_values(weights, project(INPUTS, W_value))
+        tensor([0.3061, 0.8210])
+    """
+    # TODO: multiply each value by its weight and add the products up.
+    ### BEGIN SOLUTION
+    return weights @ values
+    ### END SOLUTION

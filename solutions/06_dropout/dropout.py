@@ -1,0 +1,111 @@
+# %% [markdown]
+# # 6. Dropout
+#
+# While a model trains, **dropout** sets a random part of the attention weights to zero, another
+# part each time, so that no token comes to rely on a single other one. When the model is used,
+# nothing is dropped.
+
+# %%
+import torch
+from torch import Tensor
+
+# %% [markdown]
+# ## What is kept, grows
+#
+# Each weight is dropped with probability $p$. To leave the average as it was, the weights that
+# stay are made larger by the factor
+#
+# $$\frac{1}{1 - p}$$
+
+
+# %% exercise="dropout_scale"
+def dropout_scale(p: float) -> float:
+    """The factor by which kept weights grow.
+
+    Args:
+        p: the probability with which a weight is dropped, from 0 up to but not including 1.
+
+    Returns:
+        The factor, a plain number.
+
+    Example:
+        Half of the weights go, the others are doubled:
+
+        >>> dropout_scale(0.5)
+        2.0
+    """
+    # TODO: work out the factor from the probability that a weight is kept.
+    ### BEGIN SOLUTION
+    return 1 / (1 - p)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## With a given mask
+#
+# Which weights stay is drawn at random, and the draw may differ from machine to machine. What
+# happens after the draw does not, so take the drawn mask as given first.
+
+
+# %% exercise="apply_dropout_mask"
+def apply_dropout_mask(weights: Tensor, keep_mask: Tensor, p: float) -> Tensor:
+    """Weights after dropout with a mask that is already drawn.
+
+    Args:
+        weights: any shape, mostly `(num_tokens, num_tokens)`.
+        keep_mask: the same shape, truth values: `True` where a weight is kept.
+        p: the probability with which weights were dropped when the mask was drawn.
+
+    Returns:
+        The shape of `weights`: kept weights times the factor, zeros elsewhere; `weights` itself
+        stays as it is.
+
+    Example:
+        >>> weights = torch.tensor([[1.0000, 0.0000], [0.5517, 0.4483]])
+        >>> apply_dropout_mask(weights, torch.tensor([[True, True], [False, True]]), 0.5)
+        tensor([[2.0000, 0.0000],
+                [0.0000, 0.8966]])
+    """
+    # TODO: put zeros where the mask is False, and scale what is kept.
+    ### BEGIN SOLUTION
+    return weights * keep_mask * dropout_scale(p)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## With a mask of your own
+#
+# Now draw the mask as well: a fresh one at every call, each entry for itself. Outside of training
+# the weights pass through untouched.
+
+
+# %% exercise="dropout"
+def dropout(weights: Tensor, p: float, training: bool) -> Tensor:
+    """Dropout as a layer does it.
+
+    Args:
+        weights: any shape.
+        p: the probability with which an entry is dropped, from 0 up to but not including 1.
+        training: whether the model is being trained.
+
+    Returns:
+        The shape of `weights`. In training, entries are dropped at random and the kept ones
+        scaled; otherwise the weights as they are.
+
+    Example:
+        Which entries are kept is up to chance:
+
+        >>> dropout(torch.ones(2, 3), 0.5, training=True)  # for example
+        tensor([[2., 0., 2.],
+                [0., 0., 2.]])
+        >>> dropout(torch.ones(2, 3), 0.5, training=False)
+        tensor([[1., 1., 1.],
+                [1., 1., 1.]])
+    """
+    # TODO: in training, draw which entries are kept and apply that mask.
+    ### BEGIN SOLUTION
+    if not training:
+        return weights
+    keep_mask = torch.rand(weights.shape) >= p
+    return apply_dropout_mask(weights, keep_mask, p)
+    ### END SOLUTION

@@ -1,0 +1,127 @@
+# %% [markdown]
+# # 7. Causal attention
+#
+# Everything so far in one module: trainable queries, keys and values, the causal mask, dropout on
+# the weights. And one thing more: several texts at once, a **batch**.
+
+# %%
+import torch
+from torch import Tensor, nn
+
+# "Your journey starts with one step": a row for each word.
+INPUTS = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],  # Your
+        [0.55, 0.87, 0.66],  # journey
+        [0.57, 0.85, 0.64],  # starts
+        [0.22, 0.58, 0.33],  # with
+        [0.77, 0.25, 0.10],  # one
+        [0.05, 0.80, 0.55],  # step
+    ]
+)
+
+# %% [markdown]
+# ## A batch
+#
+# A batch has a new first axis: `(batch_size, num_tokens, d_in)`. For a try, the same sentence
+# twice will do.
+
+
+# %% exercise="stack_batch"
+def stack_batch(inputs: Tensor, copies: int) -> Tensor:
+    """A batch of equal texts.
+
+    Args:
+        inputs: shape `(num_tokens, d_in)`.
+        copies: how many times the text is in the batch.
+
+    Returns:
+        Shape `(copies, num_tokens, d_in)`: each entry along the first axis is `inputs`.
+
+    Example:
+        >>> stack_batch(INPUTS, 2).shape
+        torch.Size([2, 6, 3])
+    """
+    # TODO: put the copies one behind the other along a new first axis.
+    ### BEGIN SOLUTION
+    return torch.stack([inputs] * copies, dim=0)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## The module
+#
+# With a batch in front, only the *last two* axes of the keys are to be swapped before queries and
+# keys are multiplied. Each entry of the batch then has its own scores, and all share one mask. A
+# text may be shorter than `context_length`, so only a corner of the mask is used.
+#
+# The mask is not trained, yet it belongs to the module: registered as a **buffer**, it moves along
+# when the module is moved to another device.
+
+
+# %% exercise="CausalAttention"
+class CausalAttention(nn.Module):
+    """Self-attention in which no token looks ahead, for batches.
+
+    Its linear layers `W_query`, `W_key` and `W_value` are created in this order, `dropout` is an
+    `nn.Dropout`, and `mask` a buffer.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of queries, keys, values and context vectors.
+        context_length: the largest number of tokens of a text.
+        dropout: the probability with which an attention weight is dropped in training.
+        qkv_bias: whether the three linear layers have a bias.
+
+    Example:
+        >>> _ = torch.manual_seed(123)
+        >>> attention = CausalAttention(3, 2, context_length=6, dropout=0.0)
+        >>> attention(stack_batch(INPUTS, 2))[0, 0]
+        tensor([-0.4519,  0.2216], grad_fn=<SelectBackward0>)
+    """
+
+    mask: Tensor
+
+    def __init__(
+        self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False
+    ) -> None:
+        super().__init__()
+        # TODO: create the three linear layers, the dropout layer and the buffer for the mask.
+        ### BEGIN SOLUTION
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.dropout = nn.Dropout(dropout)
+        future = torch.ones(context_length, context_length, dtype=torch.bool).triu(diagonal=1)
+        self.register_buffer("mask", future)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of a batch.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`, with at most `context_length` tokens.
+
+        Returns:
+            Shape `(batch_size, num_tokens, d_out)`.
+
+        Raises:
+            ValueError: when there are more tokens than `context_length`.
+        """
+        # TODO: scores from queries and keys, mask, scaled softmax, dropout, mixture of the values.
+        ### BEGIN SOLUTION
+        num_tokens, context_length = x.shape[1], self.mask.shape[0]
+        if num_tokens > context_length:
+            raise ValueError(
+                f"the text has {num_tokens} tokens, the context length is {context_length}"
+            )
+        queries: Tensor = self.W_query(x)  # (batch_size, num_tokens, d_out)
+        keys: Tensor = self.W_key(x)
+        values: Tensor = self.W_value(x)
+
+        scores = queries @ keys.transpose(1, 2)  # (batch_size, num_tokens, num_tokens)
+        scores = scores.masked_fill(self.mask[:num_tokens, :num_tokens], -torch.inf)
+        weights = torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1)
+        kept: Tensor = self.dropout(weights)
+        return kept @ values
+        ### END SOLUTION

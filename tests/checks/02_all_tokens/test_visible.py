@@ -1,0 +1,137 @@
+"""What students see of assignment 02: the documents' tensors, and plain properties."""
+
+import pytest
+import torch
+
+JOURNEY = 1
+
+# 004 prints nothing; these figures were obtained by running its code. Its second token is
+# [0.55, 0.87, 0.64].
+SCORES_004 = torch.tensor([0.9366, 1.4690, 1.4626, 0.8368, 0.7050, 1.0755])
+
+# Weights printed to 4 decimals carry half a unit of their last digit into the result, times a
+# column of the inputs (whose entries sum to 3.5 at most), and the result was rounded itself.
+ROUNDED_WEIGHTS = 2.3e-4
+
+# Figures with 4 decimals: half a unit of the last digit.
+FOUR_DECIMALS = 5.1e-5
+
+
+def inputs_004(printed):
+    """The six tokens as 004 has them."""
+    inputs = printed("T45").tensor.clone()
+    inputs[JOURNEY, 2] = 0.64
+    return inputs
+
+
+@pytest.mark.exercise("attention_scores_loop")
+class TestAttentionScoresLoop:
+    @pytest.mark.gate
+    def test_there_is_one_score_for_each_pair(self, student, judge, printed):
+        """Six tokens have 6 times 6 scores."""
+        judge.shape(student.call("attention_scores_loop", printed("T45").tensor).value, (6, 6))
+
+    @pytest.mark.weight(2)
+    def test_all_scores_as_printed(self, student, judge, printed):
+        """The scores of all tokens are the documents'."""
+        value = student.call("attention_scores_loop", printed("T45").tensor).value
+        judge(value, printed("T07"), axes=("query", "token"))
+
+    def test_two_tokens_have_four_scores(self, student, judge):
+        """A text of two tokens has 2 times 2 scores."""
+        value = student.call("attention_scores_loop", torch.tensor([[1.0, 2.0], [3.0, -1.0]])).value
+        expected = torch.tensor([[5.0, 1.0], [1.0, 10.0]])
+        judge(value, expected, axes=("query", "token"))
+
+    @pytest.mark.remark
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Inputs in float64 give scores in float64 (make room for them in the inputs' dtype)."""
+        inputs = draw.normal(4, 3, dtype=torch.float64)
+        expected = reference.call("attention_scores_loop", inputs).value
+        judge(student.call("attention_scores_loop", inputs).value, expected)
+
+
+@pytest.mark.exercise("attention_scores_matmul")
+class TestAttentionScoresMatmul:
+    @pytest.mark.gate
+    def test_there_is_one_score_for_each_pair(self, student, judge, printed):
+        """Six tokens have 6 times 6 scores."""
+        judge.shape(student.call("attention_scores_matmul", printed("T45").tensor).value, (6, 6))
+
+    @pytest.mark.weight(2)
+    def test_all_scores_as_printed(self, student, judge, printed):
+        """The scores of all tokens are the documents'."""
+        value = student.call("attention_scores_matmul", printed("T45").tensor).value
+        judge(value, printed("T07"), axes=("query", "token"))
+
+    def test_another_text_as_obtained(self, student, judge, printed):
+        """With the other second token (0.64), its row of scores is that document's."""
+        value = student.call("attention_scores_matmul", inputs_004(printed)).value
+        judge.shape(value, (6, 6))
+        judge(value[JOURNEY], SCORES_004, atol=FOUR_DECIMALS, what='"journey"', axes=("token",))
+
+
+@pytest.mark.exercise("attention_weights")
+class TestAttentionWeights:
+    @pytest.mark.gate
+    def test_the_shape_stays(self, student, judge, printed):
+        """The result has the shape of the scores."""
+        judge.shape(student.call("attention_weights", printed("T07").tensor).value, (6, 6))
+
+    @pytest.mark.weight(2)
+    def test_all_weights_as_printed(self, student, judge, printed):
+        """The printed scores give the documents' weights."""
+        value = student.call("attention_weights", printed("T07").tensor).value
+        judge(value, printed("T08"), axes=("query", "token"))
+
+    def test_each_row_of_weights_sums_to_one(self, student, judge, printed):
+        """The weights of each query sum to 1, as printed."""
+        value = student.call("attention_weights", printed("T07").tensor).value
+        judge.shape(value, (6, 6))
+        judge(value.sum(dim=-1), printed("T09"), what="the sum of each row", axes=("query",))
+
+    @pytest.mark.weight(2)
+    def test_scores_that_are_not_symmetric(self, student, judge):
+        """Each row goes its own way, also where the scores are not symmetric."""
+        scores = torch.tensor([[0.0, 1.0, -1.0], [2.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
+        expected = torch.tensor(
+            [[0.2447, 0.6652, 0.0900], [0.6652, 0.0900, 0.2447], [0.3333, 0.3333, 0.3333]]
+        )
+        value = student.call("attention_weights", scores).value
+        judge(value, expected, atol=FOUR_DECIMALS, axes=("query", "token"))
+
+    @pytest.mark.remark
+    def test_large_scores_do_not_overflow(self, student, judge):
+        """Large scores do not overflow (the ready-made softmax takes care of that)."""
+        value = student.call("attention_weights", torch.full((2, 2), 1000.0)).value
+        judge(value, torch.full((2, 2), 0.5), axes=("query", "token"))
+
+
+@pytest.mark.exercise("context_vectors")
+class TestContextVectors:
+    @pytest.mark.gate
+    def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
+        """The result has the shape of the inputs."""
+        value = student.call("context_vectors", printed("T08").tensor, printed("T45").tensor).value
+        judge.shape(value, (6, 3))
+
+    @pytest.mark.weight(2)
+    def test_all_context_vectors_as_printed(self, student, judge, printed):
+        """The printed weights give the documents' context vectors."""
+        value = student.call("context_vectors", printed("T08").tensor, printed("T45").tensor).value
+        judge(value, printed("T10"), atol=ROUNDED_WEIGHTS, axes=("query", "feature"))
+
+    def test_the_row_of_journey_is_its_context_vector(self, student, judge, printed):
+        """The second row is the context vector that "journey" got on its own."""
+        value = student.call("context_vectors", printed("T08").tensor, printed("T45").tensor).value
+        judge.shape(value, (6, 3))
+        row = value[JOURNEY]
+        judge(row, printed("T06"), atol=ROUNDED_WEIGHTS, what='"journey"', axes=("feature",))
+
+    def test_all_weight_on_one_token_gives_that_token(self, student, judge):
+        """A query with all its weight on one token gets that token back."""
+        weights = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+        inputs = torch.tensor([[1.0, 2.0], [3.0, 5.0], [-4.0, 7.0]])
+        expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
+        value = student.call("context_vectors", weights, inputs).value
+        judge(value, expected, axes=("query", "feature"))

@@ -1,0 +1,330 @@
+"""What students see of assignment 03: the documents' tensors, and plain properties."""
+
+import pytest
+import torch
+
+from grader.judging import describe
+
+JOURNEY = 1
+D_K = 2
+PARTS = ("query", "key", "value")
+
+# 004 prints nothing; these figures were obtained by running its code: seed 123, `randn(3, 2)` for
+# query, key and value, and [0.55, 0.87, 0.64] as the second token.
+QUERY_004 = torch.tensor([-1.1489, -0.0090])
+OWN_SCORE_004 = torch.tensor(0.1429)
+SCORES_004 = torch.tensor([0.2157, 0.1429, 0.1728, -0.0466, 0.7489, -0.3717])
+WEIGHTS_004 = torch.tensor([0.1704, 0.1618, 0.1653, 0.1416, 0.2484, 0.1125])
+CONTEXT_004 = torch.tensor([0.2857, 0.4106])
+
+# Figures with 4 decimals: half a unit of the last digit.
+FOUR_DECIMALS = 5.1e-5
+
+# Operands printed to 4 decimals carry half a unit of their last digit into the result, which was
+# rounded itself. What they are multiplied with, at most: a token, whose entries sum to 2.08;
+ROUNDED_PROJECTION = 1.6e-4
+# a query and a key, whose entries sum to 1.89 and 1.59;
+ROUNDED_SCORES = 2.3e-4
+# the softmax, which flattens differences of the scores (by 0.35 with such weights, over root 2);
+ROUNDED_WEIGHTS = 6.6e-5
+# a column of values, which sums to 4.54, and weights that sum to 1 for the values' own 1.04e-4.
+ROUNDED_MIXTURE = 3.9e-4
+
+
+def inputs_004(printed):
+    """The six tokens as 004 has them."""
+    inputs = printed("T45").tensor.clone()
+    inputs[JOURNEY, 2] = 0.64
+    return inputs
+
+
+def weights_004(reference):
+    """The weights of 004 for query, key and value."""
+    weights = reference.call("init_weights_normal", 3, 2, seed=123).value
+    return tuple(weight.detach() for weight in weights)
+
+
+def values_of(printed):
+    """The values of the six tokens."""
+    return printed("T45").tensor @ printed("T42").tensor
+
+
+def three(judge, value, shape):
+    """Judge that a value is three weight matrices of this shape, and answer them."""
+    is_three = isinstance(value, list | tuple) and len(value) == 3
+    judge.that(is_three, f"Expected three weights as a tuple, received {describe(value)}")
+    for weight in value:
+        judge.shape(weight, shape)
+    return value
+
+
+def evenly_spread(judge, weight, name):
+    """Judge 2,000 numbers by the uniform distribution from 0 to 1."""
+    # Over 6 standard errors of 2,000 numbers: 0.0065 for the mean, 0.003 for the deviation.
+    judge(weight.mean(), torch.tensor(0.5), atol=0.05, what=f"the mean of the {name} weight")
+    what = f"the standard deviation of the {name} weight"
+    judge(weight.std(), torch.tensor(12**-0.5), atol=0.03, what=what)
+    judge.that(bool((weight >= 0).all()), f"The {name} weight has negative numbers")
+    judge.that(bool((weight <= 1).all()), f"The {name} weight has numbers above 1")
+
+
+def normally_distributed(judge, weight, name):
+    """Judge 2,000 numbers by the standard normal distribution."""
+    # Over 6 standard errors of 2,000 numbers: 0.0224 for the mean, 0.016 for the deviation.
+    judge(weight.mean(), torch.tensor(0.0), atol=0.15, what=f"the mean of the {name} weight")
+    what = f"the standard deviation of the {name} weight"
+    judge(weight.std(), torch.tensor(1.0), atol=0.1, what=what)
+    # All of 2,000 normal numbers within 1.8: a probability of 1e-65.
+    judge.that(bool((weight.abs() > 1.8).any()), f"The {name} weight has no number far from 0")
+
+
+def differ_from_call_to_call(judge, first, second):
+    """Judge that no weight is the same in both calls, and no two in one call."""
+    for one, other, name in zip(first, second, PARTS, strict=True):
+        same = torch.equal(one, other)
+        judge.that(not same, f"The {name} weight was the same after another seed", about=other)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        same = torch.equal(first[i], first[j])
+        sentence = f"The {PARTS[i]} weight and the {PARTS[j]} weight are the same"
+        judge.that(not same, sentence, about=first[j])
+
+
+@pytest.mark.exercise("init_weights")
+class TestInitWeights:
+    @pytest.mark.gate
+    def test_there_are_three_matrices(self, student, judge):
+        """It answers three matrices of shape `(d_in, d_out)`."""
+        three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
+
+    def test_each_weight_is_a_parameter(self, student, judge):
+        """Each weight is an `nn.Parameter`."""
+        weights = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
+        kinds = [isinstance(weight, torch.nn.Parameter) for weight in weights]
+        judge(kinds, [True] * 3, what="whether it is an nn.Parameter")
+
+    def test_no_weight_requires_gradients(self, student, judge):
+        """The weights require no gradients."""
+        weights = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
+        needs = [weight.requires_grad for weight in weights]
+        judge(needs, [False] * 3, what="whether it requires gradients")
+
+    def test_the_weights_are_drawn_in_the_documents_order(self, student, judge, printed):
+        """Seed 123 gives the printed weights; it takes drawing query, key, value in this order."""
+        weights = three(judge, student.call("init_weights", 3, 2, seed=123).value, (3, 2))
+        for weight, id_, name in zip(weights, ("T40", "T41", "T42"), PARTS, strict=True):
+            judge(weight, printed(id_), what=f"the {name} weight", axes=("row", "column"))
+
+    @pytest.mark.weight(2)
+    def test_the_numbers_spread_from_zero_to_one(self, student, judge):
+        """The numbers are spread evenly from 0 to 1."""
+        weights = three(judge, student.call("init_weights", 40, 50, seed=1).value, (40, 50))
+        for weight, name in zip(weights, PARTS, strict=True):
+            evenly_spread(judge, weight, name)
+
+    def test_each_call_draws_anew(self, student, judge):
+        """Another seed before the call gives other weights: it does not seed itself."""
+        first = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
+        second = three(judge, student.call("init_weights", 3, 2, seed=2).value, (3, 2))
+        differ_from_call_to_call(judge, first, second)
+
+
+@pytest.mark.exercise("init_weights_normal")
+class TestInitWeightsNormal:
+    @pytest.mark.gate
+    def test_there_are_three_matrices(self, student, judge):
+        """It answers three matrices of shape `(d_in, d_out)`."""
+        three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
+
+    def test_each_weight_is_a_parameter(self, student, judge):
+        """Each weight is an `nn.Parameter`."""
+        weights = three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
+        kinds = [isinstance(weight, torch.nn.Parameter) for weight in weights]
+        judge(kinds, [True] * 3, what="whether it is an nn.Parameter")
+
+    def test_each_weight_requires_gradients(self, student, judge):
+        """The weights require gradients."""
+        weights = three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
+        needs = [weight.requires_grad for weight in weights]
+        judge(needs, [True] * 3, what="whether it requires gradients")
+
+    def test_the_weights_are_drawn_in_the_documents_order(self, student, judge, printed):
+        """Seed 123 gives the known query and score; it takes drawing query, key, value in order."""
+        answer = student.call("init_weights_normal", 3, 2, seed=123)
+        w_query, w_key, w_value = three(judge, answer.value, (3, 2))
+        inputs = inputs_004(printed)
+        query, keys, values = inputs[JOURNEY] @ w_query, inputs @ w_key, inputs @ w_value
+        judge(query, QUERY_004, atol=FOUR_DECIMALS, what="its query")
+        judge(keys @ query, SCORES_004, atol=FOUR_DECIMALS, what="its scores", axes=("token",))
+        weights = torch.softmax(keys @ query / D_K**0.5, dim=-1)
+        judge(weights @ values, CONTEXT_004, atol=FOUR_DECIMALS, what="its context vector")
+
+    @pytest.mark.weight(2)
+    def test_the_numbers_are_normally_distributed(self, student, judge):
+        """The numbers have mean 0 and standard deviation 1."""
+        weights = three(judge, student.call("init_weights_normal", 40, 50, seed=1).value, (40, 50))
+        for weight, name in zip(weights, PARTS, strict=True):
+            normally_distributed(judge, weight, name)
+
+    def test_each_call_draws_anew(self, student, judge):
+        """Another seed before the call gives other weights: it does not seed itself."""
+        first = three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
+        second = three(judge, student.call("init_weights_normal", 3, 2, seed=2).value, (3, 2))
+        differ_from_call_to_call(judge, first, second)
+
+
+@pytest.mark.exercise("project")
+class TestProject:
+    @pytest.mark.gate
+    def test_one_token_gives_one_vector(self, student, judge, printed):
+        """One token times a square weight is one vector of the same size."""
+        value = student.call("project", printed("T39").tensor, torch.eye(3)).value
+        judge.shape(value, (3,))
+
+    def test_query_key_and_value_of_journey_as_printed(self, student, judge, printed):
+        """The printed weights give "journey" its printed query, key and value."""
+        for weight, id_, name in (("T40", "T11", "query"), ("T41", "T43", "key")):
+            value = student.call("project", printed("T39").tensor, printed(weight).tensor).value
+            judge(value, printed(id_), atol=ROUNDED_PROJECTION, what=f"its {name}")
+        value = student.call("project", printed("T39").tensor, printed("T42").tensor).value
+        judge(value, printed("T44"), atol=ROUNDED_PROJECTION, what="its value")
+
+    @pytest.mark.weight(2)
+    def test_queries_and_keys_of_all_tokens_as_printed(self, student, judge, printed):
+        """The printed weights give all tokens their printed queries and keys."""
+        for weight, id_, name in (("T40", "T46", "queries"), ("T41", "T47", "keys")):
+            value = student.call("project", printed("T45").tensor, printed(weight).tensor).value
+            atol, what = ROUNDED_PROJECTION, f"the {name}"
+            judge(value, printed(id_), atol=atol, what=what, axes=("token", "feature"))
+
+    def test_the_query_of_another_text_as_obtained(self, student, reference, judge, printed):
+        """With normally distributed weights and the other second token, it is that text's."""
+        w_query = weights_004(reference)[0]
+        value = student.call("project", inputs_004(printed)[JOURNEY], w_query).value
+        judge(value, QUERY_004, atol=FOUR_DECIMALS, axes=("feature",))
+
+    def test_a_square_weight_is_taken_as_it_is(self, student, judge):
+        """A square weight takes the tokens as they stand: nothing is transposed."""
+        weight = torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [-1.0, 0.0, 1.0]])
+        x = torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [2.0, 0.0, -1.0]])
+        expected = torch.tensor([[-2.0, 4.0, 9.0], [0.0, 1.0, 3.0], [3.0, 4.0, -1.0]])
+        judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
+
+
+@pytest.mark.exercise("query_scores")
+class TestQueryScores:
+    @pytest.mark.gate
+    def test_there_is_one_score_for_each_key(self, student, judge):
+        """One query has one score for each key."""
+        keys = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
+        judge.shape(student.call("query_scores", torch.tensor([1.0, 1.0]), keys).value, (2,))
+
+    def test_the_score_of_journey_with_its_own_key_as_printed(self, student, judge, printed):
+        """The score of "journey" with its own key is the documents' 1.8524."""
+        own_key = printed("T43").tensor.unsqueeze(0)
+        value = student.call("query_scores", printed("T11").tensor, own_key).value
+        judge.shape(value, (1,))
+        judge(value[0], printed("T12"), atol=ROUNDED_SCORES, what="the score with its own key")
+
+    @pytest.mark.weight(2)
+    def test_the_scores_of_journey_as_printed(self, student, judge, printed):
+        """The scores of "journey" with all keys are the documents'."""
+        value = student.call("query_scores", printed("T11").tensor, printed("T47").tensor).value
+        judge(value, printed("T13"), atol=ROUNDED_SCORES, axes=("key",))
+
+    def test_all_scores_as_printed(self, student, judge, printed):
+        """The scores of all queries with all keys are the documents', a row for each query."""
+        value = student.call("query_scores", printed("T46").tensor, printed("T47").tensor).value
+        judge(value, printed("T48"), atol=ROUNDED_SCORES, axes=("query", "key"))
+
+    def test_the_scores_of_another_text_as_obtained(self, student, reference, judge, printed):
+        """With normally distributed weights and the other second token, they are that text's."""
+        w_query, w_key, _ = weights_004(reference)
+        inputs = inputs_004(printed)
+        value = student.call("query_scores", inputs[JOURNEY] @ w_query, inputs @ w_key).value
+        judge(value, SCORES_004, atol=FOUR_DECIMALS, axes=("key",))
+        judge(value[JOURNEY], OWN_SCORE_004, atol=FOUR_DECIMALS, what="the score with its own key")
+
+    def test_as_many_keys_as_features(self, student, judge):
+        """Keys are rows, also where there are as many keys as features."""
+        keys = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
+        value = student.call("query_scores", torch.tensor([3.0, -1.0]), keys).value
+        judge(value, torch.tensor([3.0, 5.0]), axes=("key",))
+
+
+@pytest.mark.exercise("scaled_weights")
+class TestScaledWeights:
+    @pytest.mark.gate
+    def test_the_shape_stays(self, student, judge, printed):
+        """The result has the shape of the scores."""
+        judge.shape(student.call("scaled_weights", printed("T13").tensor, D_K).value, (6,))
+
+    @pytest.mark.weight(2)
+    def test_the_weights_of_journey_as_printed(self, student, judge, printed):
+        """The printed scores of "journey" give the documents' weights."""
+        value = student.call("scaled_weights", printed("T13").tensor, D_K).value
+        judge(value, printed("T14"), atol=ROUNDED_WEIGHTS, axes=("key",))
+
+    @pytest.mark.weight(2)
+    def test_all_weights_as_printed(self, student, judge, printed):
+        """The printed scores of all queries give the documents' weights."""
+        value = student.call("scaled_weights", printed("T48").tensor, D_K).value
+        judge(value, printed("T49"), atol=ROUNDED_WEIGHTS, axes=("query", "key"))
+
+    def test_each_row_of_weights_sums_to_one(self, student, judge, printed):
+        """The weights of each query sum to 1."""
+        value = student.call("scaled_weights", printed("T48").tensor, D_K).value
+        judge.shape(value, (6, 6))
+        judge(value.sum(dim=-1), torch.ones(6), what="the sum of each row", axes=("query",))
+
+    def test_the_weights_of_another_text_as_obtained(self, student, reference, judge, printed):
+        """With normally distributed weights and the other second token, they are that text's."""
+        w_query, w_key, _ = weights_004(reference)
+        inputs = inputs_004(printed)
+        scores = inputs @ w_key @ (inputs[JOURNEY] @ w_query)
+        value = student.call("scaled_weights", scores, D_K).value
+        judge(value, WEIGHTS_004, atol=FOUR_DECIMALS, axes=("key",))
+
+    def test_larger_keys_are_scaled_more(self, student, judge):
+        """With keys of size 16, four times the scores give the weights of the plain scores."""
+        scores = torch.tensor([0.0, 4.0, -4.0])
+        expected = torch.tensor([0.2447, 0.6652, 0.0900])
+        value = student.call("scaled_weights", scores, 16).value
+        judge(value, expected, atol=FOUR_DECIMALS, axes=("key",))
+
+
+@pytest.mark.exercise("weighted_values")
+class TestWeightedValues:
+    @pytest.mark.gate
+    def test_it_answers_a_vector_like_a_value(self, student, judge, printed):
+        """One query's weights give one vector of the size of a value."""
+        value = student.call("weighted_values", printed("T14").tensor, values_of(printed)).value
+        judge.shape(value, (2,))
+
+    @pytest.mark.weight(2)
+    def test_the_context_of_journey_as_printed(self, student, judge, printed):
+        """The printed weights give the documents' context vector of "journey"."""
+        value = student.call("weighted_values", printed("T14").tensor, values_of(printed)).value
+        judge(value, printed("T15"), atol=ROUNDED_MIXTURE, axes=("feature",))
+
+    @pytest.mark.weight(2)
+    def test_all_context_vectors_as_printed(self, student, judge, printed):
+        """The printed weights of all queries give the documents' context vectors."""
+        value = student.call("weighted_values", printed("T49").tensor, values_of(printed)).value
+        judge(value, printed("T16"), atol=ROUNDED_MIXTURE, axes=("query", "feature"))
+
+    def test_the_context_of_another_text_as_obtained(self, student, reference, judge, printed):
+        """With normally distributed weights and the other second token, it is that text's."""
+        w_query, w_key, w_value = weights_004(reference)
+        inputs = inputs_004(printed)
+        scores = inputs @ w_key @ (inputs[JOURNEY] @ w_query)
+        weights = torch.softmax(scores / D_K**0.5, dim=-1)
+        value = student.call("weighted_values", weights, inputs @ w_value).value
+        judge(value, CONTEXT_004, atol=FOUR_DECIMALS, axes=("feature",))
+
+    def test_all_weight_on_one_value_gives_that_value(self, student, judge):
+        """A query with all its weight on one token gets that token's value."""
+        weights = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+        values = torch.tensor([[1.0, 2.0], [3.0, 5.0], [-4.0, 7.0]])
+        expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
+        value = student.call("weighted_values", weights, values).value
+        judge(value, expected, axes=("query", "feature"))

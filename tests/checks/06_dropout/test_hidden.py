@@ -1,0 +1,132 @@
+"""Assignment 06 on inputs nobody has seen.
+
+A draw is judged by its rule alone, and what is judged is the same for every draw: so a mistake is
+recognised in whatever way a student draws.
+"""
+
+import pytest
+import torch
+
+ROWS, COLUMNS = 80, 130
+FACTORS = torch.tensor([0.0, 1.6667])  # p = 0.4, to 4 decimals
+
+
+def plain(value):
+    """A number, also where it came as a tensor of one."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1 and not value.is_complex():
+        return float(value)
+    return value
+
+
+@pytest.mark.exercise("dropout_scale")
+class TestDropoutScale:
+    @pytest.mark.weight(2)
+    def test_another_probability(self, student, reference, judge, draw):
+        """Any probability gives what the solution gives."""
+        p = draw.whole(55, 80) / 100
+        expected = reference.call("dropout_scale", p).value
+        judge(plain(student.call("dropout_scale", p).value), expected)
+
+
+@pytest.mark.exercise("apply_dropout_mask")
+class TestApplyDropoutMask:
+    @pytest.mark.weight(2)
+    def test_unseen_weights(self, student, reference, judge, draw):
+        """Other weights, another mask and another probability give what the solution gives."""
+        weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
+        expected = reference.call("apply_dropout_mask", weights, keep_mask, 0.3).value
+        value = student.call("apply_dropout_mask", weights, keep_mask, 0.3).value
+        judge(value, expected, axes=("query", "key"))
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Weights in float64 stay in float64."""
+        weights = draw.uniform(5, 7, low=0.1).double()
+        keep_mask = draw.uniform(5, 7) > 0.4
+        expected = reference.call("apply_dropout_mask", weights, keep_mask, 0.7).value
+        value = student.call("apply_dropout_mask", weights, keep_mask, 0.7).value
+        judge(value, expected, axes=("query", "key"))
+
+    def test_gradients_reach_the_kept_weights(self, student, reference, judge, draw):
+        """Gradients flow back to the weights that are kept, scaled like them."""
+        weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
+        arguments, cotangent = (weights, keep_mask, 0.3), draw.normal(5, 7)
+        mine = student.call("apply_dropout_mask", *arguments, cotangent=cotangent).gradients
+        right = reference.call("apply_dropout_mask", *arguments, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The weights and the mask are not changed in place."""
+        weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
+        answer = student.call("apply_dropout_mask", weights, keep_mask, 0.3)
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
+
+@pytest.mark.exercise("dropout")
+class TestDropout:
+    @pytest.mark.weight(2)
+    def test_unseen_weights_are_dropped_or_scaled(self, student, judge, draw):
+        """In training, every entry is either zero or its weight times the factor."""
+        weights, p = draw.uniform(ROWS, COLUMNS, low=0.1), 0.4
+        value = student.call("dropout", weights, p, True, seed=draw.seed()).value
+        judge.shape(value, (ROWS, COLUMNS))
+        # Rounded to 4 decimals, so that equal factors are one.
+        factors = (value / weights).mul(1e4).round().div(1e4).unique()
+        judge(factors, FACTORS, what="the factors that occur")
+        is_exact = (value == 0) | ((value - weights / (1 - p)).abs() < 1e-5)
+        judge.that(bool(is_exact.all()), "Some kept weights are not scaled by 1 / (1 - p)")
+
+    @pytest.mark.weight(2)
+    def test_the_right_share_is_dropped(self, student, judge, draw):
+        """In training, about as many entries are dropped as p says."""
+        weights = draw.uniform(ROWS, COLUMNS, low=0.1)
+        for p in (0.1, 0.7):
+            value = student.call("dropout", weights, p, True, seed=draw.seed()).value
+            judge.shape(value, (ROWS, COLUMNS))
+            share = round(float((value == 0).double().mean()), 1)
+            judge(share, p, what=f"the share of zeros for p = {p}, to one decimal")
+
+    def test_every_entry_is_drawn_for_itself(self, student, judge, draw):
+        """In training, neither all rows nor all columns lose the same entries."""
+        weights = draw.uniform(ROWS, COLUMNS, low=0.1)
+        value = student.call("dropout", weights, 0.4, True, seed=draw.seed()).value
+        judge.shape(value, (ROWS, COLUMNS))
+        kept = value != 0
+        judge.that(bool((kept != kept[:1]).any()), "All rows lost the same entries")
+        judge.that(bool((kept != kept[:, :1]).any()), "All columns lost the same entries")
+
+    def test_every_call_draws_anew(self, student, judge, draw):
+        """In training, two calls drop different entries."""
+        weights = draw.uniform(ROWS, COLUMNS, low=0.1)
+        one = student.call("dropout", weights, 0.4, True, seed=draw.seed()).value
+        two = student.call("dropout", weights, 0.4, True).value
+        judge.shape(one, (ROWS, COLUMNS))
+        judge.shape(two, (ROWS, COLUMNS))
+        judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
+
+    def test_with_probability_zero_nothing_changes(self, student, judge, draw):
+        """In training with p = 0, the weights come back as they are."""
+        weights = draw.uniform(5, 7, low=0.1)
+        value = student.call("dropout", weights, 0.0, True, seed=draw.seed()).value
+        judge(value, weights, axes=("row", "column"))
+
+    def test_outside_of_training_nothing_changes(self, student, judge, draw):
+        """Outside of training, other weights come back as they are, in float64 as well."""
+        weights = draw.uniform(5, 7, low=0.1).double()
+        judge(student.call("dropout", weights, 0.7, False).value, weights, axes=("row", "column"))
+
+    def test_gradients_reach_the_kept_weights(self, student, judge, draw):
+        """Gradients flow back to the weights that are kept, scaled like them."""
+        weights, cotangent = (draw.uniform(ROWS, COLUMNS, low=0.1) for _ in range(2))
+        answer = student.call("dropout", weights, 0.4, True, seed=draw.seed(), cotangent=cotangent)
+        gradient = answer.gradients.arguments["0"]
+        judge.shape(answer.value, (ROWS, COLUMNS))
+        judge.shape(gradient, (ROWS, COLUMNS))
+        factors = (gradient / cotangent).mul(1e4).round().div(1e4).unique()
+        judge(factors, FACTORS, what="the factors of the gradient")
+        are_the_same = torch.equal(gradient == 0, answer.value == 0)
+        judge.that(are_the_same, "Gradients reach other weights than those that were kept")
+
+    def test_the_weights_are_left_as_they_are(self, student, judge, draw):
+        """The weights are not changed in place."""
+        answer = student.call("dropout", draw.uniform(5, 7, low=0.1), 0.4, True, seed=draw.seed())
+        judge.that(not answer.changed, "It changed its argument in place")

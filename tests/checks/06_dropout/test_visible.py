@@ -1,0 +1,152 @@
+"""What students see of assignment 06: the documents' tensors and the rule of dropout.
+
+A seeded draw differs between processors, so the documents' two tensors are made from the printed
+mask, and a student's own draw is judged by its rule: by values that are the same for every draw.
+"""
+
+import pytest
+import torch
+
+LARGE = 96
+"""Rows and columns: the share of dropped entries has a standard deviation of 0.004, so that to one
+decimal it is the same for every draw.
+"""
+
+
+def kept_as_printed(printed):
+    """The mask that the documents drew: what is not zero was kept."""
+    return printed("T23").tensor != 0
+
+
+def causal_weights(printed):
+    """The causal weights of the documents with more digits than they are printed with.
+
+    They come from the scores of `nn.Linear(3, 2, bias=False)` with seed 789: uniform numbers within
+    1 / sqrt(3), query first.
+    """
+    generator = torch.Generator().manual_seed(789)
+    bound = 3**-0.5
+    query, key = (
+        torch.empty(2, 3, dtype=torch.float32).uniform_(-bound, bound, generator=generator)
+        for _ in range(2)
+    )
+    inputs = printed("T45").tensor
+    scores = (inputs @ query.T) @ (inputs @ key.T).T
+    hidden = torch.ones(6, 6, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(scores.masked_fill(hidden, -torch.inf) / 2**0.5, dim=-1)
+
+
+def plain(value):
+    """A number, also where it came as a tensor of one."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1 and not value.is_complex():
+        return float(value)
+    return value
+
+
+def share_of_zeros(value):
+    """The share of zeros to one decimal, which is the same for every draw."""
+    return round(float((value == 0).double().mean()), 1)
+
+
+@pytest.mark.exercise("dropout_scale")
+class TestDropoutScale:
+    @pytest.mark.gate
+    def test_it_answers_a_number(self, student, judge):
+        """The factor is a number."""
+        value = plain(student.call("dropout_scale", 0.5).value)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        judge.that(is_number, "The result is not a number")
+
+    @pytest.mark.weight(2)
+    def test_half_dropped_doubles_the_rest(self, student, judge):
+        """When half of the weights go, the others are doubled."""
+        judge(plain(student.call("dropout_scale", 0.5).value), 2.0)
+
+    @pytest.mark.weight(2)
+    def test_a_fifth_dropped(self, student, judge):
+        """When a fifth of the weights goes, the others grow by a quarter."""
+        judge(plain(student.call("dropout_scale", 0.2).value), 1.25)
+
+    def test_nothing_dropped_changes_nothing(self, student, judge):
+        """When nothing is dropped, the factor is 1."""
+        judge(plain(student.call("dropout_scale", 0.0).value), 1.0)
+
+
+@pytest.mark.exercise("apply_dropout_mask")
+class TestApplyDropoutMask:
+    @pytest.mark.gate
+    def test_the_shape_stays(self, student, judge, printed):
+        """The result has the shape of the weights."""
+        keep_mask = kept_as_printed(printed)
+        value = student.call("apply_dropout_mask", torch.ones(6, 6), keep_mask, 0.5).value
+        judge.shape(value, (6, 6))
+
+    def test_a_matrix_of_ones_as_printed(self, student, judge, printed):
+        """With the documents' mask, ones become the documents' zeros and twos."""
+        keep_mask = kept_as_printed(printed)
+        value = student.call("apply_dropout_mask", torch.ones(6, 6), keep_mask, 0.5).value
+        judge(value, printed("T23"), axes=("query", "key"))
+
+    @pytest.mark.weight(2)
+    def test_the_causal_weights_as_printed(self, student, judge, printed):
+        """With the documents' mask, the causal weights become what the documents print."""
+        weights, keep_mask = causal_weights(printed), kept_as_printed(printed)
+        value = student.call("apply_dropout_mask", weights, keep_mask, 0.5).value
+        judge(value, printed("T24"), axes=("query", "key"))
+
+    @pytest.mark.weight(2)
+    def test_a_smaller_share_dropped(self, student, judge):
+        """With a fifth to be dropped, what is kept grows by a quarter, however many there are."""
+        weights = torch.tensor([[0.4, 0.6, 0.0], [0.2, 0.2, 0.6]])
+        keep_mask = torch.tensor([[True, False, True], [True, True, True]])
+        value = student.call("apply_dropout_mask", weights, keep_mask, 0.2).value
+        expected = torch.tensor([[0.5, 0.0, 0.0], [0.25, 0.25, 0.75]])
+        judge(value, expected, axes=("query", "key"))
+
+
+@pytest.mark.exercise("dropout")
+class TestDropout:
+    @pytest.mark.gate
+    def test_the_shape_stays(self, student, judge):
+        """The result has the shape of the weights."""
+        value = student.call("dropout", torch.ones(3, 5), 0.2, True, seed=1).value
+        judge.shape(value, (3, 5))
+
+    @pytest.mark.weight(2)
+    def test_what_is_kept_is_scaled(self, student, judge):
+        """In training, ones become either 0 or 1.25 when a fifth is dropped."""
+        value = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
+        judge.shape(value, (LARGE, LARGE))
+        judge(value.unique(), torch.tensor([0.0, 1.25]), what="the values that occur")
+
+    @pytest.mark.weight(2)
+    def test_the_right_share_is_dropped(self, student, judge):
+        """In training, about a fifth of the entries becomes zero when p is 0.2."""
+        value = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
+        judge.shape(value, (LARGE, LARGE))
+        judge(share_of_zeros(value), 0.2, what="the share of zeros, to one decimal")
+
+    def test_every_call_draws_anew(self, student, judge):
+        """In training, two calls drop different entries."""
+        one = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
+        two = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True).value
+        judge.shape(one, (LARGE, LARGE))
+        judge.shape(two, (LARGE, LARGE))
+        judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
+
+    def test_every_entry_is_drawn_for_itself(self, student, judge):
+        """In training, neither all rows nor all columns lose the same entries."""
+        value = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
+        judge.shape(value, (LARGE, LARGE))
+        kept = value != 0
+        judge.that(bool((kept != kept[:1]).any()), "All rows lost the same entries")
+        judge.that(bool((kept != kept[:, :1]).any()), "All columns lost the same entries")
+
+    @pytest.mark.weight(2)
+    def test_outside_of_training_nothing_changes(self, student, judge):
+        """Outside of training, the weights come back as they are."""
+        row = torch.tensor([0.1, 0.2, 0.3, 0.4])
+        value = student.call("dropout", row.repeat(LARGE, 1), 0.2, False, seed=1).value
+        judge.shape(value, (LARGE, 4))
+        judge(value.amax(dim=0), row, what="the largest values of equal rows", axes=("key",))
+        judge(value.amin(dim=0), row, what="the smallest values of equal rows", axes=("key",))

@@ -1,0 +1,219 @@
+"""What students see of assignment 07: the documents' batch, and what the module must hold to."""
+
+import pytest
+import torch
+
+from grader.wire import Reference
+
+NAMES = ("W_query", "W_key", "W_value")
+
+DRAWS = 512
+"""Copies of one text in a batch: so many that each way of dropping the weights of a row occurs."""
+
+
+def batch_of_the_text(printed):
+    """The documents' batch: the six tokens twice."""
+    return torch.stack([printed("T45").tensor] * 2)
+
+
+def given_weights(draw, d_in, d_out):
+    """Values for the three linear layers."""
+    return {f"{name}.weight": draw.normal(d_out, d_in) for name in NAMES}
+
+
+def with_weights(handle, weights, context_length, dropout=0.0, biases=None):
+    """An instance with given parameters, and the names that were not found on it.
+
+    A bias that should not be there is set to zero: it is judged in a check of its own.
+    """
+    d_out, d_in = weights["W_query.weight"].shape
+    arguments = (d_in, d_out, context_length, dropout, *([True] if biases else []))
+    instance = handle.call("CausalAttention", *arguments, seed=1).value
+    handle.load(instance, {f"{name}.bias": torch.zeros(d_out) for name in NAMES})
+    loaded = handle.load(instance, {**weights, **(biases or {})})
+    return instance, loaded.problems
+
+
+def pair(student, reference, judge, weights, context_length):
+    """The student's instance and the reference's, given the same parameters."""
+    mine, problems = with_weights(student, weights, context_length)
+    judge(problems, {}, what="the parameters found")
+    right, _ = with_weights(reference, weights, context_length)
+    return mine, right
+
+
+def look_up_weights(draw, num_tokens):
+    """Parameters with which context vectors are the attention weights, for `torch.eye` tokens."""
+    weights = given_weights(draw, num_tokens, num_tokens)
+    return {**weights, "W_value.weight": torch.eye(num_tokens)}
+
+
+@pytest.mark.exercise("stack_batch")
+class TestStackBatch:
+    @pytest.mark.gate
+    def test_a_batch_has_three_axes(self, student, judge, printed):
+        """Two copies of six tokens of size three have the shape (2, 6, 3)."""
+        value = student.call("stack_batch", printed("T45").tensor, 2).value
+        judge.shape(value, (2, 6, 3))
+
+    @pytest.mark.weight(2)
+    def test_each_entry_is_the_text(self, student, judge, printed):
+        """Each entry of the batch is the text."""
+        value = student.call("stack_batch", printed("T45").tensor, 2).value
+        judge(value, batch_of_the_text(printed), axes=("batch entry", "token", "feature"))
+
+    def test_four_copies(self, student, judge, printed):
+        """The batch has as many entries as copies are asked for."""
+        value = student.call("stack_batch", printed("T45").tensor, 4).value
+        expected = torch.stack([printed("T45").tensor] * 4)
+        judge(value, expected, axes=("batch entry", "token", "feature"))
+
+
+@pytest.mark.exercise("CausalAttention")
+class TestCausalAttention:
+    @pytest.mark.gate
+    def test_a_batch_gives_a_batch(self, student, judge):
+        """Four texts of four tokens of size four give as many context vectors of that size."""
+        attention = student.call("CausalAttention", 4, 4, 4, 0.0, seed=1).value
+        is_module = isinstance(attention, Reference) and attention.kind == "module"
+        judge.that(is_module, "CausalAttention does not make an instance of an nn.Module")
+        value = student.call(attention, torch.eye(4).repeat(4, 1, 1), training=False).value
+        judge.shape(value, (4, 4, 4))
+
+    def test_the_context_vectors_of_the_batch_as_printed(self, student, judge, printed):
+        """With seed 123 the context vectors are the documents'.
+
+        This depends on the order in which the layers are created: query, key, value.
+        """
+        attention = student.call("CausalAttention", 3, 2, 6, 0.0, seed=123).value
+        value = student.call(attention, batch_of_the_text(printed), training=False).value
+        judge(value, printed("T25"), axes=("batch entry", "token", "feature"))
+
+    @pytest.mark.weight(2)
+    def test_texts_as_long_as_the_context(self, student, reference, judge, draw):
+        """With given parameters, texts of `context_length` tokens give what the solution gives."""
+        mine, right = pair(student, reference, judge, given_weights(draw, 3, 5), 4)
+        x = draw.normal(2, 4, 3)
+        expected = reference.call(right, x, training=False).value
+        value = student.call(mine, x, training=False).value
+        judge(value, expected, axes=("batch entry", "token", "feature"))
+
+    @pytest.mark.weight(2)
+    def test_texts_shorter_than_the_context(self, student, reference, judge, draw):
+        """With given parameters, shorter texts give what the solution gives."""
+        mine, right = pair(student, reference, judge, given_weights(draw, 3, 5), 7)
+        x = draw.normal(2, 4, 3)
+        expected = reference.call(right, x, training=False).value
+        value = student.call(mine, x, training=False).value
+        judge(value, expected, axes=("batch entry", "token", "feature"))
+
+    def test_all_sizes_the_same(self, student, reference, judge, draw):
+        """Axes are not mixed up where all sizes are the same, and no shape tells them apart."""
+        mine, right = pair(student, reference, judge, given_weights(draw, 4, 4), 4)
+        x = draw.normal(4, 4, 4)
+        expected = reference.call(right, x, training=False).value
+        value = student.call(mine, x, training=False).value
+        judge(value, expected, axes=("batch entry", "token", "feature"))
+
+    def test_the_future_does_not_leak(self, student, judge, draw):
+        """Context vectors do not change when later tokens do."""
+        mine, _ = with_weights(student, given_weights(draw, 3, 5), 4)
+        x = draw.normal(2, 4, 3)
+        changed = torch.cat([x[:, :2], draw.normal(2, 2, 3)], dim=1)
+        one = student.call(mine, x, training=False).value
+        other = student.call(mine, changed, training=False).value
+        judge.shape(one, (2, 4, 5))
+        judge.shape(other, (2, 4, 5))
+        what = "the context vectors of the first two tokens, with other tokens after them"
+        judge(other[:, :2], one[:, :2], what=what, axes=("batch entry", "token", "feature"))
+
+    def test_the_first_token_has_only_itself(self, student, judge, draw):
+        """The context vector of the first token is its own value."""
+        weights = given_weights(draw, 3, 5)
+        mine, _ = with_weights(student, weights, 4)
+        x = draw.normal(2, 4, 3)
+        value = student.call(mine, x, training=False).value
+        judge.shape(value, (2, 4, 5))
+        expected = x[:, 0] @ weights["W_value.weight"].T
+        what = "the context vector of the first token"
+        judge(value[:, 0], expected, what=what, axes=("batch entry", "feature"))
+
+    def test_without_qkv_bias_there_are_three_parameters(self, student, judge):
+        """Without `qkv_bias`, the three weights are the only parameters."""
+        attention = student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value
+        names = sorted(student.state(attention).parameters)
+        judge(names, sorted(f"{name}.weight" for name in NAMES), what="the parameters")
+
+    def test_with_qkv_bias_the_biases_count(self, student, reference, judge, draw):
+        """With `qkv_bias`, queries, keys and values have a bias that counts."""
+        weights = given_weights(draw, 3, 5)
+        biases = {f"{name}.bias": draw.normal(5) for name in NAMES}
+        mine, problems = with_weights(student, weights, 4, biases=biases)
+        judge(problems, {}, what="the parameters found")
+        right, _ = with_weights(reference, weights, 4, biases=biases)
+        x = draw.normal(2, 4, 3)
+        expected = reference.call(right, x, training=False).value
+        value = student.call(mine, x, training=False).value
+        judge(value, expected, axes=("batch entry", "token", "feature"))
+
+    @pytest.mark.weight(2)
+    def test_training_drops_weights(self, student, reference, judge, draw):
+        """In training, each weight is either dropped or kept and scaled by 1 / (1 - p)."""
+        weights = look_up_weights(draw, 4)
+        right, _ = with_weights(reference, weights, 4)
+        x = torch.eye(4).repeat(DRAWS, 1, 1)
+        plain = reference.call(right, x[:1], training=False).value[0]
+        mine, _ = with_weights(student, weights, 4, dropout=0.4)
+        value = student.call(mine, x, training=True, seed=1).value
+        judge.shape(value, (DRAWS, 4, 4))
+        # The largest and the smallest of many draws are the same for every draw.
+        axes = ("query", "key")
+        judge(value.amax(dim=0), plain / 0.6, what="the weights where they are kept", axes=axes)
+        judge(value.amin(dim=0), torch.zeros(4, 4), what="the weights where dropped", axes=axes)
+        is_either = (value == 0) | ((value - plain / 0.6).abs() < 1e-5)
+        judge.that(bool(is_either.all()), "Some weights are neither dropped nor kept and scaled")
+
+    def test_outside_of_training_nothing_is_dropped(self, student, reference, judge, draw):
+        """In eval mode, all weights are kept as they are."""
+        weights = look_up_weights(draw, 4)
+        right, _ = with_weights(reference, weights, 4)
+        x = torch.eye(4).repeat(DRAWS, 1, 1)
+        plain = reference.call(right, x[:1], training=False).value[0]
+        mine, _ = with_weights(student, weights, 4, dropout=0.4)
+        value = student.call(mine, x, training=False, seed=1).value
+        judge.shape(value, (DRAWS, 4, 4))
+        axes = ("query", "key")
+        judge(value.amax(dim=0), plain, what="the largest weights of many calls", axes=axes)
+        judge(value.amin(dim=0), plain, what="the smallest weights of many calls", axes=axes)
+
+    def test_weights_are_dropped_and_not_features(self, student, judge, draw):
+        """In training, a dropped weight takes the whole value vector out, not some features."""
+        weights = look_up_weights(draw, 4)
+        same_features = torch.tensor([[1.0, 2.0, 3.0, 4.0]]).repeat(4, 1)
+        mine, _ = with_weights(student, {**weights, "W_value.weight": same_features}, 4, 0.4)
+        value = student.call(mine, torch.eye(4).repeat(DRAWS, 1, 1), training=True, seed=1).value
+        judge.shape(value, (DRAWS, 4, 4))
+        value = value.detach()
+        # The largest of many draws is the same for every draw; 1e-4 is float32 noise around 10.
+        spread = (value.amax(dim=-1) - value.amin(dim=-1)).amax(dim=0)
+        what = (
+            "how far the features of a context vector are apart, with equal features in all values"
+        )
+        judge(spread, torch.zeros(4), what=what, atol=1e-4, axes=("token",))
+
+    def test_tensors_belong_to_the_module(self, student, judge):
+        """A tensor that the module keeps, such as the mask, is a parameter or a buffer.
+
+        Only then does it move along with the module.
+        """
+        attention = student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value
+        kept = student.state(attention).loose
+        judge(kept, {}, what="tensors and layers in plain attributes")
+
+    @pytest.mark.remark
+    def test_a_text_that_is_too_long_is_refused_with_a_reason(self, student, judge):
+        """A text longer than `context_length` is refused with a ValueError that says so."""
+        attention = student.call("CausalAttention", 3, 2, 4, 0.0, seed=1).value
+        failure = student.refusal(attention, torch.ones(1, 5, 3), training=False)
+        kinds = () if failure is None else (failure.type, *failure.bases)
+        judge.that("ValueError" in kinds, "Five tokens for a context length of 4: no ValueError")

@@ -1,0 +1,208 @@
+"""Assignment 09 on inputs nobody has seen: other sizes, other values, other dtypes, gradients."""
+
+import pytest
+import torch
+
+D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
+BATCH_SIZE, NUM_TOKENS = 2, 5
+PARAMETERS = (
+    *("W_query.weight", "W_key.weight", "W_value.weight"),
+    *("out_proj.weight", "out_proj.bias"),
+)
+
+
+def judge_gradients(student, reference, judge, name, *args, cotangent):
+    """Gradients for every tensor among the arguments of a function are the solution's."""
+    mine = student.call(name, *args, cotangent=cotangent).gradients
+    right = reference.call(name, *args, cotangent=cotangent).gradients
+    for position, gradient in right.arguments.items():
+        what = f"the gradient for argument {int(position) + 1}"
+        judge(mine.arguments.get(position), gradient, what=what)
+
+
+@pytest.mark.exercise("split_heads")
+class TestSplitHeads:
+    @pytest.mark.weight(2)
+    def test_unseen_tokens(self, student, reference, judge, draw):
+        """Other sizes give what the solution gives."""
+        x = draw.normal(3, 5, 8)
+        expected = reference.call("split_heads", x, 4).value
+        judge(student.call("split_heads", x, 4).value, expected)
+
+    def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
+        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        x = draw.normal(2, 3, 9)
+        expected = reference.call("split_heads", x, 3).value
+        judge(student.call("split_heads", x, 3).value, expected)
+
+    def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens."""
+        x, cotangent = draw.normal(2, 5, 12), draw.normal(2, 3, 5, 4)
+        judge_gradients(student, reference, judge, "split_heads", x, 3, cotangent=cotangent)
+
+
+@pytest.mark.exercise("head_scores")
+class TestHeadScores:
+    @pytest.mark.weight(2)
+    def test_unseen_queries_and_keys(self, student, reference, judge, draw):
+        """Other sizes give what the solution gives."""
+        queries, keys = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4)
+        expected = reference.call("head_scores", queries, keys).value
+        judge(student.call("head_scores", queries, keys).value, expected)
+
+    def test_all_sizes_the_same(self, student, reference, judge, draw):
+        """The axes are told apart, also where all sizes are the same."""
+        queries, keys = draw.normal(3, 3, 3, 3), draw.normal(3, 3, 3, 3)
+        expected = reference.call("head_scores", queries, keys).value
+        judge(student.call("head_scores", queries, keys).value, expected)
+
+    def test_gradients_reach_queries_and_keys(self, student, reference, judge, draw):
+        """Gradients flow back to the queries and to the keys."""
+        queries, keys = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4)
+        cotangent = draw.normal(2, 3, 5, 5)
+        judge_gradients(
+            student, reference, judge, "head_scores", queries, keys, cotangent=cotangent
+        )
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The queries and the keys are not changed in place."""
+        answer = student.call("head_scores", draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
+
+@pytest.mark.exercise("merge_heads")
+class TestMergeHeads:
+    @pytest.mark.weight(2)
+    def test_unseen_heads(self, student, reference, judge, draw):
+        """Other sizes give what the solution gives."""
+        x = draw.normal(3, 4, 5, 2)
+        expected = reference.call("merge_heads", x).value
+        judge(student.call("merge_heads", x).value, expected)
+
+    def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
+        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        x = draw.normal(2, 3, 3, 3)
+        expected = reference.call("merge_heads", x).value
+        judge(student.call("merge_heads", x).value, expected)
+
+    def test_gradients_reach_the_heads(self, student, reference, judge, draw):
+        """Gradients flow back to the heads."""
+        x, cotangent = draw.normal(2, 3, 5, 4), draw.normal(2, 5, 12)
+        judge_gradients(student, reference, judge, "merge_heads", x, cotangent=cotangent)
+
+
+def drawn_parameters(draw, *, dtype=torch.float32):
+    """Values for all parameters of a layer of this file's sizes."""
+    shapes = {
+        **dict.fromkeys(PARAMETERS[:3], (D_OUT, D_IN)),
+        "out_proj.weight": (D_OUT, D_OUT),
+        "out_proj.bias": (D_OUT,),
+    }
+    return {name: draw.normal(*shape, std=0.5, dtype=dtype) for name, shape in shapes.items()}
+
+
+def zero_biases(d_out, dtype=torch.float32):
+    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    zeros = torch.zeros(d_out, dtype=dtype)
+    return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
+
+
+def given(handle, values):
+    """A layer of this file's sizes with these parameters."""
+    layer = handle.call("MultiHeadAttention", D_IN, D_OUT, CONTEXT_LENGTH, 0.0, NUM_HEADS).value
+    handle.load(layer, zero_biases(D_OUT, values["out_proj.bias"].dtype) | values)
+    return layer
+
+
+def judge_values(student, reference, judge, values, x):
+    """The context vectors of given parameters are the solution's."""
+    expected = reference.call(given(reference, values), x).value
+    value = student.call(given(student, values), x).value
+    judge(value, expected, axes=("batch", "token", "feature"))
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    known = gradients.parameters
+    matches = [key for key in known if key == name or key.endswith(f".{name}")]
+    return known[matches[0]] if matches else None
+
+
+@pytest.mark.exercise("MultiHeadAttention")
+class TestMultiHeadAttention:
+    @pytest.mark.weight(2)
+    def test_unseen_texts(self, student, reference, judge, draw):
+        """Other parameters and texts give what the solution gives."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        judge_values(student, reference, judge, drawn_parameters(draw), x)
+
+    def test_texts_of_full_length(self, student, reference, judge, draw):
+        """Texts may be as long as `context_length`."""
+        x = draw.normal(3, CONTEXT_LENGTH, D_IN)
+        judge_values(student, reference, judge, drawn_parameters(draw), x)
+
+    def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
+        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
+        judge_values(student, reference, judge, drawn_parameters(draw), x)
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens and to every parameter."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
+        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
+        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
+        judge(
+            mine.arguments.get("0"),
+            right.arguments["0"],
+            what="the gradient for the tokens",
+            atol=1e-4,
+        )
+        for name in PARAMETERS:
+            found, expected = of_parameter(mine, name), of_parameter(right, name)
+            judge(found, expected, what=f"the gradient for {name}", atol=1e-4)
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 give context vectors in float64."""
+        values = drawn_parameters(draw, dtype=torch.float64)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
+        judge_values(student, reference, judge, values, x)
+
+    def test_a_second_call_gives_the_same(self, student, judge, draw):
+        """A longer text in between changes nothing, and the texts are not changed in place."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = given(student, drawn_parameters(draw))
+        first = student.call(layer, x)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge.that(not first.changed, "It changed its argument in place")
+
+    def test_dropout_follows_its_probability(self, student, judge, draw):
+        """With dropout 0.2, a fifth is dropped, anew in each call, and 1 / 0.8 scales the rest."""
+        layer = student.call("MultiHeadAttention", 1, 2, 7, 0.2, 2).value
+        # Scores are all 0 and values all 1: each output counts the kept weights of its row.
+        values = {
+            "W_query.weight": torch.zeros(2, 1),
+            "W_key.weight": torch.zeros(2, 1),
+            "W_value.weight": torch.ones(2, 1),
+            "out_proj.weight": torch.eye(2),
+            "out_proj.bias": torch.zeros(2),
+        }
+        student.load(layer, zero_biases(2) | values)
+        texts = torch.ones(300, 7, 1)
+        first, second = (
+            student.call(layer, texts, training=True, seed=seed).value for seed in (1, 2)
+        )
+        judge.shape(first, (300, 7, 2))
+        judge.shape(second, (300, 7, 2))
+        lengths = torch.arange(1.0, 8.0).reshape(1, 7, 1)
+        counts = first.detach() * lengths * 0.8
+        is_counted = torch.allclose(counts, counts.round(), rtol=0, atol=1e-3)
+        judge.that(is_counted, "What is kept is not scaled by 1 / 0.8")
+        # 16,800 weights: the share that is kept has a standard deviation of 0.003.
+        share = float(counts.sum() / (300 * 2 * lengths.sum()))
+        judge.that(abs(share - 0.8) < 0.02, "The share that is kept is not about 0.8")
+        judge.that(not torch.equal(first, second), "Two calls dropped the same weights")

@@ -1,0 +1,301 @@
+"""What students see of assignment 09: the documents' tensors, and plain properties."""
+
+import pytest
+import torch
+
+# Sizes that all differ, so that none can stand in for another; `head_dim` is 4.
+D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
+BATCH_SIZE, NUM_TOKENS = 2, 5
+
+# The four-axis tensor of 000, cell 138: (batch 1, 2 heads, 3 tokens, 4 features).
+FOUR_AXES = torch.tensor(
+    [
+        [
+            [
+                [0.2745, 0.6584, 0.2775, 0.8573],
+                [0.8993, 0.0390, 0.9268, 0.7388],
+                [0.7179, 0.7058, 0.9156, 0.4340],
+            ],
+            [
+                [0.0772, 0.3565, 0.1479, 0.5331],
+                [0.4066, 0.2318, 0.4545, 0.9737],
+                [0.4606, 0.5159, 0.4220, 0.5786],
+            ],
+        ]
+    ]
+)
+
+# Three tokens of eight features, each number its place.
+NUMBERED = torch.arange(24.0).reshape(1, 3, 8)
+IN_TWO_HEADS = torch.tensor(
+    [
+        [
+            [[0.0, 1.0, 2.0, 3.0], [8.0, 9.0, 10.0, 11.0], [16.0, 17.0, 18.0, 19.0]],
+            [[4.0, 5.0, 6.0, 7.0], [12.0, 13.0, 14.0, 15.0], [20.0, 21.0, 22.0, 23.0]],
+        ]
+    ]
+)
+
+
+@pytest.mark.exercise("split_heads")
+class TestSplitHeads:
+    @pytest.mark.gate
+    def test_there_is_an_axis_for_the_heads(self, student, judge, draw):
+        """The shape is (batch_size, num_heads, num_tokens, head_dim)."""
+        value = student.call("split_heads", draw.normal(2, 5, 12), 3).value
+        judge.shape(value, (2, 3, 5, 4))
+
+    @pytest.mark.weight(2)
+    def test_each_head_gets_its_piece_of_every_token(self, student, judge):
+        """Each head gets its own features of every token, in order."""
+        value = student.call("split_heads", NUMBERED, 2).value
+        judge(value, IN_TWO_HEADS, axes=("batch", "head", "token", "feature"))
+
+    def test_one_head_gets_everything(self, student, judge):
+        """A single head gets the tokens as they are."""
+        value = student.call("split_heads", NUMBERED, 1).value
+        judge(value, NUMBERED.unsqueeze(1), axes=("batch", "head", "token", "feature"))
+
+    def test_the_argument_is_left_as_it_is(self, student, judge):
+        """The tokens are not changed in place."""
+        answer = student.call("split_heads", NUMBERED, 2)
+        judge.that(not answer.changed, "It changed its argument in place")
+
+
+@pytest.mark.exercise("head_scores")
+class TestHeadScores:
+    @pytest.mark.gate
+    def test_each_head_has_a_score_for_each_pair_of_tokens(self, student, judge):
+        """The shape is (batch_size, num_heads, num_tokens, num_tokens)."""
+        value = student.call("head_scores", FOUR_AXES, FOUR_AXES).value
+        judge.shape(value, (1, 2, 3, 3))
+
+    @pytest.mark.weight(2)
+    def test_the_scores_of_two_heads_as_printed(self, student, judge, printed):
+        """The documents' tensor of two heads gives the printed scores."""
+        value = student.call("head_scores", FOUR_AXES, FOUR_AXES).value
+        judge(value, printed("T28"), axes=("batch", "head", "query", "key"))
+
+    def test_each_head_has_the_scores_it_has_alone(self, student, judge, printed):
+        """Each head's scores are the ones printed for that head alone."""
+        for head, id_ in enumerate(("T29", "T30")):
+            alone = FOUR_AXES[:, head : head + 1]
+            value = student.call("head_scores", alone, alone).value
+            judge.shape(value, (1, 1, 3, 3))
+            judge(value[0, 0], printed(id_), what=f"head {head}", axes=("query", "key"))
+
+    @pytest.mark.weight(2)
+    def test_queries_are_rows_and_keys_are_columns(self, student, judge):
+        """Row i has the scores of query i, column j those of key j."""
+        queries = torch.tensor([[[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]]])
+        keys = torch.tensor([[[[3.0, 4.0, 1.0], [5.0, 6.0, 1.0]]]])
+        value = student.call("head_scores", queries, keys).value
+        expected = torch.tensor([[[[3.0, 5.0], [8.0, 12.0]]]])
+        judge(value, expected, axes=("batch", "head", "query", "key"))
+
+
+@pytest.mark.exercise("merge_heads")
+class TestMergeHeads:
+    @pytest.mark.gate
+    def test_the_axis_of_the_heads_is_gone(self, student, judge, draw):
+        """The shape is (batch_size, num_tokens, d_out)."""
+        value = student.call("merge_heads", draw.normal(2, 3, 5, 4)).value
+        judge.shape(value, (2, 5, 12))
+
+    @pytest.mark.weight(2)
+    def test_each_token_gets_its_pieces_side_by_side(self, student, judge):
+        """Each token gets the features of all heads side by side, in order."""
+        value = student.call("merge_heads", IN_TWO_HEADS).value
+        judge(value, NUMBERED, axes=("batch", "token", "feature"))
+
+    def test_one_head_is_all_there_is(self, student, judge):
+        """The features of a single head stay as they are."""
+        value = student.call("merge_heads", NUMBERED.unsqueeze(1)).value
+        judge(value, NUMBERED, axes=("batch", "token", "feature"))
+
+    def test_the_argument_is_left_as_it_is(self, student, judge):
+        """What the heads have is not changed in place."""
+        answer = student.call("merge_heads", IN_TWO_HEADS)
+        judge.that(not answer.changed, "It changed its argument in place")
+
+
+def drawn_parameters(draw, *, qkv_bias=False):
+    """Values for all parameters of a layer of this file's sizes."""
+    layers = ("W_query", "W_key", "W_value")
+    values = {f"{layer}.weight": draw.normal(D_OUT, D_IN, std=0.5) for layer in layers}
+    if qkv_bias:
+        values |= {f"{layer}.bias": draw.normal(D_OUT, std=0.5) for layer in layers}
+    values["out_proj.weight"] = draw.normal(D_OUT, D_OUT, std=0.5)
+    values["out_proj.bias"] = draw.normal(D_OUT, std=0.5)
+    return values
+
+
+def made(handle, *, dropout=0.0, qkv_bias=False):
+    """A layer of this file's sizes."""
+    sizes = (D_IN, D_OUT, CONTEXT_LENGTH, dropout, NUM_HEADS)
+    return handle.call("MultiHeadAttention", *sizes, qkv_bias=qkv_bias).value
+
+
+def zero_biases(d_out):
+    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
+
+
+def given(handle, values, *, dropout=0.0, qkv_bias=False):
+    """A layer of this file's sizes with these parameters."""
+    layer = made(handle, dropout=dropout, qkv_bias=qkv_bias)
+    handle.load(layer, zero_biases(D_OUT) | values)
+    return layer
+
+
+def trainable(state):
+    """How many numbers are trained, shared ones once."""
+    again = {name for names in state.aliases for name in names[1:]}
+    counted = [p for name, p in state.parameters.items() if name not in again and p.requires_grad]
+    return sum(parameter.numel() for parameter in counted)
+
+
+# A layer that shows its weights: four tokens that are the rows of an identity matrix, two heads of
+# five features. A token's value names the token in the first four and has a 1 in the last, so that
+# a head's context vector is its row of weights, and their sum. `out_proj` leaves it at that.
+SHOWN_TOKENS, SHOWN_HEADS, SHOWN_COPIES = 4, 2, 16
+SHOWN_INPUT = torch.eye(SHOWN_TOKENS).repeat(SHOWN_COPIES, 1, 1)
+NAMES_AND_ONE = torch.cat((torch.eye(SHOWN_TOKENS), torch.ones(1, SHOWN_TOKENS)))
+SHOWN_OUT = SHOWN_HEADS * (SHOWN_TOKENS + 1)
+
+
+def showing_layer(handle, draw, dropout):
+    """A layer whose output is its weights, and the sums of their rows."""
+    sizes = (SHOWN_TOKENS, SHOWN_OUT, SHOWN_TOKENS, dropout, SHOWN_HEADS)
+    layer = handle.call("MultiHeadAttention", *sizes).value
+    values = {
+        "W_query.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
+        "W_key.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
+        "W_value.weight": NAMES_AND_ONE.repeat(SHOWN_HEADS, 1),
+        "out_proj.weight": torch.eye(SHOWN_OUT),
+        "out_proj.bias": torch.zeros(SHOWN_OUT),
+    }
+    handle.load(layer, zero_biases(SHOWN_OUT) | values)
+    return layer
+
+
+def shown_weights(student, judge, layer, **how):
+    """The weights that such a layer shows, and the sums of their rows."""
+    value = student.call(layer, SHOWN_INPUT, **how).value
+    judge.shape(value, (SHOWN_COPIES, SHOWN_TOKENS, SHOWN_OUT))
+    by_head = value.detach().reshape(SHOWN_COPIES, SHOWN_TOKENS, SHOWN_HEADS, SHOWN_TOKENS + 1)
+    return by_head[..., :-1], by_head[..., -1]
+
+
+@pytest.mark.exercise("MultiHeadAttention")
+class TestMultiHeadAttention:
+    @pytest.mark.gate
+    def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, printed):
+        """It is a module that gives (batch_size, num_tokens, d_out)."""
+        layer = student.call("MultiHeadAttention", 3, 2, 6, 0.0, num_heads=2).value
+        judge(getattr(layer, "kind", ""), "module", what="what the class makes")
+        batch = torch.stack((printed("T45").tensor, printed("T45").tensor))
+        judge.shape(student.call(layer, batch).value, (2, 6, 2))
+
+    def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
+        """The parameters have the names and shapes that the docstring gives."""
+        values = drawn_parameters(draw)
+        report = student.load(made(student), values).report
+        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+
+    @pytest.mark.weight(2)
+    def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
+        """With given parameters, the context vectors are the solution's."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_a_single_token_sees_itself(self, student, reference, judge, draw):
+        """A text of one token gives what its value and `out_proj` make, whatever its scores."""
+        values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_the_future_does_not_leak(self, student, judge, draw):
+        """Another fourth token leaves the first three context vectors as they are."""
+        values, x = drawn_parameters(draw), draw.normal(1, 4, D_IN)
+        changed = x.clone()
+        changed[0, 3] = draw.normal(D_IN)
+        layer = given(student, values)
+        before, after = student.call(layer, x).value, student.call(layer, changed).value
+        judge.shape(before, (1, 4, D_OUT))
+        judge.shape(after, (1, 4, D_OUT))
+        judge(after[:, :3], before[:, :3], axes=("batch", "token", "feature"))
+
+    def test_the_layer_of_seed_123_as_printed(self, student, judge, printed):
+        """Seed 123 gives the printed tensor, if query, key, value, out_proj come in that order."""
+        batch = torch.stack((printed("T45").tensor, printed("T45").tensor))
+        layer = student.call("MultiHeadAttention", 3, 2, 6, 0.0, num_heads=2, seed=123).value
+        judge(student.call(layer, batch).value, printed("T27"), axes=("batch", "token", "feature"))
+
+    def test_it_learns_four_layers_and_one_bias(self, student, judge):
+        """Without `qkv_bias` it learns four weights and the bias of `out_proj`, nothing else."""
+        expected = 3 * D_IN * D_OUT + D_OUT * D_OUT + D_OUT
+        judge(trainable(student.state(made(student))), expected, what="the numbers it learns")
+
+    def test_biases_are_there_when_asked_for(self, student, reference, judge, draw):
+        """With `qkv_bias=True`, queries, keys and values have biases."""
+        values = drawn_parameters(draw, qkv_bias=True)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = made(student, qkv_bias=True)
+        report = student.load(layer, values).report
+        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+        expected = reference.call(given(reference, values, qkv_bias=True), x).value
+        judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
+
+    def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
+        """In training mode weights are dropped after the softmax, and the rest is scaled."""
+        layer = showing_layer(student, draw, dropout=0.5)
+        still, _ = shown_weights(student, judge, layer, training=False)
+        weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
+        is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
+        judge.that(not is_unchanged, "In training mode nothing was dropped")
+        kept = torch.where(weights == 0, 0.0, weights / still)
+        factor = kept.max()
+        is_one = torch.isclose(kept, factor, rtol=0, atol=1e-3)
+        judge.that(
+            bool((is_one | (kept == 0)).all()),
+            "The weights in training mode are neither zero nor the same multiple of what they "
+            "are in eval mode",
+        )
+        # A quotient of float32 numbers down to 0.05.
+        judge(factor, torch.tensor(2.0), what="the factor of what is kept", atol=1e-3)
+        is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
+        judge.that(is_mixed, "Something other than attention weights was dropped")
+
+    def test_dropout_does_nothing_in_eval_mode(self, student, judge, draw):
+        """In eval mode, dropout changes nothing."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        without = student.call(given(student, values), x, training=False).value
+        dropping = given(student, values, dropout=0.5)
+        value = student.call(dropping, x, training=False, seed=1).value
+        judge.shape(without, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge.shape(value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        is_same = torch.allclose(value, without, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_same, "In eval mode, dropout 0.5 gives something other than dropout 0.0")
+
+    def test_the_mask_moves_with_the_module(self, student, judge):
+        """No tensor or layer is kept in a plain attribute, where a module does not see it."""
+        state = student.state(made(student))
+        judge(state.loose, {}, what="what is kept in plain attributes or lists")
+
+    def test_heads_that_do_not_fit_are_refused(self, student, judge):
+        """Making it fails when d_out is not a multiple of num_heads."""
+        refused = student.refusal("MultiHeadAttention", 3, 5, 6, 0.0, num_heads=2) is not None
+        judge.that(refused, "5 features were to be shared by 2 heads, and nothing was raised")
+
+    @pytest.mark.remark
+    def test_a_text_that_is_too_long_is_refused(self, student, judge, draw):
+        """A text longer than `context_length` ends in a ValueError that says so."""
+        failure = student.refusal(made(student), draw.normal(1, CONTEXT_LENGTH + 1, D_IN))
+        judge.that(
+            failure is not None and "ValueError" in failure.bases,
+            "8 tokens for a context_length of 7 did not raise a ValueError",
+        )

@@ -1,0 +1,190 @@
+"""What students see of assignment 10: the document's tensors, and plain properties."""
+
+import pytest
+import torch
+
+# The queries and keys are printed to 4 decimals. A score adds up two products of numbers up to
+# 1.08, each operand half a unit of its last digit off: 5e-5 * (1.03 + 0.49 + 1.08 + 0.61), and the
+# printed score is rounded itself. A softmax with the greatest weight 0.29 makes 0.3 times that of
+# it, twice; the logarithm brings it back to the size of a score's, twice.
+ROUNDED_WEIGHTS = 1.5e-4
+ROUNDED_LOGARITHMS = 4e-4
+
+EYE = torch.eye(4)
+
+
+def printed_head(printed):
+    """The queries and keys of the document's first head."""
+    return printed("T34").tensor, printed("T35").tensor.T
+
+
+@pytest.mark.exercise("head_output")
+class TestHeadOutput:
+    @pytest.mark.gate
+    def test_each_token_has_a_vector(self, student, judge, printed):
+        """The result has a row for each token and a column for each feature of the values."""
+        queries, keys = printed_head(printed)
+        value = student.call("head_output", queries, keys, printed("T31").tensor).value
+        judge.shape(value, (4, 2))
+
+    @pytest.mark.weight(2)
+    def test_the_weights_as_printed(self, student, judge, printed):
+        """With the identity matrix for values, the result is the printed weights."""
+        value = student.call("head_output", *printed_head(printed), EYE).value
+        judge(value, printed("T37"), atol=ROUNDED_WEIGHTS, axes=("query", "key"))
+
+    def test_the_scores_as_printed(self, student, judge, printed):
+        """The weights' logarithms are the printed scores, up to one number for each row."""
+        value = student.call("head_output", *printed_head(printed), EYE).value
+        judge.shape(value, (4, 4))
+        rows = printed("T36").tensor.logsumexp(-1, keepdim=True)
+        scores = value.log() + rows
+        judge(scores, printed("T36"), atol=ROUNDED_LOGARITHMS, axes=("query", "key"))
+
+    @pytest.mark.weight(2)
+    def test_a_mixture_by_hand(self, student, judge):
+        """Two tokens whose scores are logarithms mix their values by hand."""
+        queries = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+        # The scores' exponentials are 1 and 3 in the first row, 1 and 4 in the second.
+        keys = torch.tensor([[1.0, 1.0], [3.0, 4.0]]).log()
+        values = torch.tensor([[20.0, 40.0], [100.0, 60.0]])
+        expected = torch.tensor([[80.0, 55.0], [84.0, 56.0]])
+        value = student.call("head_output", queries, keys, values).value
+        # Numbers near 100 in float32.
+        judge(value, expected, atol=1e-4, axes=("token", "feature"))
+
+
+def slipped_weight(printed):
+    """The output weight of the document, from what it printed: the best fit of its 8 rows."""
+    stacked = torch.cat((printed("T31").tensor, printed("T32").tensor))
+    return torch.linalg.lstsq(stacked, printed("T33").tensor).solution
+
+
+# What the fit of printed figures misses, and the rounding of the heads' outputs: a product adds
+# up two (or four) numbers half a unit of the last digit off, times weights below 1.
+ROUNDED_OUTPUTS = 2e-4
+
+
+@pytest.mark.exercise("join_heads")
+class TestJoinHeads:
+    @pytest.mark.gate
+    def test_a_single_head_keeps_its_rows(self, student, judge, printed):
+        """A single head gives a row for each token."""
+        value = student.call("join_heads", [printed("T31").tensor], slipped_weight(printed)).value
+        judge.shape(value, (4, 2))
+
+    def test_a_single_head_as_printed(self, student, judge, printed):
+        """A single head times the document's output weight gives its printed rows."""
+        weight, rows = slipped_weight(printed), printed("T33").tensor
+        for id_, expected in (("T31", rows[:4]), ("T32", rows[4:])):
+            value = student.call("join_heads", [printed(id_).tensor], weight).value
+            judge(value, expected, atol=ROUNDED_OUTPUTS, axes=("token", "feature"))
+
+    @pytest.mark.weight(2)
+    def test_four_tokens_stay_four_tokens(self, student, judge, printed):
+        """Two heads joined have as many rows as one (the document's eight rows are a slip)."""
+        heads, weight = [printed("T31").tensor, printed("T32").tensor], slipped_weight(printed)
+        # A weight with a row for each feature of one head: to most right answers it does not fit,
+        # and that is fine. It fits heads that were put below one another, and gives T33.
+        fits = student.refusal("join_heads", heads, weight) is None
+        value = student.call("join_heads", heads, weight).value if fits else None
+        if isinstance(value, torch.Tensor) and value.shape[:1] == (8,):
+            rows = printed("T33").tensor
+            judge(value, rows[:4] + rows[4:], what="two heads of four tokens")
+
+    @pytest.mark.weight(2)
+    def test_two_heads_share_the_output_weight(self, student, judge, printed):
+        """With the document's weight for each head, both halves of its rows add up."""
+        heads, weight = [printed("T31").tensor, printed("T32").tensor], slipped_weight(printed)
+        value = student.call("join_heads", heads, torch.cat((weight, weight))).value
+        rows = printed("T33").tensor
+        judge(value, rows[:4] + rows[4:], atol=2 * ROUNDED_OUTPUTS, axes=("token", "feature"))
+
+    @pytest.mark.weight(2)
+    def test_the_features_of_all_heads_stand_side_by_side(self, student, judge):
+        """With the identity matrix for a weight, the heads stand side by side, in order."""
+        heads = [torch.tensor([[1.0, 2.0], [3.0, 4.0]]) + 10 * head for head in range(3)]
+        expected = torch.tensor(
+            [[1.0, 2.0, 11.0, 12.0, 21.0, 22.0], [3.0, 4.0, 13.0, 14.0, 23.0, 24.0]]
+        )
+        value = student.call("join_heads", heads, torch.eye(6)).value
+        judge(value, expected, axes=("token", "feature"))
+
+
+# Sizes that all differ, so that none can stand in for another.
+EMBED_DIM, HEAD_DIM, NUM_HEADS, NUM_TOKENS = 7, 4, 3, 5
+PROJECTIONS = ("q_proj", "k_proj", "v_proj")
+
+
+def drawn_parameters(draw):
+    """Values for all parameters of a module of this file's sizes."""
+    width = NUM_HEADS * HEAD_DIM
+    values = {f"{name}.weight": draw.normal(width, EMBED_DIM, std=0.5) for name in PROJECTIONS}
+    values |= {f"{name}.bias": draw.normal(width, std=0.5) for name in PROJECTIONS}
+    values["out_proj.weight"] = draw.normal(EMBED_DIM, width, std=0.5)
+    values["out_proj.bias"] = draw.normal(EMBED_DIM, std=0.5)
+    return values
+
+
+def made(handle):
+    """A module of this file's sizes."""
+    return handle.call("MultiHeadAttention", EMBED_DIM, HEAD_DIM, NUM_HEADS).value
+
+
+def given(handle, values):
+    """A module of this file's sizes with these parameters."""
+    module = made(handle)
+    handle.load(module, values)
+    return module
+
+
+@pytest.mark.exercise("MultiHeadAttention")
+class TestMultiHeadAttention:
+    @pytest.mark.gate
+    def test_it_is_a_module_that_keeps_the_shape(self, student, judge, printed, draw):
+        """It is a module that answers vectors of the shape of the tokens, as printed."""
+        module = student.call("MultiHeadAttention", embed_dim=3, head_dim=2, num_heads=2).value
+        judge(getattr(module, "kind", ""), "module", what="what the class makes")
+        value = student.call(module, draw.uniform(4, 3)).value
+        judge.shape(value, printed("T38").tensor.shape)
+
+    def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
+        """The parameters, biases among them, have the names and shapes the docstring gives."""
+        values = drawn_parameters(draw)
+        report = student.load(made(student), values).report
+        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+
+    @pytest.mark.weight(2)
+    def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
+        """With given parameters, the context vectors are the solution's."""
+        values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("token", "feature"))
+
+    def test_a_single_token_sees_itself(self, student, reference, judge, draw):
+        """A text of one token gives what its value and `out_proj` make, whatever its scores."""
+        values, x = drawn_parameters(draw), draw.normal(1, EMBED_DIM)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("token", "feature"))
+
+    def test_every_token_sees_every_other(self, student, judge, draw):
+        """Tokens in another order give the same vectors in that order: nothing is masked."""
+        values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
+        order = draw.permutation(NUM_TOKENS)
+        module = given(student, values)
+        before, after = student.call(module, x).value, student.call(module, x[order]).value
+        judge.shape(before, (NUM_TOKENS, EMBED_DIM))
+        judge(after, before[order], axes=("token", "feature"))
+
+    def test_two_calls_in_training_mode_agree(self, student, judge, draw):
+        """There is no dropout: training mode and eval mode give the same."""
+        values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
+        module = given(student, values)
+        evaluated = student.call(module, x, training=False).value
+        trained = student.call(module, x, training=True, seed=1).value
+        judge.shape(evaluated, (NUM_TOKENS, EMBED_DIM))
+        judge.shape(trained, (NUM_TOKENS, EMBED_DIM))
+        is_same = torch.allclose(trained, evaluated, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_same, "Training mode gives something other than eval mode")

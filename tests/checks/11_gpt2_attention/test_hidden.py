@@ -1,0 +1,164 @@
+"""Assignment 11 on inputs nobody has seen: other sizes, other values, other dtypes, gradients."""
+
+import pytest
+import torch
+
+from grader.handle import StudentOutcome
+
+D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
+BATCH_SIZE, NUM_TOKENS = 2, 5
+PARAMETERS = (
+    *("W_query.weight", "W_key.weight", "W_value.weight"),
+    *("out_proj.weight", "out_proj.bias"),
+)
+
+
+def module_to_count(student, **sizes):
+    """A layer of the student's; where none can be made, a module that stands in the stub.
+
+    What is wrong with the layer is paid for there.
+    """
+    try:
+        return student.call("GPT2MultiHeadAttention", **sizes, dropout=0.0).value
+    except StudentOutcome as outcome:
+        if outcome.failure.kind not in ("exception", "missing", "blocked"):
+            raise
+    return student.get("EXAMPLE_MODEL")
+
+
+def numbers(state):
+    """How many entries the parameters have, shared ones once."""
+    again = {name for names in state.aliases for name in names[1:]}
+    counted = [parameter for name, parameter in state.parameters.items() if name not in again]
+    return sum(parameter.numel() for parameter in counted)
+
+
+@pytest.mark.exercise("count_parameters")
+class TestCountParameters:
+    @pytest.mark.weight(2)
+    def test_an_unseen_module(self, student, judge, draw):
+        """A module of unseen sizes has as many parameters as its state shows."""
+        d_in, head_dim = draw.whole(2, 9), draw.whole(2, 9)
+        sizes = {"d_in": d_in, "d_out": 3 * head_dim, "context_length": 5, "num_heads": 3}
+        module = module_to_count(student, **sizes)
+        expected = numbers(student.state(module))
+        judge(student.call("count_parameters", module).value, expected)
+
+
+def drawn_parameters(draw, *, dtype=torch.float32):
+    """Values for all parameters of a layer of this file's sizes."""
+    shapes = {
+        **dict.fromkeys(PARAMETERS[:3], (D_OUT, D_IN)),
+        "out_proj.weight": (D_OUT, D_OUT),
+        "out_proj.bias": (D_OUT,),
+    }
+    return {name: draw.normal(*shape, std=0.5, dtype=dtype) for name, shape in shapes.items()}
+
+
+def zero_biases(d_out, dtype=torch.float32):
+    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    zeros = torch.zeros(d_out, dtype=dtype)
+    return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
+
+
+def given(handle, values):
+    """A layer of this file's sizes with these parameters."""
+    sizes = {"d_in": D_IN, "d_out": D_OUT, "context_length": CONTEXT_LENGTH}
+    layer = handle.call("GPT2MultiHeadAttention", **sizes, num_heads=NUM_HEADS, dropout=0.0).value
+    handle.load(layer, zero_biases(D_OUT, values["out_proj.bias"].dtype) | values)
+    return layer
+
+
+def judge_values(student, reference, judge, values, x):
+    """The context vectors of given parameters are the solution's."""
+    expected = reference.call(given(reference, values), x).value
+    value = student.call(given(student, values), x).value
+    judge(value, expected, axes=("batch", "token", "feature"))
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    known = gradients.parameters
+    matches = [key for key in known if key == name or key.endswith(f".{name}")]
+    return known[matches[0]] if matches else None
+
+
+@pytest.mark.exercise("GPT2MultiHeadAttention")
+class TestGPT2MultiHeadAttention:
+    @pytest.mark.weight(2)
+    def test_unseen_texts(self, student, reference, judge, draw):
+        """Other parameters and texts give what the solution gives."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        judge_values(student, reference, judge, drawn_parameters(draw), x)
+
+    def test_texts_of_full_length(self, student, reference, judge, draw):
+        """Texts may be as long as `context_length`."""
+        x = draw.normal(3, CONTEXT_LENGTH, D_IN)
+        judge_values(student, reference, judge, drawn_parameters(draw), x)
+
+    def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
+        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
+        judge_values(student, reference, judge, drawn_parameters(draw), x)
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens and to every parameter."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
+        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
+        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
+        judge(
+            mine.arguments.get("0"),
+            right.arguments["0"],
+            what="the gradient for the tokens",
+            atol=1e-4,
+        )
+        for name in PARAMETERS:
+            found, expected = of_parameter(mine, name), of_parameter(right, name)
+            judge(found, expected, what=f"the gradient for {name}", atol=1e-4)
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 give context vectors in float64."""
+        values = drawn_parameters(draw, dtype=torch.float64)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
+        judge_values(student, reference, judge, values, x)
+
+    def test_a_second_call_gives_the_same(self, student, judge, draw):
+        """A longer text in between changes nothing, and the texts are not changed in place."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = given(student, drawn_parameters(draw))
+        first = student.call(layer, x)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge.that(not first.changed, "It changed its argument in place")
+
+    def test_dropout_follows_its_probability(self, student, judge, draw):
+        """With dropout 0.2, a fifth is dropped, anew in each call, and 1 / 0.8 scales the rest."""
+        sizes = {"d_in": 1, "d_out": 2, "context_length": 7, "num_heads": 2}
+        layer = student.call("GPT2MultiHeadAttention", **sizes, dropout=0.2).value
+        # Scores are all 0 and values all 1: each output counts the kept weights of its row.
+        values = {
+            "W_query.weight": torch.zeros(2, 1),
+            "W_key.weight": torch.zeros(2, 1),
+            "W_value.weight": torch.ones(2, 1),
+            "out_proj.weight": torch.eye(2),
+            "out_proj.bias": torch.zeros(2),
+        }
+        student.load(layer, zero_biases(2) | values)
+        texts = torch.ones(300, 7, 1)
+        first, second = (
+            student.call(layer, texts, training=True, seed=seed).value for seed in (1, 2)
+        )
+        judge.shape(first, (300, 7, 2))
+        judge.shape(second, (300, 7, 2))
+        lengths = torch.arange(1.0, 8.0).reshape(1, 7, 1)
+        counts = first.detach() * lengths * 0.8
+        is_counted = torch.allclose(counts, counts.round(), rtol=0, atol=1e-3)
+        judge.that(is_counted, "What is kept is not scaled by 1 / 0.8")
+        # 16,800 weights: the share that is kept has a standard deviation of 0.003.
+        share = float(counts.sum() / (300 * 2 * lengths.sum()))
+        judge.that(abs(share - 0.8) < 0.02, "The share that is kept is not about 0.8")
+        judge.that(not torch.equal(first, second), "Two calls dropped the same weights")

@@ -1,0 +1,293 @@
+"""What students see of assignment 11: the document's configuration and counts, plain properties."""
+
+import pytest
+import torch
+
+from grader.handle import StudentOutcome
+
+# Sizes that all differ, so that none can stand in for another; `head_dim` is 4.
+D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
+BATCH_SIZE, NUM_TOKENS = 2, 5
+
+# 004's configuration, and what its code gives: (2, 10, 768) stays (2, 10, 768), and four layers of
+# 768 × 768 weights with one bias of 768 have 2,360,064 parameters.
+GPT2_SIZES = {"d_in": 768, "d_out": 768, "context_length": 1024}
+GPT2_HEADS, GPT2_DROPOUT, GPT2_PARAMETERS = 12, 0.1, 2_360_064
+
+
+@pytest.mark.exercise("GPT2_CONFIG")
+class TestGPT2Config:
+    @pytest.mark.gate
+    def test_it_is_a_dictionary_by_the_names_of_the_arguments(self, student, judge):
+        """It is a dictionary that has the names of the layer's arguments."""
+        config = student.get("GPT2_CONFIG")
+        judge.that(isinstance(config, dict), "It is not a dictionary")
+        names = (*GPT2_SIZES, "num_heads", "dropout")
+        found = {name: "an entry" if name in config else "missing" for name in names}
+        judge(found, dict.fromkeys(names, "an entry"), what="its names")
+
+    @pytest.mark.weight(2)
+    def test_the_sizes_are_those_of_the_text(self, student, judge):
+        """Tokens have 768 features, and so do context vectors; a text has up to 1024 tokens."""
+        config = student.get("GPT2_CONFIG")
+        judge({name: config.get(name) for name in GPT2_SIZES}, GPT2_SIZES, what="the sizes")
+
+    @pytest.mark.weight(2)
+    def test_there_are_twelve_heads(self, student, judge):
+        """There are 12 heads, of 64 features each."""
+        judge(student.get("GPT2_CONFIG").get("num_heads"), GPT2_HEADS, what="num_heads")
+
+    def test_a_tenth_of_the_weights_is_dropped(self, student, judge):
+        """The probability of dropout is 0.1."""
+        judge(student.get("GPT2_CONFIG").get("dropout"), GPT2_DROPOUT, what="dropout")
+
+    def test_there_is_nothing_the_layer_does_not_know(self, student, judge):
+        """It has no other entries, except perhaps `qkv_bias`, which is False."""
+        known = {*GPT2_SIZES, "num_heads", "dropout"}
+        config = student.get("GPT2_CONFIG")
+        others = {name: value for name, value in config.items() if name not in known}
+        judge({"qkv_bias": False, **others}, {"qkv_bias": False}, what="its other entries")
+
+
+def numbers(state):
+    """How many entries the parameters have, shared ones once."""
+    again = {name for names in state.aliases for name in names[1:]}
+    counted = [parameter for name, parameter in state.parameters.items() if name not in again]
+    return sum(parameter.numel() for parameter in counted)
+
+
+def module_to_count(student, name):
+    """A module that stands in the stub; where a file has none, a small layer of the student's."""
+    try:
+        module = student.get(name)
+    except StudentOutcome as outcome:
+        if outcome.failure.kind != "missing":
+            raise
+        module = None
+    if getattr(module, "kind", "") == "module":
+        return module
+    sizes = {"d_in": D_IN, "d_out": D_OUT, "context_length": CONTEXT_LENGTH}
+    return student.call("GPT2MultiHeadAttention", **sizes, num_heads=NUM_HEADS, dropout=0.0).value
+
+
+@pytest.mark.exercise("count_parameters")
+class TestCountParameters:
+    @pytest.mark.gate
+    def test_it_answers_a_whole_number(self, student, judge):
+        """It answers a whole number."""
+        value = student.call("count_parameters", module_to_count(student, "SHARED_LAYER")).value
+        is_tensor = isinstance(value, torch.Tensor) and value.numel() == 1
+        value = value.item() if is_tensor else value
+        judge.that(type(value) is int, "It answered something other than a whole number")
+
+    def test_weights_and_biases_count(self, student, judge):
+        """A linear layer has all its weights and its biases."""
+        module = module_to_count(student, "SHARED_LAYER")
+        expected = numbers(student.state(module))
+        judge(student.call("count_parameters", module).value, expected)
+
+    @pytest.mark.weight(2)
+    def test_shared_parameters_count_once_and_buffers_never(self, student, judge):
+        """Parameters that are used twice count once, and buffers do not count."""
+        module = module_to_count(student, "EXAMPLE_MODEL")
+        expected = numbers(student.state(module))
+        judge(student.call("count_parameters", module).value, expected)
+
+
+def drawn_parameters(draw, *, qkv_bias=False):
+    """Values for all parameters of a layer of this file's sizes."""
+    layers = ("W_query", "W_key", "W_value")
+    values = {f"{layer}.weight": draw.normal(D_OUT, D_IN, std=0.5) for layer in layers}
+    if qkv_bias:
+        values |= {f"{layer}.bias": draw.normal(D_OUT, std=0.5) for layer in layers}
+    values["out_proj.weight"] = draw.normal(D_OUT, D_OUT, std=0.5)
+    values["out_proj.bias"] = draw.normal(D_OUT, std=0.5)
+    return values
+
+
+def made(handle, *, dropout=0.0, qkv_bias=False):
+    """A layer of this file's sizes, its arguments by name."""
+    sizes = {"d_in": D_IN, "d_out": D_OUT, "context_length": CONTEXT_LENGTH}
+    rest = {"num_heads": NUM_HEADS, "dropout": dropout, "qkv_bias": qkv_bias}
+    return handle.call("GPT2MultiHeadAttention", **sizes, **rest).value
+
+
+def zero_biases(d_out):
+    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
+
+
+def given(handle, values, *, dropout=0.0, qkv_bias=False):
+    """A layer of this file's sizes with these parameters."""
+    layer = made(handle, dropout=dropout, qkv_bias=qkv_bias)
+    handle.load(layer, zero_biases(D_OUT) | values)
+    return layer
+
+
+# A layer that shows its weights: four tokens that are the rows of an identity matrix, two heads of
+# five features. A token's value names the token in the first four and has a 1 in the last, so that
+# a head's context vector is its row of weights, and their sum. `out_proj` leaves it at that.
+SHOWN_TOKENS, SHOWN_HEADS, SHOWN_COPIES = 4, 2, 16
+SHOWN_INPUT = torch.eye(SHOWN_TOKENS).repeat(SHOWN_COPIES, 1, 1)
+NAMES_AND_ONE = torch.cat((torch.eye(SHOWN_TOKENS), torch.ones(1, SHOWN_TOKENS)))
+SHOWN_OUT = SHOWN_HEADS * (SHOWN_TOKENS + 1)
+
+
+def showing_parameters(draw):
+    """What makes a layer's output its weights, and the sums of their rows."""
+    return zero_biases(SHOWN_OUT) | {
+        "W_query.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
+        "W_key.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
+        "W_value.weight": NAMES_AND_ONE.repeat(SHOWN_HEADS, 1),
+        "out_proj.weight": torch.eye(SHOWN_OUT),
+        "out_proj.bias": torch.zeros(SHOWN_OUT),
+    }
+
+
+def showing_layer(handle, parameters, **how):
+    """A layer that shows its weights; `how` may say what dropout it has."""
+    sizes = {"d_in": SHOWN_TOKENS, "d_out": SHOWN_OUT, "context_length": SHOWN_TOKENS}
+    layer = handle.call("GPT2MultiHeadAttention", **sizes, num_heads=SHOWN_HEADS, **how).value
+    handle.load(layer, parameters)
+    return layer
+
+
+def shown_weights(student, judge, layer, **how):
+    """The weights that such a layer shows, and the sums of their rows."""
+    value = student.call(layer, SHOWN_INPUT, **how).value
+    judge.shape(value, (SHOWN_COPIES, SHOWN_TOKENS, SHOWN_OUT))
+    by_head = value.detach().reshape(SHOWN_COPIES, SHOWN_TOKENS, SHOWN_HEADS, SHOWN_TOKENS + 1)
+    return by_head[..., :-1], by_head[..., -1]
+
+
+@pytest.mark.exercise("GPT2MultiHeadAttention")
+class TestGPT2MultiHeadAttention:
+    @pytest.mark.gate
+    def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, draw):
+        """It is a module that gives (batch_size, num_tokens, d_out)."""
+        layer = made(student)
+        judge(getattr(layer, "kind", ""), "module", what="what the class makes")
+        value = student.call(layer, draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)).value
+        judge.shape(value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+
+    def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
+        """The parameters have the names and shapes that the docstring gives."""
+        values = drawn_parameters(draw)
+        report = student.load(made(student), values).report
+        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+
+    @pytest.mark.weight(2)
+    def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
+        """With given parameters, the context vectors are the solution's."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_a_single_token_sees_itself(self, student, reference, judge, draw):
+        """A text of one token gives what its value and `out_proj` make, whatever its scores."""
+        values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_the_future_does_not_leak(self, student, judge, draw):
+        """Another fourth token leaves the first three context vectors as they are."""
+        values, x = drawn_parameters(draw), draw.normal(1, 4, D_IN)
+        changed = x.clone()
+        changed[0, 3] = draw.normal(D_IN)
+        layer = given(student, values)
+        before, after = student.call(layer, x).value, student.call(layer, changed).value
+        judge.shape(before, (1, 4, D_OUT))
+        judge.shape(after, (1, 4, D_OUT))
+        judge(after[:, :3], before[:, :3], axes=("batch", "token", "feature"))
+
+    @pytest.mark.weight(2)
+    def test_at_the_size_of_gpt2_there_are_2360064_parameters(self, student, judge, draw):
+        """At GPT-2's size, (2, 10, 768) stays (2, 10, 768), by 2,360,064 parameters."""
+        sizes = {**GPT2_SIZES, "num_heads": GPT2_HEADS, "dropout": GPT2_DROPOUT}
+        layer = student.call("GPT2MultiHeadAttention", **sizes).value
+        judge.shape(student.call(layer, draw.normal(2, 10, 768)).value, (2, 10, 768))
+        found = numbers(student.state(layer))
+        judge(found, GPT2_PARAMETERS, what="how many parameters it has")
+
+    def test_the_number_of_heads_comes_before_dropout(self, student, judge, draw):
+        """Without names, the arguments are d_in, d_out, context_length, num_heads, dropout."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        sizes = (D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS, 0.0)
+        layer = student.call("GPT2MultiHeadAttention", *sizes).value
+        student.load(layer, zero_biases(D_OUT) | values)
+        by_name = student.call(given(student, values), x).value
+        judge.shape(by_name, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge(student.call(layer, x).value, by_name, axes=("batch", "token", "feature"))
+
+    def test_biases_are_there_when_asked_for(self, student, reference, judge, draw):
+        """With `qkv_bias=True`, queries, keys and values have biases."""
+        values = drawn_parameters(draw, qkv_bias=True)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = made(student, qkv_bias=True)
+        report = student.load(layer, values).report
+        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+        expected = reference.call(given(reference, values, qkv_bias=True), x).value
+        judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
+
+    def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
+        """In training mode weights are dropped after the softmax, and the rest is scaled."""
+        layer = showing_layer(student, showing_parameters(draw), dropout=0.5)
+        still, _ = shown_weights(student, judge, layer, training=False)
+        weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
+        is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
+        judge.that(not is_unchanged, "In training mode nothing was dropped")
+        kept = torch.where(weights == 0, 0.0, weights / still)
+        factor = kept.max()
+        is_one = torch.isclose(kept, factor, rtol=0, atol=1e-3)
+        judge.that(
+            bool((is_one | (kept == 0)).all()),
+            "The weights in training mode are neither zero nor the same multiple of what they "
+            "are in eval mode",
+        )
+        # A quotient of float32 numbers down to 0.05.
+        judge(factor, torch.tensor(2.0), what="the factor of what is kept", atol=1e-3)
+        is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
+        judge.that(is_mixed, "Something other than attention weights was dropped")
+
+    def test_a_tenth_is_dropped_unless_said_otherwise(self, student, judge, draw):
+        """Without an argument for it, the dropout is 0.1."""
+        parameters = showing_parameters(draw)
+        results = []
+        for how in ({}, {"dropout": 0.1}):
+            layer = showing_layer(student, parameters, **how)
+            results.append(shown_weights(student, judge, layer, training=True, seed=1)[0])
+        is_same = torch.allclose(*results, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_same, "Without an argument it does not do what dropout=0.1 does")
+
+    def test_dropout_does_nothing_in_eval_mode(self, student, judge, draw):
+        """In eval mode, dropout changes nothing."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        without = student.call(given(student, values), x, training=False).value
+        dropping = given(student, values, dropout=0.5)
+        value = student.call(dropping, x, training=False, seed=1).value
+        judge.shape(without, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge.shape(value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        is_same = torch.allclose(value, without, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_same, "In eval mode, dropout 0.5 gives something other than dropout 0.0")
+
+    def test_the_mask_moves_with_the_module(self, student, judge):
+        """No tensor or layer is kept in a plain attribute, where a module does not see it."""
+        state = student.state(made(student))
+        judge(state.loose, {}, what="what is kept in plain attributes or lists")
+
+    def test_heads_that_do_not_fit_are_refused(self, student, judge):
+        """Making it fails when d_out is not a multiple of num_heads."""
+        sizes = {"d_in": 3, "d_out": 5, "context_length": 6, "num_heads": 2, "dropout": 0.0}
+        refused = student.refusal("GPT2MultiHeadAttention", **sizes) is not None
+        judge.that(refused, "5 features were to be shared by 2 heads, and nothing was raised")
+
+    @pytest.mark.remark
+    def test_a_text_that_is_too_long_is_refused(self, student, judge, draw):
+        """A text longer than `context_length` ends in a ValueError that says so."""
+        failure = student.refusal(made(student), draw.normal(1, CONTEXT_LENGTH + 1, D_IN))
+        judge.that(
+            failure is not None and "ValueError" in failure.bases,
+            "8 tokens for a context_length of 7 did not raise a ValueError",
+        )

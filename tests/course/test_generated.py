@@ -1,0 +1,102 @@
+"""Stubs and notebooks are what the solutions make, for students and for nbgrader alike."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from grader.authoring.generate import generate, notebook_text, student_notebook
+from grader.authoring.source import read_source
+from grader.course import Course, load_course
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+def test_regenerating_changes_no_byte(course: Course) -> None:
+    """What is committed is what the solutions make."""
+    assert [file.path.name for file in generate(course) if not file.is_current] == []
+
+
+def test_generating_twice_gives_the_same(course: Course) -> None:
+    """Cell ids come from the exercises, not from chance."""
+    assert [file.text for file in generate(course)] == [file.text for file in generate(course)]
+
+
+def test_every_notebook_is_valid_and_its_ids_are_unique(course: Course) -> None:
+    """Each notebook is valid, and its grade ids are unique as nbgrader wants them."""
+    for assignment in course.assignments:
+        notebook = nbformat.read(course.paths(assignment).notebook, as_version=4)
+        nbformat.validate(notebook)
+        marks = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
+        ids = [mark.grade_id for mark in marks]
+        assert len(set(ids)) == len(ids) == 2 * len(assignment.exercises)
+        assert sum(mark.get("points", 0) for mark in marks) == assignment.max_score
+
+
+def test_no_stub_contains_a_marker_or_a_line_of_a_solution(course: Course) -> None:
+    """A stub has neither markers nor what stands between them."""
+    for assignment in course.assignments:
+        paths = course.paths(assignment)
+        for path in (paths.stub, paths.notebook):
+            text = path.read_text("utf-8")
+            assert "SOLUTION" not in text
+            for exercise in assignment.exercises:
+                assert f"{exercise.id}: not attempted yet" in text
+
+
+@pytest.mark.slow
+def test_nbgraders_own_generate_assignment_makes_the_same_notebook(
+    course: Course, tmp_path: Path
+) -> None:
+    """The source notebook is cleared by nbgrader to what we generate, cell for cell.
+
+    nbgrader has one stub text for all exercises, so the exercise's name is put in afterwards.
+    """
+    assignment = course.assignments[0]
+    source = read_source(assignment, course.paths(assignment).solution)
+    folder = tmp_path / "source" / assignment.id
+    folder.mkdir(parents=True)
+    text = notebook_text(source, lambda cell: cell.text)
+    (folder / f"{assignment.module}.ipynb").write_text(text, "utf-8")
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\n"
+        "c.CourseDirectory.course_id = 'attention'\n"
+        "c.ClearSolutions.code_stub = {'python': "
+        "'raise NotImplementedError(\"EXERCISE: not attempted yet\")'}\n"
+    )
+    binaries = Path(sys.executable).parent
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", assignment.id],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    released = tmp_path / "release" / assignment.id / f"{assignment.module}.ipynb"
+    theirs = json.loads(released.read_text("utf-8"))["cells"]
+    ours = json.loads(student_notebook(source))["cells"]
+    assert [_comparable(cell) for cell in theirs] == [_comparable(cell) for cell in ours]
+
+
+def _comparable(cell: dict[str, Any]) -> tuple[str, str, str, object]:
+    """What of a cell both sides must agree on; nbgrader adds checksums."""
+    text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+    marks = dict(cell["metadata"].get("nbgrader", {}))
+    for added in ("checksum", "cell_type"):
+        marks.pop(added, None)
+    name = marks.get("grade_id", "")
+    for full in (f"01_simple_attention/{name}", "EXERCISE"):
+        text = text.replace(f"{full}: not attempted yet", "…: not attempted yet")
+    return cell["cell_type"], cell["id"], text, marks

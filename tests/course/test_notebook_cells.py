@@ -1,0 +1,73 @@
+"""A notebook's own test cells run the visible checks in the kernel, as nbgrader runs them."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from grader.authoring.generate import notebook_text
+from grader.authoring.source import cleared, read_source
+from grader.course import Course, load_course
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def executed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Assignment 01's notebook, partly right, executed in a real kernel: test cells by exercise."""
+    course = load_course(root)
+    folder = tmp_path_factory.mktemp("kernel")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADER_COURSE", str(root))
+        patch.setenv("IPYTHONDIR", str(folder))
+        notebook = nbformat.reads(partly_right(course), as_version=4)
+        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}}).execute()
+    cells = [cell for cell in notebook.cells if cell.id.startswith("test_")]
+    return {cell.id.removeprefix("test_"): cell for cell in cells}
+
+
+def partly_right(course: Course) -> str:
+    """Assignment 01: one solution has a slip, one is the stub, the others are right."""
+    assignment = course.assignments[0]
+    source = read_source(assignment, course.paths(assignment).solution)
+    texts = {
+        "dot_product": lambda cell: cell.text.replace("(a * b).sum()", "(a * b).sum() * 2"),
+        "context_vector": lambda cell: cleared(assignment, cell),
+    }
+    return notebook_text(
+        source, lambda cell: texts.get(cell.exercise, lambda cell: cell.text)(cell)
+    )
+
+
+def last_value(cell: Any) -> str:
+    """What a cell's last line came to, as text."""
+    results = [out for out in cell.outputs if out.output_type == "execute_result"]
+    return str(results[-1]["data"]["text/plain"])
+
+
+def printed(cell: Any) -> str:
+    """What a cell printed."""
+    return "".join(out["text"] for out in cell.outputs if out.output_type == "stream")
+
+
+def test_the_last_line_of_a_test_cell_is_the_points_earned(executed: dict[str, Any]) -> None:
+    """Full marks, partial credit, and nothing for a stub."""
+    values = {name: last_value(cell) for name, cell in executed.items()}
+    assert values["softmax_stable"] == "3"
+    assert 0 < float(values["dot_product"]) < 2
+    assert values["context_vector"] == "0"
+
+
+def test_a_test_cell_shows_the_messages_of_check(executed: dict[str, Any]) -> None:
+    """The same words as `grader check`, with the exercise's name and the values."""
+    text = printed(executed["dot_product"])
+    assert "expected 0.9544, received 1.9088" in text
+    assert "not attempted yet" in printed(executed["context_vector"])
+
+
+def test_nothing_is_written_to_stderr(executed: dict[str, Any]) -> None:
+    """Anything on stderr would make nbgrader score the cell 0."""
+    names = [out.name for c in executed.values() for out in c.outputs if "name" in out]
+    assert set(names) == {"stdout"}

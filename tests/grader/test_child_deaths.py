@@ -1,0 +1,98 @@
+"""Tests of children that die: the reason in words, and a new child for the next request."""
+
+from typing import Any
+
+import pytest
+
+DEATHS = [
+    ("import os; os._exit(0)", "it ended its own Python process (exit status 0)"),
+    ("import os; os._exit(3)", "it ended its own Python process (exit status 3)"),
+    ("import ctypes; ctypes.string_at(0)", "its Python process died of SIGSEGV"),
+    ("import os; os.abort()", "its Python process died of SIGABRT"),
+    ("import os; os.kill(os.getpid(), 15)", "its Python process died of SIGTERM"),
+    ("import os; os.kill(os.getpid(), 9)", "its Python process ended without an answer"),
+    ("import os; os.kill(os.getpid(), 40)", "its Python process died of signal 40"),
+    ("import os; os.closerange(3, 1000)", "it ended its own Python process (exit status 1)"),
+]
+IDS = ["exit", "status", "segfault", "abort", "terminate", "kill", "realtime", "close"]
+
+
+def crashed(message: str) -> dict[str, Any]:
+    """The answer that this side writes for a child that gave none."""
+    return {"failure": {"kind": "crashed", "type": "", "bases": [], "message": message}}
+
+
+@pytest.mark.parametrize(("statement", "message"), DEATHS, ids=IDS)
+def test_a_death_is_told_in_words_and_costs_only_this_request(
+    talk_to: Any, statement: str, message: str
+) -> None:
+    """The next request is served by a new child, in which instances of the old one are gone."""
+    talk = talk_to(f"X = 1\n\n\ndef f():\n    {statement}\n\n\nclass A: ...\n")
+    made = talk.call("A")["value"]["reference"]
+    assert talk.call("f") == crashed(message)
+    assert (talk.session.generation, talk.get("X")) == (2, 1)
+    again = talk.call("A")["value"]["reference"]
+    assert (made, again) == ([1, "instance", "A"], [1_000_001, "instance", "A"])
+
+
+@pytest.mark.parametrize(("statement", "message"), DEATHS[:3], ids=IDS[:3])
+def test_a_death_while_loading_is_told_in_words(talk_to: Any, statement: str, message: str) -> None:
+    """As one in a call."""
+    assert talk_to(f"X = 1\n{statement}\n").ask("open") == crashed(message)
+
+
+def test_an_interrupt_that_student_code_raises_costs_only_this_request(talk_to: Any) -> None:
+    """It is nobody's Ctrl-C."""
+    talk = talk_to("X = 1\n\n\ndef f():\n    raise KeyboardInterrupt\n")
+    assert talk.call("f")["failure"]["kind"] in ("crashed", "exception")
+    assert talk.get("X") == 1
+
+
+def test_leaving_by_sys_exit_is_no_death(talk_to: Any) -> None:
+    """Neither while loading nor in a call."""
+    talk = talk_to("import sys\n\n\ndef f():\n    sys.exit(2)\n\n\nsys.exit('no')\n")
+    (failure,) = talk.ask("open")["failures"]
+    assert (failure["type"], failure["message"]) == ("SystemExit", "no")
+    assert talk.call("f")["failure"]["type"] == "SystemExit"
+    assert talk.session.generation == 1
+
+
+def test_a_stopped_child_is_ended_by_its_deadline(talk_to: Any) -> None:
+    """Not even a signal it cannot catch keeps it."""
+    talk = talk_to(
+        "import os, signal\nX = 1\n\n\ndef f():\n    os.kill(os.getpid(), signal.SIGSTOP)\n"
+    )
+    assert talk.call("f", seconds=0.1)["failure"]["message"] == (
+        "it was still running after 0.1 seconds"
+    )
+    assert talk.get("X") == 1
+
+
+FORGERY = """\
+import gc, socket, struct
+
+
+def f():
+    (mine,) = [s for s in gc.get_objects() if isinstance(s, socket.socket)]
+    mine.sendall({data})
+    return 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (r"b'\xff' * 100", "a frame announces more bytes than may travel"),
+        (r"struct.pack('!II', 2, 0) + b'[]'", "a header is not an object"),
+        (r"struct.pack('!II', 3, 0) + b'{,}'", "a header is not JSON"),
+    ],
+)
+def test_an_answer_that_is_no_frame_counts_as_a_crash(
+    talk_to: Any, data: str, message: str
+) -> None:
+    """The child is ended; nothing else of what it said is read."""
+    talk = talk_to(FORGERY.format(data=data))
+    assert talk.call("f") == crashed(
+        f"its process answered with something that is no answer: {message}"
+    )
+    assert talk.session.generation == 2
