@@ -146,6 +146,7 @@ class Call:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     is_forward: bool = False
+    seed: int | None = None
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -280,7 +281,8 @@ class StudentHandle:
         if not isinstance(target, str):
             self._require_instance(target)
         name = target if isinstance(target, str) else target.type_name
-        self.calls.append(Call(name, args, kwargs, is_forward=not isinstance(target, str)))
+        is_forward = not isinstance(target, str)
+        self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed))
         packer = Packer()
         header = {
             "verb": "call",

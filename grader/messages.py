@@ -57,8 +57,12 @@ def call_lines(calls: tuple[Call, ...]) -> list[str]:
     lines = []
     if last.is_forward:
         makers = [call for call in calls[:-1] if call.target == last.target and not call.is_forward]
-        lines += [f"model = {_call(makers[-1])}"] if makers else []
-    return [*lines, _call(last)]
+        lines += [*_seed(makers[-1]), f"model = {_call(makers[-1])}"] if makers else []
+    return [*lines, *_seed(last), _call(last)]
+
+
+def _seed(call: Call) -> list[str]:
+    return [] if call.seed is None else [f"torch.manual_seed({call.seed})"]
 
 
 def _call(call: Call) -> str:
@@ -74,6 +78,8 @@ def _argument(value: Any) -> str:
         if value.numel() <= 6:
             return " ".join(show(value).split())
         return f"<tensor {tuple(value.shape)}>"
+    if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
+        return f"[{', '.join(_argument(item) for item in value[:6])}]"
     if isinstance(value, Reference):
         return f"<{clean(value.type_name, 80)}>"
     return clean(repr(value), 60)

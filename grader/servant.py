@@ -26,6 +26,14 @@ class Missing(Exception):
     """A name the student was to define is not there."""
 
 
+class NotAttempted(Exception):
+    """A constant's stub is still there."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(failure.message)
+
+
 @dataclass(slots=True)
 class Servant:
     """One submission, loaded, and the instances made from it.
@@ -48,6 +56,8 @@ class Servant:
             header = self._dispatch(frame, packer)
         except Missing as error:
             header = {"failure": {"kind": "missing", "message": str(error)}}
+        except NotAttempted as error:
+            header = {"failure": _as_sentinel(error.failure).header()}
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -90,7 +100,7 @@ class Servant:
             for failure in opened.failures:
                 sentinel = SENTINEL.fullmatch(failure.message)
                 if sentinel and sentinel[1].endswith(f"/{request['name']}"):
-                    raise NotImplementedError(failure.message) from None
+                    raise NotAttempted(failure) from None
             raise Missing(request["name"]) from None
 
     def _instance(self, number: int) -> object:
@@ -160,10 +170,16 @@ class Servant:
 
     def _failure(self, error: BaseException) -> Failure:
         failure = describe_failure(error, self.sources.place_of)
-        sentinel = SENTINEL.fullmatch(failure.message)
-        if isinstance(error, NotImplementedError) and failure.own and sentinel:
-            return Failure("not_attempted", failure.type, failure.bases, sentinel[1], failure.where)
+        is_stubs = isinstance(error, NotImplementedError) and failure.own
+        return _as_sentinel(failure) if is_stubs else failure
+
+
+def _as_sentinel(failure: Failure) -> Failure:
+    """A failure with the stub's own message says which exercise is not attempted yet."""
+    sentinel = SENTINEL.fullmatch(failure.message)
+    if sentinel is None:
         return failure
+    return Failure("not_attempted", failure.type, failure.bases, sentinel[1], failure.where)
 
 
 def _reference(number: int, value: object) -> Reference:

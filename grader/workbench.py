@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import torch
+
 from grader.course import Course, Exercise
 from grader.draw import VISIBLE_SEED, Draw
 from grader.handle import ReferenceHandle, StudentHandle, SubmissionHandle
@@ -86,6 +88,8 @@ def live_workbench(course: Course, seed: str, *, apart: bool = False) -> Workben
         apart: run the solutions in a process of their own, because student code runs in this one
             (it could change torch's defaults).
     """
+    # Small tensors are quicker on one thread, and results do not depend on the machine.
+    torch.set_num_threads(1)
     submission = read_solutions(course)
     inner: Session = InProcessSession(submission)
     if apart:

@@ -54,6 +54,9 @@ def release_to_students(course: Course, folder: Path) -> list[Released]:
 def student_files(course: Course) -> Iterator[Released]:
     """The files of a students' copy."""
     root = course.root
+    missing = [name for name in COPIED if not (root / name).is_file()]
+    if missing:
+        raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
     for name in COPIED:
         yield Released(name, (root / name).read_bytes())
     readme = files("grader.release").joinpath("students_readme.md").read_text("utf-8")

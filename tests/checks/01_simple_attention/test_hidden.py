@@ -105,10 +105,12 @@ class TestSoftmaxStable:
         judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
 
     def test_unseen_large_scores(self, student, reference, judge, draw):
-        """Scores around 10,000 give what the solution gives."""
-        scores = (draw.normal(NUM_TOKENS) * 4).round() / 4 + 10_000.0
+        """Scores around 1000 give what the solution gives."""
+        scores = (draw.normal(NUM_TOKENS) * 4).round() / 4 + 1_000.0
         expected = reference.call("softmax_stable", scores).value
-        judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
+        # Float32 is 6e-5 apart at 1000, which a right form with a logarithm carries along.
+        value = student.call("softmax_stable", scores).value
+        judge(value, expected, atol=1e-4, axes=("token",))
 
     def test_unseen_scores_far_apart(self, student, reference, judge, draw):
         """Scores hundreds apart give what the solution gives."""

@@ -167,7 +167,8 @@ class TestSoftmaxStable:
     def test_very_negative_scores_do_not_vanish(self, student, judge):
         """Scores of -1000 give weights, not NaN."""
         value = student.call("softmax_stable", torch.tensor([-1000.0, -1000.0])).value
-        judge(value, torch.tensor([0.5, 0.5]))
+        # Float32 is 6e-5 apart at 1000, which a right form with a logarithm carries along.
+        judge(value, torch.tensor([0.5, 0.5]), atol=1e-4)
 
     def test_scores_far_apart_do_not_overflow(self, student, judge):
         """Scores that lie far apart give weights, not NaN."""

@@ -1,0 +1,129 @@
+# %% [markdown]
+# # 10. Explicit heads
+#
+# The same idea once more, the other way round: first every head by itself, with matrices small
+# enough to follow by hand, then all of them in a compact module. There is one text of four tokens
+# here, so there is no axis for a batch, and nothing is masked: every token sees every other.
+#
+# Check your work with `grader check 10`, or run the test cells.
+
+# %%
+import torch
+from torch import Tensor, nn
+
+# The queries and keys of four tokens in one head of two features.
+QUERIES = torch.tensor([[1.0277, 0.4852], [0.8772, 0.4506], [0.5097, 0.2065], [0.7879, 0.4787]])
+KEYS = torch.tensor([[1.0057, 0.6135], [1.0469, 0.5327], [0.5064, 0.4113], [1.0779, 0.3430]])
+
+# %% [markdown]
+# ## Step 1: one head
+#
+# Scores, softmax, mixture. To keep the numbers easy to follow, the scores of this first version
+# are **not** scaled:
+#
+# $$\text{softmax}(Q K^\top)\, V$$
+
+
+# %%
+def head_output(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """What one head makes of its tokens; its scores are not scaled.
+
+    Args:
+        queries: shape `(num_tokens, head_dim)`.
+        keys: shape `(num_tokens, head_dim)`.
+        values: shape `(num_tokens, head_dim)`.
+
+    Returns:
+        Shape `(num_tokens, head_dim)`: row `i` is the mixture of the values that query `i` asks
+        for.
+
+    Example:
+        A value that names its token shows the weights. (They are computed from rounded queries
+        and keys here, so that a last digit may be off.)
+
+        >>> head_output(QUERIES, KEYS, torch.eye(4)).round(decimals=3)
+        tensor([[0.2870, 0.2870, 0.1550, 0.2710],
+                [0.2830, 0.2830, 0.1670, 0.2670],
+                [0.2680, 0.2690, 0.1990, 0.2630],
+                [0.2830, 0.2810, 0.1730, 0.2630]])
+    """
+    # TODO: scores of all queries with all keys, weights by softmax, mixture of the values.
+    raise NotImplementedError("10_explicit_heads/head_output: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 2: join the heads
+#
+# Every head has its own vector for each token. Joined, they are one longer vector for each token:
+# the number of tokens stays, the number of features grows. The output weight then mixes the
+# features of all heads.
+
+
+# %%
+def join_heads(head_outputs: list[Tensor], output_weight: Tensor) -> Tensor:
+    """The outputs of all heads joined for each token, and mixed by the output weight.
+
+    Args:
+        head_outputs: for each head, shape `(num_tokens, head_dim)`.
+        output_weight: shape `(num_heads * head_dim, d_out)`.
+
+    Returns:
+        Shape `(num_tokens, d_out)`.
+
+    Example:
+        Two heads with a feature each, for three tokens:
+
+        >>> one, other = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[10.0], [20.0], [30.0]])
+        >>> join_heads([one, other], torch.eye(2))
+        tensor([[ 1., 10.],
+                [ 2., 20.],
+                [ 3., 30.]])
+    """
+    # TODO: join the heads so that each token keeps one row, then multiply with the weight.
+    raise NotImplementedError("10_explicit_heads/join_heads: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 3: all heads in a compact module
+#
+# One projection makes the queries of all heads, to be cut into heads. `head_dim` is free here:
+# the heads together have `num_heads * head_dim` features, and `out_proj` leads back to
+# `embed_dim`. This time the scores are scaled, by $\sqrt{\text{head\_dim}}$.
+
+
+# %%
+class MultiHeadAttention(nn.Module):
+    """Attention with several heads for a single text, without mask and dropout.
+
+    Args:
+        embed_dim: features of a token, and of a context vector.
+        head_dim: features of one head.
+        num_heads: how many heads.
+
+    Attributes, `nn.Linear` with biases:
+        q_proj, k_proj, v_proj: from `embed_dim` to `num_heads * head_dim`; the first `head_dim`
+            features are head 0's.
+        out_proj: from `num_heads * head_dim` to `embed_dim`.
+
+    Example:
+        >>> model = MultiHeadAttention(embed_dim=3, head_dim=2, num_heads=2)
+        >>> model(torch.rand(4, 3)).shape
+        torch.Size([4, 3])
+    """
+
+    def __init__(self, embed_dim: int, head_dim: int, num_heads: int) -> None:
+        super().__init__()
+        # TODO: create the four linear layers.
+        raise NotImplementedError("10_explicit_heads/MultiHeadAttention: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of all tokens of a text.
+
+        Args:
+            x: shape `(num_tokens, embed_dim)`.
+
+        Returns:
+            Shape `(num_tokens, embed_dim)`.
+        """
+        # TODO: project, cut into heads, scaled scores, softmax, mixture, join, project back.
+        raise NotImplementedError("10_explicit_heads/MultiHeadAttention: not attempted yet")

@@ -1,0 +1,124 @@
+# %% [markdown]
+# # 11. GPT-2's attention
+#
+# The layer you know, at the size of a real model. The smallest GPT-2 has 768 features for each
+# token and 12 heads of 64, and reads up to 1024 tokens at a time. Nothing about the mathematics is
+# new; at this size it is details that matter.
+#
+# Check your work with `grader check 11`, or run the test cells.
+
+# %%
+import torch
+from torch import Tensor, nn
+
+# %% [markdown]
+# ## Step 1: the configuration
+#
+# A dictionary that names every argument once: the layer at the end can then be made with
+# `GPT2MultiHeadAttention(**GPT2_CONFIG)`.
+
+# %%
+# The size of GPT-2's attention, by the names of the layer's arguments: "d_in", "d_out",
+# "context_length", "num_heads" and "dropout" (which is 0.1).
+# TODO: GPT2_CONFIG = a dictionary of these five.
+raise NotImplementedError("11_gpt2_attention/GPT2_CONFIG: not attempted yet")
+
+# %% [markdown]
+# ## Step 2: how large is it?
+#
+# The size of a model is how many numbers it learns. Not everything it holds is learnt: a mask, or
+# the running averages of a normalisation, are buffers. And a layer that a model uses twice is
+# still one layer.
+
+# %%
+# Something to count: 4 × 4 weights and 4 biases, used twice, and 2 × 4 numbers of a normalisation.
+SHARED_LAYER = nn.Linear(4, 4)
+EXAMPLE_MODEL = nn.Sequential(SHARED_LAYER, nn.BatchNorm1d(4), SHARED_LAYER)
+
+
+# %%
+def count_parameters(module: nn.Module) -> int:
+    """How many numbers a module learns.
+
+    Args:
+        module: any module.
+
+    Returns:
+        The number of all entries of its parameters; shared ones count once, buffers not at all.
+
+    Example:
+        >>> count_parameters(EXAMPLE_MODEL)
+        28
+    """
+    # TODO: add up how many entries each parameter has.
+    raise NotImplementedError("11_gpt2_attention/count_parameters: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 3: the layer
+#
+# Causal attention with several heads, as in assignment 9. Mind what is different: `num_heads`
+# comes *before* `dropout`, and `dropout` is 0.1 unless said otherwise. You may write the layer
+# anew, or put your own class of assignment 9 into this file and wrap it: then hand on every
+# argument, by its name.
+#
+# Where do 2,360,064 parameters come from? Four layers of 768 × 768 weights, and the 768 biases of
+# the last one.
+
+
+# %%
+class GPT2MultiHeadAttention(nn.Module):
+    """Causal attention with several heads, as GPT-2 has it.
+
+    Args:
+        d_in: features of a token.
+        d_out: features of a context vector, all heads together; a multiple of `num_heads`.
+        context_length: the most tokens a text may have.
+        num_heads: how many heads.
+        dropout: the probability with which an attention weight is dropped.
+        qkv_bias: whether the layers for queries, keys and values have biases.
+
+    Attributes (of this module, or of one inside it):
+        W_query, W_key, W_value: `nn.Linear` from `d_in` to `d_out`.
+        out_proj: `nn.Linear` from `d_out` to `d_out`, with a bias.
+        dropout: `nn.Dropout`.
+        mask: a buffer, shape `(context_length, context_length)`; it says what is the future.
+
+    Raises:
+        ValueError: when `d_out` is not a multiple of `num_heads`, or a text is too long. (Another
+            exception does as well for the first.)
+
+    Example:
+        >>> model = GPT2MultiHeadAttention(768, 768, 1024, 12)
+        >>> model(torch.randn(2, 10, 768)).shape
+        torch.Size([2, 10, 768])
+        >>> count_parameters(model)
+        2360064
+    """
+
+    mask: Tensor
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        num_heads: int,
+        dropout: float = 0.1,
+        qkv_bias: bool = False,
+    ) -> None:
+        super().__init__()
+        # TODO: check that d_out fits num_heads, then create the layers and the mask.
+        raise NotImplementedError("11_gpt2_attention/GPT2MultiHeadAttention: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of every token of every text.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`.
+
+        Returns:
+            Shape `(batch_size, num_tokens, d_out)`.
+        """
+        # TODO: what each head finds in the past of each token, put together and projected.
+        raise NotImplementedError("11_gpt2_attention/GPT2MultiHeadAttention: not attempted yet")
