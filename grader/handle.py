@@ -167,12 +167,14 @@ class Located:
         loading: the first thing that went wrong when it was loaded, if anything did.
         names: what the file defines.
         readable: whether the file could be read at all.
+        printed: what it printed while it was loaded.
     """
 
     key: str
     loading: Failure | None
     names: tuple[str, ...] = ()
     readable: bool = True
+    printed: str = ""
 
 
 @dataclass(slots=True)
@@ -210,10 +212,14 @@ class SubmissionHandle:
                 first = first or Located(key, failure, readable=False)
                 continue
             header = self._open(key).header
-            failures = header.get("failures") or [header.get("failure")]
-            failure_ = _failure(failures[0]) if failures[0] else None
-            names = tuple(name for name in header.get("names", ()) if isinstance(name, str))
-            located = Located(key, failure_, names=names)
+            told = header.get("failures")
+            first_told = told[0] if isinstance(told, list) and told else header.get("failure")
+            failure_ = _failure(first_told) if first_told is not None else None
+            named = header.get("names")
+            names = tuple(n for n in named if isinstance(n, str)) if isinstance(named, list) else ()
+            output = header.get("output")
+            printed = output if isinstance(output, str) else ""
+            located = Located(key, failure_, names=names, printed=printed)
             if exercise.name in names:
                 return located
             first = first or located
@@ -245,6 +251,7 @@ class StudentHandle:
     calls: list[Call] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
     located: Located | None = None
+    just_printed: str = ""
 
     def get(self, name: str) -> Any:
         """A constant's value, or a `Reference` that tells what kind of thing a name is.
@@ -315,18 +322,21 @@ class StudentHandle:
         """Parameters and buffers by every name, and what is kept where it should not be."""
         self._require_instance(instance)
         frame = self._ask({"verb": "state", "instance": instance.number}, b"")
-        unpacker = self._unpacker(frame)
-        parameters = unpacker.unpack(frame.header.get("parameters"))
-        buffers = unpacker.unpack(frame.header.get("buffers"))
-        unpacker.finish()
+        try:
+            unpacker = self._unpacker(frame)
+            parameters = unpacker.unpack(frame.header.get("parameters"))
+            buffers = unpacker.unpack(frame.header.get("buffers"))
+            unpacker.finish()
+        except WireFault as error:
+            raise self._outcome(Failure("crashed", message=_no_answer(error))) from None
         loose, aliases = frame.header.get("loose"), frame.header.get("aliases")
-        if not _is_texts(loose) or not isinstance(aliases, list):
+        if not _is_texts(loose) or not _is_lists(aliases):
             raise self._outcome(Failure("crashed", message="its state is no state"))
         return State(
             parameters=_tensors(parameters),
             buffers=_tensors(buffers),
             loose=cast(dict[str, str], loose),
-            aliases=tuple(tuple(str(name) for name in group) for group in aliases),
+            aliases=tuple(tuple(str(name) for name in group) for group in cast(Any, aliases)),
             training=frame.header.get("training") is True,
         )
 
@@ -355,6 +365,8 @@ class StudentHandle:
     def _source(self) -> str:
         if self.located is None:
             self.located = self.submission.locate(self.exercise)
+            if self.located.printed:
+                self.printed.append(self.located.printed)
         loading = self.located.loading
         if not self.located.readable:
             raise self._outcome(loading or Failure("missing"))
@@ -366,6 +378,7 @@ class StudentHandle:
     def _ask(self, header: dict[str, Any], payload: bytes) -> Frame:
         frame = self.submission.ask(header, payload)
         printed = frame.header.get("output")
+        self.just_printed = printed if isinstance(printed, str) else ""
         if isinstance(printed, str) and printed:
             self.printed.append(printed)
         if "failure" in frame.header:
@@ -421,7 +434,7 @@ class StudentHandle:
             value=value,
             changed=tuple(str(name) for name in changed) if isinstance(changed, list) else (),
             gradients=_gradients(gradients),
-            printed="".join(self.printed),
+            printed=self.just_printed,
         )
 
 
@@ -452,9 +465,13 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
 
 
+def _is_lists(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, list) for item in value)
+
+
 def _failure(content: Any) -> Failure:
     """A failure as the servant tells it; anything odd in it is dropped."""
-    if not isinstance(content, dict) or content.get("kind") not in OUTCOMES:
+    if not isinstance(content, dict) or _text(content.get("kind")) not in OUTCOMES:
         return Failure("crashed", message="its process told of a failure in no known way")
     bases = content.get("bases")
     return Failure(

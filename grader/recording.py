@@ -4,6 +4,7 @@ A recording is one frame, compressed. It holds what the reference answered to ea
 visible check of an assignment, in order.
 """
 
+import struct
 import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -68,6 +69,8 @@ def read_recording(path: Path) -> Recording:
     try:
         unpacker = zlib.decompressobj()
         data = unpacker.decompress(path.read_bytes(), MAX_BYTES)
+        if not unpacker.eof:
+            raise WireFault("it breaks off")
         header_size, payload_size = PREFIX.unpack_from(data)
         start = PREFIX.size + header_size
         header = decode_header(data[PREFIX.size : start])
@@ -90,7 +93,7 @@ def read_recording(path: Path) -> Recording:
         return Recording(header["source"], header["names"], traces, known, hints)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
-    except (zlib.error, WireFault, KeyError, ValueError, TypeError, IndexError) as error:
+    except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:
         raise CourseError(f"{path.name} is damaged ({error}); get the release anew") from error
 
 
@@ -102,6 +105,8 @@ class _Reader:
     offset: int = 0
 
     def take(self, size: int) -> bytes:
+        if not 0 <= size <= len(self.payload) - self.offset:
+            raise WireFault("it lacks bytes")
         self.offset += size
         return self.payload[self.offset - size : self.offset]
 

@@ -4,7 +4,6 @@ This is all of ours that exists where student code runs. It holds no secret and 
 It imports the standard library, torch and `grader.wire`, nothing else.
 """
 
-import contextlib
 import random
 import re
 import types
@@ -41,12 +40,14 @@ class Servant:
     Args:
         sources: the files of the submission, loaded as they are first asked for.
         drain: answers what student code has printed since it was last asked.
+        interactive: let Ctrl-C through, where a person sits in front of this process.
         first: instances are numbered from here, anew after each `forget`.
     """
 
     sources: Sources = field(default_factory=Sources)
     drain: Callable[[], str] = str
     first: int = 0
+    interactive: bool = False
     instances: dict[int, object] = field(default_factory=dict)
 
     def answer(self, frame: Frame) -> Frame:
@@ -58,9 +59,9 @@ class Servant:
             header = {"failure": {"kind": "missing", "message": str(error)}}
         except NotAttempted as error:
             header = {"failure": _as_sentinel(error.failure).header()}
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
+            if self.interactive and isinstance(error, KeyboardInterrupt):
+                raise
             packer = Packer()
             header = {"failure": self._failure(error).header()}
         header["output"] = self.drain()
@@ -152,7 +153,9 @@ class Servant:
             torch.default_generator.manual_seed(request["seed"])
         value = self._invoke(target, given, len(request["args"]))
         header: dict[str, Any] = {"value": packer.pack(value)}
-        header["changed"] = [name for name, leaf in leaves.items() if _changed(leaf, given[name])]
+        header["changed"] = [
+            name for name, leaf in leaves.items() if _changed(arguments[name], given[name])
+        ]
         if has_cotangent:
             gradients = _gradients(value, cotangent, target, leaves)
             header["gradients"] = packer.pack(gradients)
@@ -188,6 +191,8 @@ def _reference(number: int, value: object) -> Reference:
 
 
 def _leaf(value: object, differentiate: bool) -> object:
+    if isinstance(value, nn.Parameter):
+        return nn.Parameter(value.detach().clone(), requires_grad=value.requires_grad)
     if differentiate and isinstance(value, torch.Tensor) and value.is_floating_point():
         return value.detach().requires_grad_(True)
     return value
@@ -198,7 +203,7 @@ def _argument(leaf: object, value: object) -> Any:
     if not isinstance(leaf, torch.Tensor):
         return leaf
     if isinstance(value, nn.Parameter):
-        return nn.Parameter(leaf.detach().clone(), requires_grad=value.requires_grad)
+        return leaf
     copy = leaf.clone()
     return copy if leaf.grad_fn is None and leaf.requires_grad else copy.detach()
 
@@ -223,7 +228,11 @@ def _gradients(
         parameter.grad = None
     if isinstance(value, torch.Tensor) and value.requires_grad:
         torch.autograd.backward(value, cotangent)
-    tensors = {name: leaf for name, leaf in leaves.items() if isinstance(leaf, torch.Tensor)}
+    tensors = {
+        name: leaf
+        for name, leaf in leaves.items()
+        if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
+    }
     return {
         "parameters": {name: parameter.grad for name, parameter in parameters.items()},
         "arguments": {name: leaf.grad for name, leaf in tensors.items()},
@@ -239,7 +248,7 @@ def _named_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
 
 def _state(instance: object, packer: Packer) -> dict[str, Any]:
     if not isinstance(instance, nn.Module):
-        loose = {name: type_name(value) for name, value, _ in _loose(instance, "")}
+        loose = {name: _describe(value) for name, value, _ in _loose(instance, "")}
         return _state_header(packer, {}, {}, loose, [], False)
     parameters = dict(_named_parameters(instance))
     buffers = dict(instance.named_buffers(remove_duplicate=False))
@@ -281,19 +290,25 @@ def _loose(instance: object, prefix: str) -> Iterator[tuple[str, object, Callabl
     for name, value in list(getattr(instance, "__dict__", {}).items()):
         if name in ("_parameters", "_buffers", "_modules"):
             continue
-        if isinstance(value, torch.Tensor | nn.Module):
-            yield f"{prefix}{name}", value, _setter(instance, name)
-        elif isinstance(value, list | tuple | dict):
-            items = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, item in items:
-                if isinstance(item, torch.Tensor | nn.Module):
-                    yield f"{prefix}{name}.{key}", item, _setter(value, key)
+        yield from _loose_in(f"{prefix}{name}", value, _setter(instance, name))
+
+
+def _loose_in(
+    name: str, value: object, put: Callable[[Any], None], depth: int = 0
+) -> Iterator[tuple[str, object, Callable[[Any], None]]]:
+    if isinstance(value, torch.Tensor | nn.Module):
+        yield name, value, put
+    elif isinstance(value, list | tuple | dict) and depth < 4:
+        for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
+            yield from _loose_in(f"{name}.{key}", item, _setter(value, key), depth + 1)
 
 
 def _setter(owner: Any, key: Any) -> Callable[[Any], None]:
     def put(value: Any) -> None:
         if isinstance(owner, list | dict):
             owner[key] = value
+        elif isinstance(owner, tuple):  # cannot be changed, what it holds can
+            owner[key].data = value
         else:
             owner.__dict__[key] = value
 
@@ -343,8 +358,10 @@ def _give(tensor: torch.Tensor, value: torch.Tensor, put: Callable[[Any], None] 
         return f"wrong shape {tuple(tensor.shape)}"
     fresh = value.detach().clone()
     if put is not None and not isinstance(tensor, nn.Parameter):
-        put(fresh)
+        put(fresh.requires_grad_(tensor.requires_grad))
     else:
-        with torch.no_grad(), contextlib.suppress(RuntimeError):
+        try:
             tensor.data = fresh
+        except RuntimeError:
+            return "cannot be set"
     return "loaded"

@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -37,12 +38,19 @@ class BoundedText(io.TextIOBase):
         self.kept = 0
         self.lost = 0
 
+    @property
+    def buffer(self) -> "BoundedText":
+        """What `sys.stdout.buffer` is expected to be: bytes are taken, too."""
+        return self
+
     def writable(self) -> bool:
         """Yes."""
         return True
 
-    def write(self, text: str) -> int:
+    def write(self, text: str | bytes) -> int:
         """Keep what fits, count the rest."""
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
         kept = text[: self.limit - self.kept]
         if kept:
             self.parts.append(kept)
@@ -56,11 +64,13 @@ class BoundedText(io.TextIOBase):
         if self.lost and text:
             text += f"\n… ({self.lost} more characters were printed)\n"
         self.parts.clear()
+        self.kept = self.lost = 0
         return text
 
 
 def serve(connection: socket.socket, limits: dict[str, Any]) -> None:
     """Answer requests until the connection ends."""
+    os.environ["TMPDIR"] = tempfile.tempdir = limits["folder"]
     printed = BoundedText(int(limits["output_kib"]) * 1024)
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = printed
@@ -175,6 +185,7 @@ def warm_parent(descriptor: int) -> None:
     gc.collect()
     gc.freeze()
     sealing.adopt_orphans()
+    living: set[int] = set()
     control.send(b'{"ready": true}')
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, CONTROL_BYTES, 1)
@@ -182,9 +193,13 @@ def warm_parent(descriptor: int) -> None:
             return
         request = json.loads(message)
         if "fork" in request:
-            answer = {"pid": _fork(control, descriptors[0], request["fork"])}
+            pid = _fork(control, descriptors[0], request["fork"])
+            living.add(pid)
+            answer = {"pid": pid}
         else:
             answer = {"status": _reap(request["reap"], request["patience"])}
+            living.discard(request["reap"])
+            _end_strays(living)
         control.send(json.dumps(answer).encode())
 
 
@@ -236,6 +251,19 @@ def _reap(pid: int, patience: float) -> int:
         with contextlib.suppress(ProcessLookupError):
             kill(pid, signal.SIGKILL)
     return os.waitpid(pid, 0)[1]
+
+
+def _end_strays(living: set[int]) -> None:
+    """Kill what student code left running: orphans become children of the warm parent."""
+    for _ in range(100):
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:  # noqa: PTH123
+            strays = {int(pid) for pid in file.read().split()} - living
+        if not strays:
+            return
+        for pid in strays:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def _child(connection: socket.socket, limits: dict[str, Any]) -> None:

@@ -7,16 +7,19 @@ import __future__
 
 import ast
 import builtins
+import contextlib
 import linecache
 import re
 import sys
 import traceback
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 MAX_MESSAGE = 2_000
+MAX_NAMES = 5_000
+"""`from torch import *` alone brings more than a thousand."""
 
 MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w, ]+=\s*[%!]|\?\s*$")
 """A line that IPython understands and Python does not."""
@@ -83,7 +86,7 @@ class Opened:
         ]
         return {
             "failures": [failure.header() for failure in self.failures[:20]],
-            "names": names[:500],
+            "names": names[:MAX_NAMES],
         }
 
 
@@ -96,10 +99,12 @@ class Sources:
     that several submissions can be loaded in one process (solutions with a mistake each).
 
     Args:
+        interactive: let Ctrl-C through.
         register: also put loaded files into `sys.modules`, where only one submission is loaded.
     """
 
     register: bool = False
+    interactive: bool = False
     texts: dict[str, dict[str, Any]] = field(default_factory=dict)
     opened: dict[str, Opened] = field(default_factory=dict)
     modules: dict[str, types.ModuleType] = field(default_factory=dict)
@@ -129,12 +134,14 @@ class Sources:
             name = source["module"] if importable else f"submitted_{source['module']}"
             module = types.ModuleType(name)
             module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
+            module.__dict__["__file__"] = source["display"]
             module.__dict__["display"] = lambda *_, **__: None
             self.modules[name] = module
+            opened = self.opened[key] = Opened(module.__dict__)
+            with _known_by_name(name, module):
+                self._run(source, opened)
             if self.register:
                 sys.modules[name] = module
-            opened = self.opened[key] = Opened(module.__dict__)
-            self._run(source, opened)
         return self.opened[key]
 
     def _import(
@@ -159,6 +166,8 @@ class Sources:
         for number, text in source["cells"]:
             place = source["display"] if number is None else f"{source['display']} cell {number}"
             filename = f"<{place}>"
+            if filename in self.files:  # two folders may hold files of one name
+                filename = f"<{place} #{len(self.files)}>"
             self.files[filename] = (source["display"], number)
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
             statements, broken = _statements(text, filename, is_cell=number is not None)
@@ -178,13 +187,27 @@ class Sources:
                 ast.Module([statement], []), filename, "exec", flags=flags, dont_inherit=True
             )
             exec(code, opened.namespace)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
+            if self.interactive and isinstance(error, KeyboardInterrupt):
+                raise
             opened.failures.append(describe_failure(error, self.place_of))
             is_stub = isinstance(error, NotImplementedError)
             return is_stub and str(error).endswith(": not attempted yet")
         return True
+
+
+@contextlib.contextmanager
+def _known_by_name(name: str, module: types.ModuleType) -> Iterator[None]:
+    """Let `dataclasses` and `typing` find a module by its name while it is loaded."""
+    before = sys.modules.get(name)
+    sys.modules[name] = module
+    try:
+        yield
+    finally:
+        if before is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = before
 
 
 def _statements(
@@ -214,7 +237,11 @@ def _statements(
 
 
 def without_magics(text: str) -> str:
-    """A notebook cell with its magics and shell lines blanked; line numbers stay."""
+    """A notebook cell with its magics and shell lines blanked; line numbers stay.
+
+    A line is looked at only where Python cannot read on: a comment that ends in a question mark,
+    or a modulo at the start of a line, is the student's code.
+    """
     lines = text.split("\n")
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
@@ -222,7 +249,21 @@ def without_magics(text: str) -> str:
         if words[0] not in CELL_MAGICS_THAT_RUN_PYTHON:
             return ""
         lines[first] = ""
-    return "\n".join(_blanked(line) if MAGIC.search(line) else line for line in lines)
+    for _ in range(len(lines)):
+        index = _broken_line("\n".join(lines))
+        if not 0 <= index < len(lines) or not MAGIC.search(lines[index]):
+            break
+        lines[index] = _blanked(lines[index])
+    return "\n".join(lines)
+
+
+def _broken_line(text: str) -> int:
+    """The line, from 0, at which Python cannot read on; -1 where it can, or says no line."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return (getattr(error, "lineno", None) or 0) - 1
+    return -1
 
 
 def _blanked(line: str) -> str:
@@ -247,10 +288,11 @@ def describe_failure(error: BaseException, place_of: PlaceOf) -> Failure:
 
 def _where(error: BaseException, place_of: PlaceOf) -> tuple[dict[str, Any] | None, bool]:
     """The last of the student's own lines, and whether the error was raised right there."""
-    if isinstance(error, SyntaxError) and error.filename:
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         found = place_of(error.filename)
         if found is not None:
-            return _place(found, error.lineno, error.text), True
+            line = error.lineno if isinstance(error.lineno, int) else 0
+            return _place(found, line, error.text if isinstance(error.text, str) else ""), True
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         found = place_of(frame.filename)
@@ -274,7 +316,8 @@ def _kind(error: BaseException, message: str) -> str:
 
 def _message(error: BaseException) -> str:
     try:
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        text = str(error.msg if isinstance(error, SyntaxError) else error)
+        text = str.__getitem__(text, slice(MAX_MESSAGE))
     except BaseException:
-        text = "(its message could not be read)"
-    return str(text)[:MAX_MESSAGE]
+        return "(its message could not be read)"
+    return text

@@ -5,7 +5,7 @@ import io
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -131,7 +131,11 @@ class _Reader:
         if not own:
             first = self.sources[shared[0]].key if shared else ""
             return Reading(shared, first, (), submitted_at)
-        chosen, notes = self._choose(assignment, [self._add(path) for path in own])
+        found = [self._add(path) for path in own]
+        chosen, notes = self._choose(assignment, found)
+        for source in found:
+            if source is not chosen:  # an import finds the file that counts
+                self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
         notes = (*notes, *_problem_note(chosen))

@@ -10,7 +10,7 @@ import ctypes
 import json
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +23,8 @@ MAX_ITEMS = 20_000
 MAX_TEXT = 20_000
 MAX_INT_BITS = 4_096
 MAX_RANK = 16
+MAX_AXIS = 2**31 - 1
+MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
 
 DTYPES: dict[str, torch.dtype] = {
@@ -101,6 +103,12 @@ class Packer:
     chunks: list[bytes] = field(default_factory=list)
     size: int = 0
     items: int = 0
+    text: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the header holds as much as may travel."""
+        return self.items > MAX_ITEMS or self.text > MAX_VALUE_BYTES
 
     def payload(self) -> bytes:
         """The bytes of all tensors packed so far."""
@@ -109,7 +117,7 @@ class Packer:
     def pack(self, value: object, depth: int = 0) -> Any:
         """The JSON node for a value; what cannot travel becomes its type's name."""
         self.items += 1
-        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
+        if depth > MAX_DEPTH or self.is_full:
             return {"unsupported": "a value too deep or too long"}
         if value is None or isinstance(value, bool):
             return value if value is None else bool(value)
@@ -120,7 +128,9 @@ class Packer:
             number_ = float(value)
             return number_ if math.isfinite(number_) else {"float": repr(number_)}
         if isinstance(value, str):
-            return str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
+            text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
+            self.text += len(json.dumps(text))
+            return text
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         reference = value if isinstance(value, Reference) else self.refer(value)
@@ -130,15 +140,26 @@ class Packer:
             value = tuple(value)
         if isinstance(value, list | tuple):
             key = "list" if isinstance(value, list) else "tuple"
-            return {key: [self.pack(item, depth + 1) for item in value]}
+            return {key: list(self._items(value, depth))}
         if isinstance(value, Mapping):
             return {
-                "dict": [
-                    [self.pack(key, depth + 1), self.pack(item, depth + 1)]
-                    for key, item in value.items()
-                ]
+                "dict": [list(self._items(pair, depth)) for pair in self._until_full(value.items())]
             }
         return {"unsupported": type_name(value)}
+
+    def _until_full(self, values: Iterable[Any]) -> Iterator[Any]:
+        for value in values:
+            yield value
+            if self.is_full:
+                return
+
+    def _items(self, values: Iterable[Any], depth: int) -> Iterator[Any]:
+        """Nodes; after the first that no longer fits there are none."""
+        for value in values:
+            full = self.is_full
+            yield self.pack(value, depth + 1)
+            if full:
+                return
 
     def _tensor(self, tensor: torch.Tensor) -> Any:
         data = tensor.detach()
@@ -146,10 +167,12 @@ class Packer:
             return {"unsupported": f"a {data.layout} tensor on {data.device.type}"}
         if data.dtype not in DTYPE_NAMES:
             return {"unsupported": f"a tensor of {data.dtype}"}
-        data = data.resolve_conj().resolve_neg().contiguous()
+        if data.dim() > MAX_RANK or any(length > MAX_AXIS for length in data.shape):
+            return {"unsupported": f"a tensor of {data.dim()} axes"}
         size = data.numel() * data.element_size()
         if self.size + size > MAX_PAYLOAD_BYTES:
             return {"unsupported": f"a tensor of {size} bytes, more than may travel"}
+        data = data.resolve_conj().resolve_neg().contiguous()
         self.chunks.append(ctypes.string_at(data.data_ptr(), size) if size else b"")
         self.size += size
         return {
@@ -220,7 +243,7 @@ class Unpacker:
         if self.offset + size > len(self.payload):
             raise WireFault("a tensor claims more bytes than the frame carries")
         if count == 0:
-            tensor = torch.empty(shape, dtype=dtype)
+            tensor = _empty(shape, dtype)
         else:
             chunk = bytearray(memoryview(self.payload)[self.offset : self.offset + size])
             if dtype is torch.bool and chunk.strip(b"\x00\x01"):
@@ -240,6 +263,13 @@ class Unpacker:
         """
         if self.offset != len(self.payload):
             raise WireFault("the frame carries bytes that no tensor claims")
+
+
+def _empty(shape: list[int], dtype: torch.dtype) -> torch.Tensor:
+    try:
+        return torch.empty(shape, dtype=dtype)
+    except RuntimeError as error:
+        raise WireFault("an empty tensor has impossible sizes") from error
 
 
 def _reference(content: Any) -> Reference:
@@ -273,7 +303,9 @@ def type_name(value: object) -> str:
 
 def encode(frame: Frame) -> bytes:
     """A frame as bytes."""
-    header = json.dumps(frame.header, separators=(",", ":"), allow_nan=False).encode()
+    # Not as ASCII: an emoji would take 12 bytes instead of 4.
+    text = json.dumps(frame.header, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    header = text.encode("utf-8", "surrogatepass")
     return PREFIX.pack(len(header), len(frame.payload)) + header + frame.payload
 
 

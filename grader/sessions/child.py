@@ -156,16 +156,23 @@ class ForkedChild:
         self.connection, theirs = socket.socketpair()
         arguments = child_arguments(limits, generation, self.folder, parent.seal)
         try:
-            self.pid = parent.command({"fork": arguments}, theirs.fileno())["pid"]
+            self.pid = parent.fork(arguments, theirs.fileno())
+        except GraderFault:
+            self.connection.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         finally:
             theirs.close()
 
     def end(self, patience: float) -> int | None:
         """Have the fork and its group killed and reaped, and remove its folder."""
         self.connection.close()
-        status = self.parent.command({"reap": self.pid, "patience": patience})["status"]
+        try:
+            status = self.parent.command({"reap": self.pid, "patience": patience})["status"]
+        except GraderFault:  # the warm parent is gone, and its children with it
+            status = None
         shutil.rmtree(self.folder, ignore_errors=True)
-        return os.waitstatus_to_exitcode(status)
+        return None if status is None else os.waitstatus_to_exitcode(status)
 
 
 class WarmParent:
@@ -179,6 +186,10 @@ class WarmParent:
             self.isolation = ("sealed", "child process", "limits", "landlock", "seccomp")
         if self.seal.namespaces:
             self.isolation = (*self.isolation, "namespaces")
+        self._start()
+
+    def _start(self) -> None:
+        self.is_closed = False
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.process = subprocess.Popen(
             _command("warm_parent", theirs.fileno()),
@@ -215,12 +226,31 @@ class WarmParent:
         reply: dict[str, Any] = json.loads(answer)
         return reply
 
+    def fork(self, arguments: dict[str, Any], descriptor: int) -> int:
+        """Fork a child, by a new warm parent where this one is gone.
+
+        Raises:
+            GraderFault: when the new one is gone as well.
+        """
+        try:
+            return int(self.command({"fork": arguments}, descriptor)["pid"])
+        except GraderFault:
+            if self.is_closed:
+                raise
+            self._end()
+            self._start()
+            return int(self.command({"fork": arguments}, descriptor)["pid"])
+
     def launch(self, limits: Limits, generation: int) -> Child:
         """Fork a child."""
         return ForkedChild(self, limits, generation)
 
     def close(self) -> None:
         """End the warm parent."""
+        self.is_closed = True
+        self._end()
+
+    def _end(self) -> None:
         self.control.close()
         self.process.kill()
         self.process.wait()
@@ -308,6 +338,13 @@ class ChildSession:
             self.seconds_left -= time.monotonic() - started
 
     def _start(self) -> None:
+        try:
+            self._start_child()
+        except (EOFError, OSError, WireFault) as error:
+            self._end()
+            raise GraderFault(f"a child process could not be started ({error!r})") from error
+
+    def _start_child(self) -> None:
         self.child = self.launcher.launch(self.limits, self.generation)
         greeting = receive(_Deadline(self.child.connection, START_SECONDS)).header
         if "fault" in greeting:
@@ -335,9 +372,16 @@ class ChildSession:
             self.launcher.close()
 
 
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
 def _death(status: int | None) -> str:
     if status is not None and status < 0 and -status != signal.SIGKILL:
-        return f"its Python process died of {signal.Signals(-status).name}"
+        return f"its Python process died of {_signal_name(-status)}"
     if status is not None and status >= 0:
         return f"it ended its own Python process (exit status {status})"
     return "its Python process ended without an answer"

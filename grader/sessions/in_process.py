@@ -4,7 +4,7 @@ from typing import Any
 
 from grader.servant import Servant
 from grader.sessions.base import failed
-from grader.sources import OutOfTime
+from grader.sources import OutOfTime, Sources
 from grader.submission import Submission
 from grader.wire import Frame
 
@@ -16,7 +16,7 @@ class InProcessSession:
     generation = 1
 
     def __init__(self, submission: Submission) -> None:
-        self.servant = Servant()
+        self.servant = Servant(Sources(interactive=True), interactive=True)
         self.servant.sources.add({k: s.header() for k, s in submission.sources.items()})
 
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:

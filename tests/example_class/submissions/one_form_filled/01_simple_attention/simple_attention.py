@@ -1,0 +1,180 @@
+# %% [markdown]
+# # 1. Simple attention
+#
+# Six words, each a vector of three numbers. Attention asks of one word, the *query*: how much
+# should each word count for it? The answer is a **context vector**, a mixture of all words. There
+# is nothing to train yet: scores, weights, mixture, and that is all.
+#
+# Fill in the functions below. Check your work with `grader check 01`, or run the test cells.
+
+# %%
+import torch
+from torch import Tensor
+
+# "Your journey starts with one step": a row for each word.
+INPUTS = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],  # Your
+        [0.55, 0.87, 0.66],  # journey
+        [0.57, 0.85, 0.64],  # starts
+        [0.22, 0.58, 0.33],  # with
+        [0.77, 0.25, 0.10],  # one
+        [0.05, 0.80, 0.55],  # step
+    ]
+)
+
+# %% [markdown]
+# ## Step 1: how alike are two words?
+#
+# The dot product multiplies two vectors entry by entry and adds the products up. The more two
+# vectors point the same way, the larger it is.
+
+
+# %%
+def dot_product(a: Tensor, b: Tensor) -> Tensor:
+    """The dot product of two vectors.
+
+    Args:
+        a: shape `(d,)`.
+        b: shape `(d,)`.
+
+    Returns:
+        A tensor of a single number, shape `()`.
+
+    Example:
+        "Your" and "journey":
+
+        >>> dot_product(INPUTS[0], INPUTS[1])
+        tensor(0.9544)
+    """
+    # TODO: multiply the vectors entry by entry, then add the products up.
+    raise NotImplementedError("01_simple_attention/dot_product: not attempted yet")
+
+
+# %% [markdown]
+# An **attention score** is the dot product of the query with one word. The query has a score for
+# every word, itself included.
+
+
+# %%
+def attention_scores(query: Tensor, inputs: Tensor) -> Tensor:
+    """The scores of one query with every token.
+
+    Args:
+        query: shape `(d_in,)`.
+        inputs: shape `(num_tokens, d_in)`.
+
+    Returns:
+        Shape `(num_tokens,)`: entry `i` is the dot product of the query and token `i`.
+
+    Example:
+        "journey" asks:
+
+        >>> attention_scores(INPUTS[1], INPUTS)
+        tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+    """
+    # TODO: take the dot product of the query with each row of inputs.
+    raise NotImplementedError("01_simple_attention/attention_scores: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 2: from scores to weights
+#
+# Weights say which share each word has, so they sum to 1. The plainest way is to divide by the sum.
+
+
+# %%
+def normalize_scores(scores: Tensor) -> Tensor:
+    """Scores as shares of their sum.
+
+    Args:
+        scores: shape `(num_tokens,)`.
+
+    Returns:
+        Shape `(num_tokens,)`; the entries sum to 1.
+
+    Example:
+        >>> normalize_scores(torch.tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]))
+        tensor([0.1455, 0.2278, 0.2249, 0.1285, 0.1077, 0.1656])
+    """
+    # TODO: divide the scores so that they sum to 1.
+    raise NotImplementedError("01_simple_attention/normalize_scores: not attempted yet")
+
+
+# %% [markdown]
+# Shares of a sum go wrong with negative scores. The **softmax** takes exponentials first, which
+# are always positive:
+#
+# $$\text{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
+
+
+# %%
+def softmax_naive(x: Tensor) -> Tensor:
+    """The softmax, written as its formula says.
+
+    Write it with `torch.exp`: the point is to see what the ready-made one does.
+
+    Args:
+        x: shape `(num_tokens,)`.
+
+    Returns:
+        Shape `(num_tokens,)`; positive entries that sum to 1.
+
+    Example:
+        >>> softmax_naive(torch.tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]))
+        tensor([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581])
+    """
+    # TODO: take exponentials, then divide them by their sum.
+    raise NotImplementedError("01_simple_attention/softmax_naive: not attempted yet")
+
+
+# %% [markdown]
+# `torch.exp(1000.0)` is infinite, and infinity divided by infinity is not a number. Subtracting
+# one and the same number from all scores leaves the softmax as it is. Subtract the largest, and
+# no exponential is above 1.
+
+
+# %%
+def softmax_stable(x: Tensor) -> Tensor:
+    """The softmax, safe for scores of any size.
+
+    Args:
+        x: shape `(num_tokens,)`.
+
+    Returns:
+        Shape `(num_tokens,)`; entries that sum to 1, none of them NaN.
+
+    Example:
+        >>> softmax_stable(torch.tensor([1000.0, 1000.0]))
+        tensor([0.5000, 0.5000])
+    """
+    # TODO: subtract the largest score before taking exponentials.
+    raise NotImplementedError("01_simple_attention/softmax_stable: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 3: the mixture
+#
+# The context vector takes each word times its weight, and adds everything up.
+
+
+# %%
+def context_vector(weights: Tensor, inputs: Tensor) -> Tensor:
+    """The tokens mixed by their weights.
+
+    Args:
+        weights: shape `(num_tokens,)`.
+        inputs: shape `(num_tokens, d_in)`.
+
+    Returns:
+        Shape `(d_in,)`: the sum of all tokens, each times its weight.
+
+    Example:
+        "journey" mixes the sentence:
+
+        >>> weights = torch.tensor([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581])
+        >>> context_vector(weights, INPUTS)
+        tensor([0.4419, 0.6515, 0.5683])
+    """
+    # TODO: multiply each token by its weight and add the products up.
+    raise NotImplementedError("01_simple_attention/context_vector: not attempted yet")

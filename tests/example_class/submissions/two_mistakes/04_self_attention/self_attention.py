@@ -1,0 +1,35 @@
+import math
+
+import torch
+from torch import nn
+
+
+class SelfAttention_v1(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query = torch.rand(d_in, d_out)
+        self.W_key = torch.rand(d_in, d_out)
+        self.W_value = torch.rand(d_in, d_out)
+
+    def forward(self, x):
+        q, k, v = x @ self.W_query, x @ self.W_key, x @ self.W_value
+        return torch.softmax(q @ k.T / k.shape[-1], dim=-1) @ v
+
+
+class SelfAttention_v2(nn.Module):
+    def __init__(self, d_in, d_out, qkv_bias=False):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out)
+        self.W_key = nn.Linear(d_in, d_out)
+        self.W_value = nn.Linear(d_in, d_out)
+
+    def forward(self, x):
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = q @ k.T / math.sqrt(k.shape[1])
+        return torch.softmax(scores, dim=0) @ v
+
+
+def copy_weights(source, target):
+    target.W_query = nn.Parameter(source.W_key.weight.data)
+    target.W_key = nn.Parameter(source.W_query.weight.data)
+    target.W_value = nn.Parameter(source.W_value.weight.data)

@@ -1,0 +1,134 @@
+# %% [markdown]
+# # 2. All tokens at once
+#
+# So far a single token asked. Now every token is a query in its turn: the scores become a square,
+# with a row for each query and a column for each token it looks at.
+#
+# Fill in the functions below. Check your work with `grader check 02`, or run the test cells.
+
+# %%
+import torch
+from torch import Tensor
+
+# "Your journey starts with one step": a row for each word.
+INPUTS = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],  # Your
+        [0.55, 0.87, 0.66],  # journey
+        [0.57, 0.85, 0.64],  # starts
+        [0.22, 0.58, 0.33],  # with
+        [0.77, 0.25, 0.10],  # one
+        [0.05, 0.80, 0.55],  # step
+    ]
+)
+
+# %% [markdown]
+# ## Step 1: a score for every pair
+#
+# Two loops go through all pairs: the outer one picks the query, the inner one the token it is
+# compared with. Written this way, you see what happens. The price: six tokens take 36 dot products,
+# twice as many tokens four times as many, and each is a step of its own.
+
+
+# %%
+def attention_scores_loop(inputs: Tensor) -> Tensor:
+    """The scores of every token with every token, pair by pair.
+
+    Args:
+        inputs: shape `(num_tokens, d_in)`.
+
+    Returns:
+        Shape `(num_tokens, num_tokens)`: entry `[i, j]` is the dot product of tokens `i` and `j`.
+
+    Example:
+        The first three words among themselves:
+
+        >>> attention_scores_loop(INPUTS[:3])
+        tensor([[0.9995, 0.9544, 0.9422],
+                [0.9544, 1.4950, 1.4754],
+                [0.9422, 1.4754, 1.4570]])
+    """
+    # TODO: fill a square of scores, one pair of tokens at a time.
+    raise NotImplementedError("02_all_tokens/attention_scores_loop: not attempted yet")
+
+
+# %% [markdown]
+# A matrix product is nothing but all dot products of the rows of one matrix with the columns of
+# another. One product replaces both loops, and it is much faster.
+
+
+# %%
+def attention_scores_matmul(inputs: Tensor) -> Tensor:
+    """The scores of every token with every token, in one matrix product.
+
+    Args:
+        inputs: shape `(num_tokens, d_in)`.
+
+    Returns:
+        Shape `(num_tokens, num_tokens)`: entry `[i, j]` is the dot product of tokens `i` and `j`.
+
+    Example:
+        >>> attention_scores_matmul(INPUTS[:3])
+        tensor([[0.9995, 0.9544, 0.9422],
+                [0.9544, 1.4950, 1.4754],
+                [0.9422, 1.4754, 1.4570]])
+    """
+    # TODO: say both loops in one matrix product.
+    raise NotImplementedError("02_all_tokens/attention_scores_matmul: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 2: each query has its own weights
+#
+# A row holds the scores of one query, so it is each *row* that must sum to 1. Which axis the
+# softmax runs along decides that. Here the scores are symmetric, but soon they will not be.
+
+
+# %%
+def attention_weights(scores: Tensor) -> Tensor:
+    """The softmax of each query's scores.
+
+    Args:
+        scores: shape `(num_tokens, num_tokens)`, a row for each query.
+
+    Returns:
+        Shape `(num_tokens, num_tokens)`; each row sums to 1.
+
+    Example:
+        The scores of "Your" and of "journey", among the two of them:
+
+        >>> attention_weights(torch.tensor([[0.9995, 0.9544], [0.9544, 1.4950]]))
+        tensor([[0.5113, 0.4887],
+                [0.3680, 0.6320]])
+    """
+    # TODO: apply the softmax to each row. torch has a ready-made one.
+    raise NotImplementedError("02_all_tokens/attention_weights: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 3: a mixture for every query
+#
+# Each row of weights mixes the same tokens in its own way. Again one matrix product does it all.
+
+
+# %%
+def context_vectors(weights: Tensor, inputs: Tensor) -> Tensor:
+    """The context vectors of all queries.
+
+    Args:
+        weights: shape `(num_tokens, num_tokens)`, a row for each query.
+        inputs: shape `(num_tokens, d_in)`.
+
+    Returns:
+        Shape `(num_tokens, d_in)`: row `i` is the sum of all tokens, each times its weight in
+        row `i` of the weights.
+
+    Example:
+        "journey", the second word, gets the context vector you know:
+
+        >>> weights = attention_weights(attention_scores_matmul(INPUTS))
+        >>> context_vectors(weights, INPUTS)[1]
+        tensor([0.4419, 0.6515, 0.5683])
+    """
+    # TODO: mix the tokens once for each row of weights.
+    raise NotImplementedError("02_all_tokens/context_vectors: not attempted yet")

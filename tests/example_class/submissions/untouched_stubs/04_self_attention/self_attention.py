@@ -1,0 +1,204 @@
+# %% [markdown]
+# # 4. Self-attention as a module
+#
+# Every step is there by now: queries, keys and values, scores, weights, context vectors. A
+# **module** holds them together. It makes its matrices once, in `__init__`, and takes the steps
+# each time it is called, in `forward`.
+#
+# Fill in the classes and the function below. Check your work with `grader check 04`, or run the
+# test cells.
+
+# %%
+import torch
+from torch import Tensor, nn
+
+# "Your journey starts with one step": a row for each token.
+INPUTS = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],  # Your
+        [0.55, 0.87, 0.66],  # journey
+        [0.57, 0.85, 0.64],  # starts
+        [0.22, 0.58, 0.33],  # with
+        [0.77, 0.25, 0.10],  # one
+        [0.05, 0.80, 0.55],  # step
+    ]
+)
+
+# %% [markdown]
+# ## Step 1: matrices that can be trained
+#
+# A tensor wrapped in `nn.Parameter` and kept as an attribute belongs to the module. An optimizer
+# finds it, and it is saved with the rest; a plain tensor is overlooked. With $Q$, $K$ and $V$ for
+# the queries, keys and values of all tokens, the whole layer is one line:
+#
+# $$\text{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+
+
+# %%
+class SelfAttention_v1(nn.Module):
+    """Self-attention with three trainable matrices.
+
+    The matrices are `W_query`, `W_key` and `W_value`, parameters of shape `(d_in, d_out)`. They
+    start as `torch.rand` draws them, in this order.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of a query, a key, a value, and a context vector.
+
+    Example:
+        >>> _ = torch.manual_seed(123)
+        >>> SelfAttention_v1(3, 2)(INPUTS)
+        tensor([[0.2996, 0.8053],
+                [0.3061, 0.8210],
+                [0.3058, 0.8203],
+                [0.2948, 0.7939],
+                [0.2927, 0.7891],
+                [0.2990, 0.8040]], grad_fn=<MmBackward0>)
+    """
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        # TODO: make W_query, W_key and W_value, each a parameter with random numbers from 0 to 1.
+        raise NotImplementedError("04_self_attention/SelfAttention_v1: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of all tokens.
+
+        Args:
+            x: shape `(num_tokens, d_in)`.
+
+        Returns:
+            Shape `(num_tokens, d_out)`: row `i` is the context vector of token `i`.
+        """
+        # TODO: project x three times; scores, scaled; weights; the mixture of the values.
+        raise NotImplementedError("04_self_attention/SelfAttention_v1: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 2: the same with linear layers
+#
+# Without a bias, an `nn.Linear` is a matrix product. It brings a start that suits training
+# better: small numbers around 0, the smaller the more features a token has. With a bias, it adds
+# a vector to each query, key or value; whether it does is up to `qkv_bias`.
+
+
+# %%
+class SelfAttention_v2(nn.Module):
+    """Self-attention with three linear layers.
+
+    The layers are `W_query`, `W_key` and `W_value`, each an `nn.Linear` from `d_in` to `d_out`,
+    made in this order.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of a query, a key, a value, and a context vector.
+        qkv_bias: whether the three layers have a bias.
+
+    Example:
+        >>> _ = torch.manual_seed(789)
+        >>> SelfAttention_v2(3, 2)(INPUTS)
+        tensor([[-0.0739,  0.0713],
+                [-0.0748,  0.0703],
+                [-0.0749,  0.0702],
+                [-0.0760,  0.0685],
+                [-0.0763,  0.0679],
+                [-0.0754,  0.0693]], grad_fn=<MmBackward0>)
+    """
+
+    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
+        super().__init__()
+        # TODO: make the linear layers W_query, W_key and W_value, with a bias only if asked for.
+        raise NotImplementedError("04_self_attention/SelfAttention_v2: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of all tokens.
+
+        Args:
+            x: shape `(num_tokens, d_in)`.
+
+        Returns:
+            Shape `(num_tokens, d_out)`: row `i` is the context vector of token `i`.
+        """
+        # TODO: take the steps of SelfAttention_v1, with the layers in place of the matrices.
+        raise NotImplementedError("04_self_attention/SelfAttention_v2: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 3: from one into the other
+#
+# The two classes differ only in how their weights start. Given the same weights, they give the
+# same context vectors. But mind how each keeps them: `nn.Linear(3, 2).weight` has the shape
+# `(2, 3)`.
+
+
+# %%
+def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
+    """Gives the target the weights of the source, so that both answer the same.
+
+    Args:
+        source: made without biases; it stays as it is.
+        target: of the same `d_in` and `d_out`; its three matrices stay parameters.
+
+    Example:
+        >>> _ = torch.manual_seed(789)
+        >>> source, target = SelfAttention_v2(3, 2), SelfAttention_v1(3, 2)
+        >>> copy_weights(source, target)
+        >>> target(INPUTS)
+        tensor([[-0.0739,  0.0713],
+                [-0.0748,  0.0703],
+                [-0.0749,  0.0702],
+                [-0.0760,  0.0685],
+                [-0.0763,  0.0679],
+                [-0.0754,  0.0693]], grad_fn=<MmBackward0>)
+    """
+    # TODO: copy each of the three weights, turned to the layout of the target.
+    raise NotImplementedError("04_self_attention/copy_weights: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 4: another start
+#
+# `torch.rand` draws from 0 to 1, so all weights are positive at first, and all queries and keys
+# point in similar directions. `torch.randn` draws from the normal distribution: around 0, with
+# both signs.
+
+
+# %%
+class SelfAttentionNormal(nn.Module):
+    """`SelfAttention_v1` with another start: its matrices are drawn by `torch.randn`.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of a query, a key, a value, and a context vector.
+
+    Example:
+        "journey" is `[0.55, 0.87, 0.64]` here:
+
+        >>> inputs = INPUTS.clone()
+        >>> inputs[1, 2] = 0.64
+        >>> _ = torch.manual_seed(123)
+        >>> SelfAttentionNormal(3, 2)(inputs)
+        tensor([[0.2848, 0.4101],
+                [0.2857, 0.4106],
+                [0.2856, 0.4104],
+                [0.2866, 0.4004],
+                [0.2865, 0.3940],
+                [0.2862, 0.4069]], grad_fn=<MmBackward0>)
+    """
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        # TODO: make W_query, W_key and W_value, each a parameter with normally drawn numbers.
+        raise NotImplementedError("04_self_attention/SelfAttentionNormal: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of all tokens.
+
+        Args:
+            x: shape `(num_tokens, d_in)`.
+
+        Returns:
+            Shape `(num_tokens, d_out)`: row `i` is the context vector of token `i`.
+        """
+        # TODO: take the steps of SelfAttention_v1.
+        raise NotImplementedError("04_self_attention/SelfAttentionNormal: not attempted yet")

@@ -1,0 +1,32 @@
+"""What students see of assignment 01."""
+
+import pytest
+
+AXES = ("query", "key")
+
+
+@pytest.mark.exercise("scores")
+class TestScores:
+    @pytest.mark.gate
+    def test_a_score_for_each_query_and_key(self, student, judge, printed):
+        """Two queries and three keys have two rows of three scores."""
+        value = student.call("scores", printed("T01").tensor, printed("T02").tensor).value
+        judge.shape(value, (2, 3))
+
+    @pytest.mark.weight(2)
+    def test_the_scores_as_printed(self, student, judge, printed):
+        """The scores are the document's."""
+        value = student.call("scores", printed("T01").tensor, printed("T02").tensor).value
+        judge(value, printed("T03"), axes=AXES)
+
+    def test_as_many_queries_as_keys(self, student, reference, judge, draw):
+        """With as many queries as keys, the scores are still right."""
+        queries, keys = draw.normal(3, 5), draw.normal(3, 5)
+        expected = reference.call("scores", queries, keys).value
+        judge(student.call("scores", queries, keys).value, expected, axes=AXES)
+
+    @pytest.mark.remark
+    def test_keys_of_another_size_are_refused(self, student, judge):
+        """Keys that are longer than queries are refused with a ValueError."""
+        failure = student.refusal("scores", [[1.0]], [[1.0, 2.0]])
+        judge.that(failure is not None and failure.type == "ValueError", "There is no ValueError")
