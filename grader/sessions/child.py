@@ -309,6 +309,7 @@ class ChildSession:
         self.isolation = launcher.isolation
         self.generation = 1
         self.child: Child | None = None
+        self.is_fresh = False
         self.seconds_left = limits.submission_seconds
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
@@ -316,13 +317,17 @@ class ChildSession:
         if self.seconds_left <= 0:
             total = self.limits.submission_seconds
             return failed("timeout", f"the {total:g} seconds for the whole submission are used up")
+        if frame.header["verb"] == "forget":  # told with the next request, not in one of its own
+            self.is_fresh = True
+            return Frame({})
         if self.child is None:
             self._start()
         seconds = min(seconds, self.seconds_left)
         started = time.monotonic()
         try:
             # The child names the line it was in when its time is up; a child that does not is ended.
-            frame = Frame({**frame.header, "seconds": seconds}, frame.payload)
+            header = {**frame.header, "seconds": seconds, "fresh": self.is_fresh}
+            frame, self.is_fresh = Frame(header, frame.payload), False
             return self._exchange(frame, 1.25 * seconds + 0.5)
         except TimeoutError:
             self._end()

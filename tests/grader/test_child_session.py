@@ -254,7 +254,7 @@ def test_a_closed_warm_parent_is_the_graders_fault_and_leaves_nothing(
     parent = WarmParent()
     parent.close()
     with pytest.raises(GraderFault, match=r"^the process that starts children is gone "):
-        ChildSession(parent, submit(ECHO), Limits()).ask(Frame({"verb": "forget"}), 20.0)
+        ChildSession(parent, submit(ECHO), Limits()).ask(Frame({"verb": "state", "instance": 1}), 20.0)
     assert leftovers() == []
 
 
@@ -317,6 +317,6 @@ def test_a_child_that_dies_before_it_has_read_the_submission_is_the_graders_faul
     launcher = Stillborn()
     session = ChildSession(launcher, submit(ECHO), Limits())
     with pytest.raises(GraderFault):
-        session.ask(Frame({"verb": "forget"}), 20.0)
+        session.ask(Frame({"verb": "state", "instance": 1}), 20.0)
     session.close()
     assert launcher.ended

@@ -6,11 +6,9 @@ def dot_product(a, b):
 
 
 def attention_scores(query, inputs):
-    scores = []
-    i = 0
-    while i < len(inputs):
-        scores.append(dot_product(query, inputs[i]))
-    return torch.stack(scores)
+    i, scores = 0, torch.zeros(len(inputs))
+    while i < len(inputs): scores[i] = query @ inputs[i]
+    return scores
 
 
 def normalize_scores(scores):

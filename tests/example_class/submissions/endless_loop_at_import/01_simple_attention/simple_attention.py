@@ -11,8 +11,7 @@ def attention_scores(query, inputs):
 
 # until they add up
 total = 0.0
-while total != 1.0:
-    total = total + 0.3
+while total != 1.0: total += 0.3
 
 
 def normalize_scores(scores):
