@@ -318,10 +318,19 @@ class StudentHandle:
             raise
         return None
 
-    def state(self, instance: Reference) -> State:
-        """Parameters and buffers by every name, and what is kept where it should not be."""
+    def state(self, instance: Reference, *, values: bool = True) -> State:
+        """Parameters and buffers by every name, and what is kept where it should not be.
+
+        Args:
+            instance: the instance to ask.
+            values: without values, tensors have shape and dtype only (on the device "meta"):
+                enough to count a large layer, and nothing has to travel.
+
+        Raises:
+            StudentOutcome: when it does not end well.
+        """
         self._require_instance(instance)
-        frame = self._ask({"verb": "state", "instance": instance.number}, b"")
+        frame = self._ask({"verb": "state", "instance": instance.number, "values": values}, b"")
         try:
             unpacker = self._unpacker(frame)
             parameters = unpacker.unpack(frame.header.get("parameters"))

@@ -82,6 +82,7 @@ class Servant:
             case "call":
                 return self._call(request, Unpacker(frame.payload, self._resolve), packer)
             case "state":
+                packer.shapes_only = not request.get("values", True)
                 return _state(self._instance(request["instance"]), packer)
             case "load":
                 values = Unpacker(frame.payload).unpack(request["values"])

@@ -97,9 +97,11 @@ class Packer:
 
     Args:
         refer: answers a `Reference` for an object that stays where it is, None for any other.
+        shapes_only: tensors travel without their values.
     """
 
     refer: Callable[[object], Reference | None] = lambda _: None
+    shapes_only: bool = False
     chunks: list[bytes] = field(default_factory=list)
     size: int = 0
     items: int = 0
@@ -169,20 +171,21 @@ class Packer:
             return {"unsupported": f"a tensor of {data.dtype}"}
         if data.dim() > MAX_RANK or any(length > MAX_AXIS for length in data.shape):
             return {"unsupported": f"a tensor of {data.dim()} axes"}
+        description = [
+            DTYPE_NAMES[data.dtype],
+            list(data.shape),
+            isinstance(tensor, torch.nn.Parameter),
+            bool(tensor.requires_grad),
+        ]
+        if self.shapes_only:
+            return {"shape": description}
         size = data.numel() * data.element_size()
         if self.size + size > MAX_PAYLOAD_BYTES:
             return {"unsupported": f"a tensor of {size} bytes, more than may travel"}
         data = data.resolve_conj().resolve_neg().contiguous()
         self.chunks.append(ctypes.string_at(data.data_ptr(), size) if size else b"")
         self.size += size
-        return {
-            "tensor": [
-                DTYPE_NAMES[data.dtype],
-                list(data.shape),
-                isinstance(tensor, torch.nn.Parameter),
-                bool(tensor.requires_grad),
-            ]
-        }
+        return {"tensor": description}
 
 
 @dataclass(slots=True)
@@ -214,6 +217,8 @@ class Unpacker:
             return float(content)
         if tag == "tensor":
             return self._tensor(content)
+        if tag == "shape":
+            return _valueless(*_tensor_description(content))
         if tag == "reference":
             return self.resolve(_reference(content))
         if tag == "unsupported" and isinstance(content, str):
@@ -250,10 +255,7 @@ class Unpacker:
                 raise WireFault("a boolean tensor holds bytes that are neither 0 nor 1")
             tensor = torch.frombuffer(chunk, dtype=dtype).reshape(shape)
         self.offset += size
-        can_differentiate = dtype.is_floating_point or dtype.is_complex
-        if parameter:
-            return torch.nn.Parameter(tensor, requires_grad=requires_grad and can_differentiate)
-        return tensor.requires_grad_(requires_grad and can_differentiate)
+        return _flagged(tensor, parameter, requires_grad)
 
     def finish(self) -> None:
         """Check that every byte of the payload belonged to a tensor.
@@ -263,6 +265,24 @@ class Unpacker:
         """
         if self.offset != len(self.payload):
             raise WireFault("the frame carries bytes that no tensor claims")
+
+
+def _flagged(tensor: torch.Tensor, parameter: bool, requires_grad: bool) -> torch.Tensor:
+    requires_grad &= tensor.is_floating_point() or tensor.is_complex()
+    if parameter:
+        return torch.nn.Parameter(tensor, requires_grad=requires_grad)
+    return tensor.requires_grad_(requires_grad)
+
+
+def _valueless(
+    dtype: torch.dtype, shape: list[int], parameter: bool, requires_grad: bool
+) -> torch.Tensor:
+    """A tensor that has shape and dtype and takes no memory."""
+    try:
+        tensor = torch.empty(shape, dtype=dtype, device="meta")
+    except RuntimeError as error:
+        raise WireFault("a tensor has impossible sizes") from error
+    return _flagged(tensor, parameter, requires_grad)
 
 
 def _empty(shape: list[int], dtype: torch.dtype) -> torch.Tensor:

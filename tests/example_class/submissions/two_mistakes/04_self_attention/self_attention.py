@@ -27,9 +27,3 @@ class SelfAttention_v2(nn.Module):
         q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
         scores = q @ k.T / math.sqrt(k.shape[1])
         return torch.softmax(scores, dim=0) @ v
-
-
-def copy_weights(source, target):
-    target.W_query = nn.Parameter(source.W_key.weight.data)
-    target.W_key = nn.Parameter(source.W_query.weight.data)
-    target.W_value = nn.Parameter(source.W_value.weight.data)
