@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test quick check generate golden clean
+.PHONY: setup demo test quick check generate golden bench clean
 
 setup: $(STAMP)
 
@@ -41,6 +41,10 @@ generate: setup
 # Write the golden results of the example class anew; read the difference before committing it.
 golden: setup
 	$(BIN)/pytest -q tests/example_class --update-golden
+
+# How fast, against what: ratios taken in one run.
+bench: setup
+	$(BIN)/python tests/benchmarks/isolation.py
 
 clean:
 	rm -rf build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
