@@ -5,7 +5,7 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,10 @@ class Student:
     path: Path | None
 
 
-def read_class(submissions: Path, roster: Path | None = None) -> list[Student]:
-    """The students of a class, by name.
+def read_class(
+    submissions: Path, roster: Path | None = None, assignments: Collection[str] = ()
+) -> list[Student]:
+    """The students of a class, by name; a folder of assignments is a class of one.
 
     Raises:
         UsageError: when there is nothing to grade, or the roster cannot be read.
@@ -42,6 +44,8 @@ def read_class(submissions: Path, roster: Path | None = None) -> list[Student]:
             f"There is no folder {submissions}. Give a folder with one folder per student, "
             "or a single .py or .ipynb."
         )
+    if any((submissions / id_).is_dir() for id_ in assignments):
+        return [Student(submissions.resolve().name, submissions)]
     folders = [path for path in submissions.iterdir() if not path.name.startswith(".")]
     found = {path.name: path for path in folders if path.is_dir() and not path.is_symlink()}
     names = {*found, *_roster(roster)}

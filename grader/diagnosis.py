@@ -3,6 +3,7 @@
 Pure: the conduct of the student's checks and of the known mistakes in, findings out.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -63,7 +64,7 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         data = value.detach().flatten()
         if data.numel() > SAMPLED:
-            data = data[torch.linspace(0, data.numel() - 1, SAMPLED).long()]
+            data = data[torch.arange(SAMPLED) * (data.numel() - 1) // (SAMPLED - 1)]
         data = data.to(torch.complex128 if data.is_complex() else torch.float64)
         return ("tensor", list(value.shape), str(value.dtype), data)
     if isinstance(value, list | tuple):
@@ -84,7 +85,10 @@ def distance(one: Any, other: Any) -> float:
             return INFINITE
         return max((distance(a, b) for a, b in zip(one, other, strict=True)), default=0.0)
     if isinstance(one, float) and isinstance(other, float):
-        return 0.0 if one == other or (one != one and other != other) else abs(one - other)
+        if one == other or (math.isnan(one) and math.isnan(other)):
+            return 0.0
+        gap = abs(one - other)
+        return INFINITE if math.isnan(gap) else gap
     return 0.0 if type(one) is type(other) and one == other else INFINITE
 
 
@@ -96,7 +100,8 @@ def _tensor_distance(one: torch.Tensor, other: torch.Tensor) -> float:
     gap = torch.where(same, torch.zeros_like(gap), gap)
     if not bool(gap.isfinite().all()):
         return INFINITE
-    scale = torch.maximum(torch.ones_like(gap), other.abs() * RTOL / ATOL)
+    size = torch.where(other.isfinite(), other.abs(), torch.zeros_like(gap))
+    scale = torch.maximum(torch.ones_like(gap), size * RTOL / ATOL)
     return float((gap / scale).max()) if gap.numel() else 0.0
 
 
@@ -131,13 +136,13 @@ def diagnose(
     whole = [entry for entry in known if _explains(entry, student)]
     if whole:
         return _one_of(whole)
-    covered, rest = _cover(failing, known)
+    covered, rest = _cover(failing, known, student)
     if not rest:
         return covered
     both = [entry for entry in pairs() if _explains(entry, student)]
     if both:
         return _both(both)
-    more, still = _cover(rest, pairs()) if covered else ((), rest)
+    more, still = _cover(rest, pairs(), student) if covered else ((), rest)
     if not still:
         return _merged((*covered, *more))
     return tuple(f for f in covered if _is_backed(f, failing, known))
@@ -164,10 +169,20 @@ def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
     return (*findings, Finding(others)) if 0 < len(others) <= MOST_CANDIDATES else findings
 
 
-def _cover(failing: Traces, known: Sequence[Known]) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
+def _cover(
+    failing: Traces, known: Sequence[Known], student: Traces
+) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
     """The fewest mistakes that explain failing checks one by one, and the checks left over."""
     explained = [
-        ({id_ for id_, trace in failing.items() if _fails_alike(entry, id_, trace)}, entry)
+        (
+            {
+                id_
+                for id_, trace in failing.items()
+                if _fails_alike(entry, id_, trace)
+                and (trace.is_telling or not _is_contradicted(entry, student))
+            },
+            entry,
+        )
         for entry in known
     ]
     rest = dict(failing)
@@ -188,6 +203,14 @@ def _cover(failing: Traces, known: Sequence[Known]) -> tuple[tuple[Finding, ...]
 def _fails_alike(entry: Known, id_: str, trace: Trace) -> bool:
     other = entry.traces.get(id_)
     return other is not None and other.failed and trace_distance(trace, other) <= ATOL
+
+
+def _is_contradicted(entry: Known, student: Traces) -> bool:
+    """Whether the student passed a check that the mistake fails."""
+    return any(
+        trace.failed and id_ in student and not student[id_].failed
+        for id_, trace in entry.traces.items()
+    )
 
 
 def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:

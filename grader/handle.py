@@ -5,6 +5,7 @@ a `StudentOutcome`, which is no `Exception`, so that no check swallows it by acc
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -212,9 +213,7 @@ class SubmissionHandle:
                 first = first or Located(key, failure, readable=False)
                 continue
             header = self._open(key).header
-            told = header.get("failures")
-            first_told = told[0] if isinstance(told, list) and told else header.get("failure")
-            failure_ = _failure(first_told) if first_told is not None else None
+            failure_ = self._loading_failure(key, exercise.name, header)
             named = header.get("names")
             names = tuple(n for n in named if isinstance(n, str)) if isinstance(named, list) else ()
             output = header.get("output")
@@ -224,6 +223,19 @@ class SubmissionHandle:
                 return located
             first = first or located
         return first or Located("", Failure("missing"), readable=False)
+
+    def _loading_failure(self, key: str, name: str, header: dict[str, Any]) -> Failure | None:
+        """What went wrong in the cell that was to define a name; else the first that went wrong."""
+        told = header.get("failures")
+        if not isinstance(told, list) or not told:
+            return _failure(header["failure"]) if header.get("failure") is not None else None
+        failures = [_failure(entry) for entry in told]
+        defines = re.compile(
+            rf"^\s*(def|class)\s+{re.escape(name)}\b|^{re.escape(name)}\s*[:=]", re.M
+        )
+        cells = {c.number for c in self.submission.sources[key].cells if defines.search(c.text)}
+        in_cell = [f for f in failures if f.place is not None and f.place.cell in cells]
+        return (in_cell or failures)[0]
 
     def _open(self, key: str) -> Frame:
         """Load a file, once per process; one that killed its process is not run again."""
@@ -259,8 +271,9 @@ class StudentHandle:
         Raises:
             StudentOutcome: when the name is missing.
         """
+        source = self._source()
         self.calls.append(Call(name, (), {}))
-        frame = self._ask({"verb": "get", "source": self._source(), "name": name}, b"")
+        frame = self._ask({"verb": "get", "source": source, "name": name}, b"")
         return self._unpack(frame, "value")
 
     def call(
@@ -287,13 +300,14 @@ class StudentHandle:
         """
         if not isinstance(target, str):
             self._require_instance(target)
+        source = self._source()
         name = target if isinstance(target, str) else target.type_name
         is_forward = not isinstance(target, str)
         self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed))
         packer = Packer()
         header = {
             "verb": "call",
-            "source": self._source(),
+            "source": source,
             **({"name": target} if isinstance(target, str) else {"instance": target.number}),
             "args": [packer.pack(value) for value in args],
             "kwargs": {key: packer.pack(value) for key, value in kwargs.items()},
@@ -374,11 +388,11 @@ class StudentHandle:
     def _source(self) -> str:
         if self.located is None:
             self.located = self.submission.locate(self.exercise)
-            if self.located.printed:
-                self.printed.append(self.located.printed)
         loading = self.located.loading
         if not self.located.readable:
             raise self._outcome(loading or Failure("missing"))
+        if self.exercise.name not in self.located.names:
+            self.printed.append(self.located.printed)
         ended = loading is not None and loading.kind in ("timeout", "crashed", "out_of_memory")
         if ended and loading and self.exercise.name not in self.located.names:
             raise self._outcome(loading)
@@ -402,7 +416,8 @@ class StudentHandle:
             return failure
         if failure.message != self.exercise.name and self._is_anothers(failure.message):
             return Failure("blocked", message=failure.message)
-        lowered = {name.lower(): name for name in self.located.names}
+        exercises = {one.name for one in self.submission.siblings(self.exercise)}
+        lowered = {n.lower(): n for n in self.located.names if n not in exercises}
         close = difflib.get_close_matches(failure.message.lower(), lowered, n=2, cutoff=0.75)
         return Failure(
             "missing",

@@ -92,8 +92,8 @@ class Judge:
         source = ""
         if isinstance(expected, Printed):
             self.covered.append(expected.id)
-            places = list(dict.fromkeys(expected.printed_in))
-            source = f"printed in {' and '.join(places[:2])}"
+            document, _, place = expected.printed_in[0].partition(" ")
+            source = f"printed in document {document}, {place}"
             atol = expected.atol if atol is None else atol
             expected = expected.tensor
         found = compare(actual, expected, REFERENCE_ATOL if atol is None else atol, axes, any_dtype)
@@ -211,7 +211,8 @@ def _compare_tensor(
         return f"expected a {shape_words(expected)}, received {describe(actual)}", ()
     actual = actual.detach()
     if actual.shape != expected.shape:
-        found = f"expected the shape {tuple(expected.shape)}, received {tuple(actual.shape)}"
+        found = f"expected {_shape(expected)}, received {_shape(actual)}"
+        found = found.replace("received the shape ", "received ") if expected.dim() else found
         return found, tuple(_shape_hints(actual, expected, atol))
     if actual.dtype != expected.dtype and not any_dtype:
         return f"expected the dtype {expected.dtype}, received {actual.dtype}", ()
@@ -227,6 +228,10 @@ def _compare_tensor(
     if not bool(wrong.any()):
         return None
     return _value_summary(mine, right, wrong, axes), tuple(value_hints(mine, right, atol))
+
+
+def _shape(tensor: torch.Tensor) -> str:
+    return f"the shape {tuple(tensor.shape)}" if tensor.dim() else "a single number"
 
 
 def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:

@@ -98,7 +98,8 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
             lines = [*call_lines(calls), f"It raised {_exception(failure)}", *_place(failure.place)]
             return "\n".join([*lines, *_exception_hints(failure, name)])
         case "timeout":
-            lines = [*call_lines(calls), f"It took too long{_because(failure)}."]
+            who = "It" if calls else "Loading your file"
+            lines = [*call_lines(calls), f"{who} took too long{_because(failure)}."]
             return "\n".join([*lines, *_place(failure.place), "Is there a loop that never ends?"])
         case "no_instance":
             lines = [*call_lines(calls)]
@@ -141,7 +142,10 @@ def _missing(failure: Failure, name: str) -> str:
     if failure.similar:
         lines.append(f"Did you mean {name} when you wrote {clean(failure.similar[0], 80)}?")
     if failure.loading is not None:
-        lines.append(f"Loading the file stopped early: {_exception(failure.loading)}")
+        place = failure.loading.place
+        in_cell = place is not None and place.cell is not None
+        what = "A cell failed" if in_cell else "Loading the file stopped early"
+        lines.append(f"{what}: {_exception(failure.loading)}")
         lines += _place(failure.loading.place)
     return "\n".join(lines)
 
@@ -154,7 +158,7 @@ def _exception_hints(failure: Failure, name: str) -> list[str]:
     if "cannot assign" in message and "before Module.__init__" in message:
         return ["`super().__init__()` has to come first in `__init__`."]
     if failure.type == "TypeError" and not failure.own and "argument" in message:
-        hints = [f"Do the parameters of {name} stand as in the stub?"]
+        hints = [f"Are the parameters of {name} the same as in the stub?"]
         if "takes no arguments" in message or "__init__() takes 1 positional" in message:
             hints.append("Is `__init__` spelt exactly so, with two underscores on each side?")
         return hints

@@ -46,7 +46,7 @@ def _document(data: bytes) -> dict[str, Any]:
         document = json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise SubmissionError(
-            f"its JSON breaks off at line {error.lineno}, column {error.colno} ({error.msg})"
+            f"its JSON is damaged at line {error.lineno}, column {error.colno}"
         ) from error
     except (ValueError, RecursionError) as error:
         raise SubmissionError("it is not JSON in UTF-8") from error

@@ -159,7 +159,11 @@ class CheckRun:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Keep the checks asked for, in the order of the course."""
+        """Keep the checks asked for: all visible ones, then all hidden ones, in course order.
+
+        Code that remembers what a hidden check asked can then not tell it in a visible check's
+        message.
+        """
         del config
         for item in items:
             check = describe_check(self.workbench.course, item)
@@ -168,8 +172,12 @@ class CheckRun:
         order = {id_: position for position, id_ in enumerate(self.exercises)}
         items[:] = sorted(
             (item for item in items if item.nodeid in self.checks),
-            key=lambda item: order[self.checks[item.nodeid].exercise.id],
+            key=lambda item: self._rank(self.checks[item.nodeid], order),
         )
+
+    @staticmethod
+    def _rank(check: Check, order: dict[str, int]) -> tuple[bool, int]:
+        return check.visibility is Visibility.HIDDEN, order[check.exercise.id]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A check file that cannot be collected is the grader's own fault."""

@@ -294,7 +294,8 @@ def _where(error: BaseException, place_of: PlaceOf) -> tuple[dict[str, Any] | No
             line = error.lineno if isinstance(error.lineno, int) else 0
             return _place(found, line, error.text if isinstance(error.text, str) else ""), True
     frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
+    # For a loop that never ends, the line that began it tells more than where it happened to be.
+    for frame in frames if isinstance(error, OutOfTime) else reversed(frames):
         found = place_of(frame.filename)
         if found is not None:
             return _place(found, frame.lineno, frame.line), frame is frames[-1]

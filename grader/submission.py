@@ -168,7 +168,11 @@ class _Reader:
         if not stub.is_file():
             return False
         original = _read(self.course, stub, stub.name)
-        return _normal(original.cells) == _normal(source.cells)
+        if _normal(original.cells) == _normal(source.cells):
+            return True
+        # A stub of another release differs in its words; it still has every sentinel.
+        text = "\n".join(cell.text for cell in source.cells)
+        return all(f'"{e.id}: not attempted yet"' in text for e in assignment.exercises)
 
     def _add(self, path: Path) -> Source:
         key = path.relative_to(self.folder).as_posix()

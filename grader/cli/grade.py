@@ -44,7 +44,7 @@ def grade(
     from grader.sessions.sealed import sealed_launcher
 
     course = load_course(find_course(Path.cwd()))
-    students = read_class(submissions, roster)
+    students = read_class(submissions, roster, course.by_id)
     is_sealed = isolation == "sealed"
     launcher = sealed_launcher() if is_sealed else default_launcher()
     results = list(grade_class(course, students, launcher, seed))

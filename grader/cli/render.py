@@ -202,7 +202,11 @@ def _story(result: Result) -> str:
         return " ".join(note for a in result.assignments for note in a.notes[:1])
     counts = Counter(firsts)
     order = [word for word, _ in groupby(sorted(counts, key=firsts.index))]
-    return ", ".join(f"{counts[word]} {word}" for word in order)
+    mistakes = dict.fromkeys(
+        name for a in result.assignments for e in a.exercises for name in e.misconceptions
+    )
+    named = f"; known mistakes: {', '.join(mistakes)}" if mistakes else ""
+    return ", ".join(f"{counts[word]} {word}" for word in order) + named
 
 
 def _headline(exercise: ExerciseResult) -> str:

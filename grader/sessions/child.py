@@ -331,7 +331,7 @@ class ChildSession:
             return self._exchange(frame, 1.25 * seconds + 0.5)
         except TimeoutError:
             self._end()
-            return failed("timeout", f"it was still running after {seconds:g} seconds")
+            return failed("timeout", f"your code was still running after {seconds:g} seconds")
         except (EOFError, ConnectionError):
             return failed("crashed", _death(self._end(PATIENCE)))
         except WireFault as error:
@@ -386,7 +386,7 @@ def _signal_name(number: int) -> str:
 
 def _death(status: int | None) -> str:
     if status is not None and status < 0 and -status != signal.SIGKILL:
-        return f"its Python process died of {_signal_name(-status)}"
+        return f"the Python process of your code died of {_signal_name(-status)}"
     if status is not None and status >= 0:
-        return f"it ended its own Python process (exit status {status})"
-    return "its Python process ended without an answer"
+        return f"your code ended the Python process it ran in (exit status {status})"
+    return "the Python process of your code ended without an answer"

@@ -5,14 +5,20 @@ from typing import Any
 import pytest
 
 DEATHS = [
-    ("import os; os._exit(0)", "it ended its own Python process (exit status 0)"),
-    ("import os; os._exit(3)", "it ended its own Python process (exit status 3)"),
-    ("import ctypes; ctypes.string_at(0)", "its Python process died of SIGSEGV"),
-    ("import os; os.abort()", "its Python process died of SIGABRT"),
-    ("import os; os.kill(os.getpid(), 15)", "its Python process died of SIGTERM"),
-    ("import os; os.kill(os.getpid(), 9)", "its Python process ended without an answer"),
-    ("import os; os.kill(os.getpid(), 40)", "its Python process died of signal 40"),
-    ("import os; os.closerange(3, 1000)", "it ended its own Python process (exit status 1)"),
+    ("import os; os._exit(0)", "your code ended the Python process it ran in (exit status 0)"),
+    ("import os; os._exit(3)", "your code ended the Python process it ran in (exit status 3)"),
+    ("import ctypes; ctypes.string_at(0)", "the Python process of your code died of SIGSEGV"),
+    ("import os; os.abort()", "the Python process of your code died of SIGABRT"),
+    ("import os; os.kill(os.getpid(), 15)", "the Python process of your code died of SIGTERM"),
+    (
+        "import os; os.kill(os.getpid(), 9)",
+        "the Python process of your code ended without an answer",
+    ),
+    ("import os; os.kill(os.getpid(), 40)", "the Python process of your code died of signal 40"),
+    (
+        "import os; os.closerange(3, 1000)",
+        "your code ended the Python process it ran in (exit status 1)",
+    ),
 ]
 IDS = ["exit", "status", "segfault", "abort", "terminate", "kill", "realtime", "close"]
 
@@ -63,7 +69,7 @@ def test_a_stopped_child_is_ended_by_its_deadline(talk_to: Any) -> None:
         "import os, signal\nX = 1\n\n\ndef f():\n    os.kill(os.getpid(), signal.SIGSTOP)\n"
     )
     assert talk.call("f", seconds=0.1)["failure"]["message"] == (
-        "it was still running after 0.1 seconds"
+        "your code was still running after 0.1 seconds"
     )
     assert talk.get("X") == 1
 

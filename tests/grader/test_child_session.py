@@ -99,7 +99,7 @@ def test_a_loop_that_swallows_every_exception_is_ended_with_its_process(talk_to:
         "kind": "timeout",
         "type": "",
         "bases": [],
-        "message": "it was still running after 0.2 seconds",
+        "message": "your code was still running after 0.2 seconds",
     }
     assert (talk.session.generation, talk.get("X")) == (2, 1)
 
@@ -254,7 +254,9 @@ def test_a_closed_warm_parent_is_the_graders_fault_and_leaves_nothing(
     parent = WarmParent()
     parent.close()
     with pytest.raises(GraderFault, match=r"^the process that starts children is gone "):
-        ChildSession(parent, submit(ECHO), Limits()).ask(Frame({"verb": "state", "instance": 1}), 20.0)
+        ChildSession(parent, submit(ECHO), Limits()).ask(
+            Frame({"verb": "state", "instance": 1}), 20.0
+        )
     assert leftovers() == []
 
 

@@ -235,7 +235,7 @@ def test_an_exercise_is_looked_up_in_the_first_file_that_defines_it(hand_in: Han
 def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submission]) -> None:
     """Told where no other file defines the name."""
     readable = submit({"b.py": "one = 1\n"})
-    broken = Source("a.ipynb", "a", False, (), "its JSON breaks off at line 1, column 1 (why)")
+    broken = Source("a.ipynb", "a", False, (), "its JSON is damaged at line 1, column 1")
     for sources, expected in (
         ({"a.ipynb": broken, **readable.sources}, 1),
         ({"a.ipynb": broken}, None),
@@ -246,7 +246,7 @@ def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submiss
         if expected is not None:
             assert student.get("one") == expected
         else:
-            message = "a.ipynb cannot be read: its JSON breaks off at line 1, column 1 (why)"
+            message = "a.ipynb cannot be read: its JSON is damaged at line 1, column 1"
             assert failure_of(lambda s=student: s.get("one")) == Failure("missing", message=message)
 
 

@@ -52,6 +52,13 @@ def test_a_tensor_of_a_single_number_is_called_so():
     assert said(None, torch.tensor(1.0)) == "expected a tensor of a single number, received None"
 
 
+def shapes_differ(expected, actual):
+    """The sentence on two shapes; no axes at all are called a single number."""
+    if not expected:
+        return f"expected a single number, received the shape {actual}"
+    return f"expected the shape {expected}, received {actual or 'a single number'}"
+
+
 @pytest.mark.parametrize(
     ("actual", "expected", "hints"),
     [
@@ -71,7 +78,7 @@ def test_a_tensor_of_a_single_number_is_called_so():
 def test_another_shape_is_told_with_what_it_looks_like(actual, expected, hints):
     """Both shapes are told, and swapped, lost or surplus axes are named."""
     assert compare(torch.zeros(actual), torch.zeros(expected), ATOL) == (
-        f"expected the shape {expected}, received {actual}",
+        shapes_differ(expected, actual),
         hints,
     )
 
@@ -94,7 +101,7 @@ def test_another_shape_is_told_with_what_it_looks_like(actual, expected, hints):
 def test_a_shape_that_could_be_broadcast_is_never_accepted(actual, expected, atol):
     """Equal values in another shape are another answer, however wide the tolerance."""
     sentence = said(torch.ones(actual), torch.ones(expected), atol)
-    assert sentence == f"expected the shape {expected}, received {actual}"
+    assert sentence == shapes_differ(expected, actual)
 
 
 def test_an_empty_tensor_equals_only_one_of_its_own_shape():

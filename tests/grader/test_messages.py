@@ -44,7 +44,7 @@ def test_a_printed_tensor_is_shown_with_its_place():
     assert message(printed, torch.tensor([[0.5], [1.0]]), what="the context") == (
         "The context: 1 of 2 values differ, the first at [1, 0]: "
         "expected 1.5000, received 1.0000.\n"
-        "expected (printed in 000 cell 28)\n"
+        "expected (printed in document 000, cell 28)\n"
         "    tensor([[0.5000],\n"
         "            [1.5000]])\n"
         "received\n"

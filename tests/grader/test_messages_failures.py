@@ -71,19 +71,19 @@ def test_an_exception_without_a_text_is_told_by_its_type():
             "TypeError",
             "Heads() takes no arguments",
             [
-                "Do the parameters of Heads stand as in the stub?",
+                "Are the parameters of Heads the same as in the stub?",
                 "Is `__init__` spelt exactly so, with two underscores on each side?",
             ],
         ),
         (
             "TypeError",
             "Heads.__init__() missing 1 required positional argument: 'd_in'",
-            ["Do the parameters of Heads stand as in the stub?"],
+            ["Are the parameters of Heads the same as in the stub?"],
         ),
         (
             "TypeError",
             "forward() got an unexpected keyword argument 'x'",
-            ["Do the parameters of Heads stand as in the stub?"],
+            ["Are the parameters of Heads the same as in the stub?"],
         ),
         (
             "AttributeError",
@@ -118,7 +118,7 @@ def test_a_loop_that_never_ends_is_asked_for():
 def test_another_reason_for_being_late_is_told():
     """A deadline of another kind has its reason behind the colon."""
     assert told(Failure("timeout", message="all its time is used up"), ()) == (
-        "It took too long: all its time is used up.\nIs there a loop that never ends?"
+        "Loading your file took too long: all its time is used up.\nIs there a loop that never ends?"
     )
 
 
@@ -170,7 +170,7 @@ def test_a_file_that_stopped_early_is_told_with_its_line():
     loading = Failure("exception", "SyntaxError", message="invalid syntax", place=CELL)
     assert told(Failure("missing", message="Heads", loading=loading)) == (
         "Heads is not defined.\n"
-        "Loading the file stopped early: SyntaxError: invalid syntax\n"
+        "A cell failed: SyntaxError: invalid syntax\n"
         "  at heads.ipynb, cell 4, line 2:\n    return x @ y"
     )
 

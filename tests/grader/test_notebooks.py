@@ -104,12 +104,12 @@ def test_a_thing_among_the_cells_that_is_no_cell_still_counts():
 def test_a_broken_notebook_says_where_its_json_breaks_off():
     """A notebook cut off in the middle is told with line and column."""
     data = b'{\n "cells": [\n  {"cell_type": "code"},\n  '
-    assert refusal(data) == "its JSON breaks off at line 4, column 3 (Expecting value)"
+    assert refusal(data) == "its JSON is damaged at line 4, column 3"
 
 
 def test_an_empty_file_is_no_notebook():
     """Nothing at all breaks off at its beginning."""
-    assert refusal(b"") == "its JSON breaks off at line 1, column 1 (Expecting value)"
+    assert refusal(b"") == "its JSON is damaged at line 1, column 1"
 
 
 @pytest.mark.parametrize(

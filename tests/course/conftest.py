@@ -1,0 +1,62 @@
+"""Helpers of the course's tests: a small complete course that can be broken."""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.generate import generate
+from grader.authoring.validate import Report, validate
+from grader.course import load_course
+from grader.release.students import COPIED
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A copy of the example course.
+
+    Args:
+        folder: where it lies.
+    """
+
+    folder: Path
+
+    def edit(self, path: str, old: str, new: str, times: int = 1) -> None:
+        """Replace a text that stands in a file of the course, as often as said."""
+        text = (self.folder / path).read_text("utf-8")
+        assert text.count(old) == times
+        (self.folder / path).write_text(text.replace(old, new), "utf-8")
+
+    def append(self, path: str, text: str) -> None:
+        """Add text to the end of a file."""
+        whole = (self.folder / path).read_text("utf-8") + text
+        (self.folder / path).write_text(whole, "utf-8")
+
+    def regenerate(self) -> None:
+        """Make stubs and notebooks anew."""
+        for file in generate(load_course(self.folder)):
+            file.write()
+
+    def report(self) -> Report:
+        """What a validation finds."""
+        return validate(load_course(self.folder))
+
+    def faults(self) -> list[str]:
+        """The faults that a validation finds."""
+        return self.report().faults
+
+
+@pytest.fixture
+def example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Example:
+    """A course that keeps its promises, to be broken."""
+    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+        monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
+    folder = tmp_path / "course"
+    shutil.copytree(root / "tests" / "example_course", folder)
+    for name in set(COPIED) - {"course.toml"}:
+        (folder / name).write_text(f"{name} of the course\n", "utf-8")
+    made = Example(folder)
+    made.regenerate()
+    return made

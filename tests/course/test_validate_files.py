@@ -1,0 +1,192 @@
+"""`grader validate` on broken copies of a small course: ledger, files, points, hints, releases."""
+
+import pytest
+
+STUB = "assignments/01_scores/scores.py"
+NOTEBOOK = "assignments/01_scores/scores.ipynb"
+SOLUTION = "solutions/01_scores/scores.py"
+MISTAKES = "solutions/01_scores/misconceptions.toml"
+HINTS = "solutions/02_mixture/hints.toml"
+VISIBLE = "tests/checks/01_scores/test_visible.py"
+HIDDEN = "tests/checks/01_scores/test_hidden.py"
+LEDGER = "tests/documents/printed_tensors.json"
+TOO_OLD = "it differs from what the solution makes; run `grader generate`"
+
+
+# The documents' ledger.
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("value", "judged against by a check"),
+        ("value, from printed operands", "judged against by a check"),
+        ("input", "used by a check"),
+        ("shape", "used by a check"),
+        ("misconception (the slip)", "what a misconception answers"),
+    ],
+)
+def test_an_entry_of_the_ledger_that_is_not_covered_is_told(example, how: str, said: str) -> None:
+    """By the way in which the ledger says that it can be."""
+    entry = (
+        f'{{"id": "T06", "shape": [1], "how": "{how}", "printed_in": ["000 cell 2"], '
+        '"meaning": "a lonely number", "values": [0.5]}'
+    )
+    example.edit(LEDGER, "}\n]", f"}},\n{entry}\n]")
+    assert example.faults() == [f"ledger T06: it is not {said} (a lonely number)"]
+
+
+def test_a_value_that_is_used_but_not_judged_against_is_not_covered(example) -> None:
+    """It is a value that the student is to reach, not an input."""
+    example.edit(
+        VISIBLE, 'judge(value, printed("T03"), axes=AXES)', 'judge(printed("T03") is value, False)'
+    )
+    said = example.faults()
+    assert "ledger T03: it is not judged against by a check (their scores)" in said
+
+
+def test_a_slip_that_no_misconception_makes_is_told(example) -> None:
+    """Half a digit is rounding; two hundredths are not."""
+    example.edit(LEDGER, "0.4443", "0.4643")
+    assert example.faults() == ["ledger T05: it is not what a misconception answers (the slip)"]
+
+
+# Files, points, hints.
+
+
+@pytest.mark.parametrize(
+    "path", ["solutions/01_scores/notes.txt", "assignments/03_more/more.py", "tests/checks/a.py"]
+)
+def test_a_file_nobody_declares_is_told(example, path: str) -> None:
+    """Wherever it lies among the course's own."""
+    (example.folder / path).parent.mkdir(exist_ok=True)
+    (example.folder / path).write_text("", "utf-8")
+    assert example.faults() == [f"{path}: course.toml does not declare it"]
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        (STUB, [f"{STUB}: {TOO_OLD}"]),
+        (NOTEBOOK, [f"{NOTEBOOK}: {TOO_OLD}"]),
+        (SOLUTION, ["scores.py: the solution cannot be read (No such file or directory)"]),
+        (MISTAKES, []),
+        (HIDDEN, []),
+    ],
+)
+def test_a_missing_file_is_told(example, path: str, more: list[str]) -> None:
+    """And what follows from it."""
+    (example.folder / path).unlink()
+    assert example.faults() == [f"{path}: it is missing", *more]
+
+
+def test_missing_hints_are_told_with_their_assignment(example) -> None:
+    """All assignments have a file of that name."""
+    (example.folder / HINTS).unlink()
+    assert example.faults() == [
+        "02_mixture/hints.toml: it cannot be read (No such file or directory)",
+        f"{HINTS}: it is missing",
+    ]
+
+
+def test_too_few_hints_are_told(example) -> None:
+    """Hints climb, so one is not enough."""
+    example.edit(HINTS, '"What has to sum to 1?", ', "")
+    assert example.faults() == [
+        "02_mixture/hints.toml: weights: found 1 hint; at least 2 are needed"
+    ]
+
+
+def test_hints_for_no_exercise_are_told(example) -> None:
+    """A misspelt name leaves its exercise without hints."""
+    example.edit(HINTS, "Mixture = [", "Mixtures = [")
+    assert example.faults() == [
+        "02_mixture/hints.toml: Mixtures: no such exercise",
+        "02_mixture/hints.toml: Mixture: found 0 hints; at least 2 are needed",
+    ]
+
+
+def test_points_that_do_not_add_up_are_told(example) -> None:
+    """The manifest's total against its exercises."""
+    example.edit("course.toml", "points = 6", "points = 7")
+    assert example.faults() == ["course.toml: points says 7; the exercises add up to 6"]
+
+
+def test_points_edited_in_a_notebook_are_told(example) -> None:
+    """They are what nbgrader counts."""
+    example.edit(NOTEBOOK, '"points": 2', '"points": 5')
+    assert example.faults() == [
+        "01_scores: the notebook's cells add up to 5 points, course.toml's exercises to 2",
+        f"{NOTEBOOK}: {TOO_OLD}",
+    ]
+
+
+def test_a_notebook_that_breaks_off_is_told(example) -> None:
+    """In a sentence, not in a traceback."""
+    text = (example.folder / NOTEBOOK).read_text("utf-8")
+    (example.folder / NOTEBOOK).write_text(text[: len(text) // 2], "utf-8")
+    assert f"{NOTEBOOK}: {TOO_OLD}" in example.faults()
+
+
+def test_a_stub_that_was_edited_is_told(example) -> None:
+    """The next `grader generate` would take the edit away."""
+    example.append(STUB, "# a note\n")
+    assert example.faults() == [f"{STUB}: {TOO_OLD}"]
+
+
+def test_stubs_older_than_their_solution_are_told(example) -> None:
+    """Both forms."""
+    example.edit(SOLUTION, "How well", "How badly")
+    assert example.faults() == [f"{STUB}: {TOO_OLD}", f"{NOTEBOOK}: {TOO_OLD}"]
+
+
+# Releases.
+
+
+def test_a_solutions_line_in_a_visible_check_is_told(example) -> None:
+    """Students read visible checks."""
+    example.append(VISIBLE, "\n\ndef right(queries, keys):\n    products = queries @ keys.T\n")
+    assert example.faults() == [
+        f"release: {VISIBLE} contains a line of the solution of 01_scores: "
+        "products = queries @ keys.T"
+    ]
+
+
+def test_a_solutions_line_in_the_text_above_an_exercise_is_told(example) -> None:
+    """It would be in the stub as a comment, and in the notebook as text."""
+    path = "solutions/02_mixture/mixture.py"
+    line = "self.W_query = nn.Linear(d_in, d_out, bias=False)"
+    example.edit(
+        path, "# What the scores are good for.", f"# What the scores are good for.\n# {line}"
+    )
+    example.regenerate()
+    assert example.faults() == [
+        f"release: assignments/02_mixture/mixture.{form} contains a line of the solution of "
+        f"02_mixture: {line}"
+        for form in ("py", "ipynb")
+    ]
+
+
+def test_a_visible_check_that_hangs_on_a_draw_of_dropout_is_told(example) -> None:
+    """Its recording would be right on one kind of processor only."""
+    example.edit(VISIBLE, "import pytest\n", "import pytest\nimport torch\n")
+    check = '''
+    def test_dropped(self, student, reference, judge):
+        """The scores of what dropout leaves."""
+        torch.manual_seed(1)
+        dropped = torch.nn.functional.dropout(torch.ones(4, 4), 0.5)
+        expected = reference.call("scores", dropped, dropped).value
+        judge(student.call("scores", dropped, dropped).value, expected)
+'''
+    example.append(VISIBLE, check)
+    assert example.faults() == [
+        "01_scores/scores::visible::test_dropped: the reference's answers depend on a seeded "
+        "dropout draw, which differs between processors; a visible check cannot ask for that"
+    ]
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "constraints.txt", "pyproject.toml"])
+def test_a_file_that_a_release_copies_and_that_is_missing_is_told(example, name: str) -> None:
+    """Before anybody makes the release."""
+    (example.folder / name).unlink()
+    assert example.faults() == [f"{name}: it is missing; a release copies it"]
