@@ -6,7 +6,6 @@ Pure: the conduct of the student's checks and of the known mistakes in, findings
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import torch
@@ -117,6 +116,9 @@ def separation(one: Traces, other: Traces) -> float:
     return max((trace_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
 
 
+Naming = Callable[[Sequence[Known]], tuple[Finding, ...]]
+
+
 def diagnose(
     student: Traces, known: Sequence[Known], pairs: Callable[[], Sequence[Known]]
 ) -> tuple[Finding, ...]:
@@ -136,16 +138,18 @@ def diagnose(
     whole = [entry for entry in known if _explains(entry, student)]
     if whole:
         return _one_of(whole)
-    covered, rest = _cover(failing, known, student)
+    covered, rest = _cover(failing, known, student, _one_of)
     if not rest:
         return covered
-    both = [entry for entry in pairs() if _explains(entry, student)]
+    two = pairs()
+    both = [entry for entry in two if _explains(entry, student)]
     if both:
         return _both(both)
-    more, still = _cover(rest, pairs(), student) if covered else ((), rest)
-    if not still:
-        return _merged((*covered, *more))
-    return tuple(f for f in covered if _is_backed(f, failing, known))
+    more, still = _cover(rest, two, student, _both)
+    if still:  # something else is wrong, too: say only what rests on more than yes and no
+        covered = tuple(f for f in covered if _is_backed(f, failing, known))
+        more = tuple(f for f in more if _is_backed(f, rest, two))
+    return _merged((*covered, *more))
 
 
 def _explains(entry: Known, traces: Traces) -> bool:
@@ -170,7 +174,7 @@ def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
 
 
 def _cover(
-    failing: Traces, known: Sequence[Known], student: Traces
+    failing: Traces, known: Sequence[Known], student: Traces, name: Naming
 ) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
     """The fewest mistakes that explain failing checks one by one, and the checks left over."""
     explained = [
@@ -194,10 +198,23 @@ def _cover(
         chosen = [(ids & rest.keys(), entry) for ids, entry in explained]
         chosen = [(ids, entry) for ids, entry in chosen if len(ids) == best]
         first = chosen[0][0]
-        findings += _one_of([entry for ids, entry in chosen if ids == first])
+        findings += name(_likeliest([entry for ids, entry in chosen if ids == first], student))
         for id_ in first:
             del rest[id_]
     return tuple(findings), rest
+
+
+def _likeliest(entries: list[Known], student: Traces) -> list[Known]:
+    """Of mistakes that explain the same failing checks, those that agree with most other checks."""
+    agreeing = [
+        sum(
+            id_ in entry.traces and trace_distance(trace, entry.traces[id_]) <= ATOL
+            for id_, trace in student.items()
+        )
+        for entry in entries
+    ]
+    most = max(agreeing)
+    return [entry for entry, count in zip(entries, agreeing, strict=True) if count == most]
 
 
 def _fails_alike(entry: Known, id_: str, trace: Trace) -> bool:
@@ -221,7 +238,7 @@ def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         for finding in findings
         if len(finding.candidates) == 1 or not certain & {m.id for m in finding.candidates}
     ]
-    return tuple(finding for finding, _ in groupby(kept))
+    return tuple(dict.fromkeys(kept))
 
 
 def _is_backed(finding: Finding, failing: Traces, known: Sequence[Known]) -> bool:

@@ -126,7 +126,7 @@ def test_a_mistake_beside_a_pair_is_named_as_well():
     both = known(
         "unscaled crossed", first=failed(tensor(3.0, 1.0)), second=failed(tensor(4.0, 4.0))
     )
-    assert named(student, *ALL, pairs=[both]) == ["biased", "unscaled or crossed"]
+    assert named(student, *ALL, pairs=[both]) == ["biased", "unscaled", "crossed"]
 
 
 def test_values_of_no_known_mistake_are_given_no_name():

@@ -1,0 +1,526 @@
+"""What the attacks share: a tiny course, sealed launchers, verdicts, and what must stay as it is."""
+
+import contextlib
+import os
+import platform
+import signal
+import socket
+import stat
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import sealing
+from grader.classroom import Student, grade_student
+from grader.course import load_course
+from grader.grading import Bench, grading_bench
+from grader.model import Result
+from grader.sessions.child import Seal, WarmParent
+
+SEED = "4820771193654"
+SECRET = "the-canary-sings-5d1c"
+MARK_OF_THE_NEIGHBOUR = "written by alice alone, 77e0"
+MARK_OF_THE_SOLUTION = "only the solution says so, 31fa"
+MARK_OF_THE_HIDDEN_CHECK = "only a hidden check says so, c0de"
+
+MANIFEST = """\
+[course]
+title = "Three things to write"
+
+[limits]
+load_seconds = 1.0
+request_seconds = 0.5
+submission_seconds = 30.0
+memory_mib = 256
+output_kib = 16
+file_mib = 1
+
+[[assignments]]
+id = "01_first"
+title = "The first"
+[assignments.exercises]
+double = 3
+total = 2
+Layer = 3
+"""
+
+SOLUTION = f"""\
+# %%
+from torch import nn
+
+# {MARK_OF_THE_SOLUTION}
+
+# %% exercise="double"
+def double(x):
+    # TODO: twice the argument.
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+
+
+# %% exercise="total"
+def total(x):
+    # TODO: the sum of all values.
+    ### BEGIN SOLUTION
+    return float(x.sum())
+    ### END SOLUTION
+
+
+# %% exercise="Layer"
+class Layer(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        # TODO: a linear layer W.
+        ### BEGIN SOLUTION
+        self.W = nn.Linear(d_in, d_out, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x):
+        # TODO: apply it.
+        ### BEGIN SOLUTION
+        return self.W(x)
+        ### END SOLUTION
+"""
+
+MISCONCEPTIONS = """\
+[[misconceptions]]
+id = "trebled"
+exercise = "double"
+find = "return 2 * x"
+replace = "return 3 * x"
+symptom = "The values are trebled."
+question = "How many is a double?"
+"""
+
+VISIBLE = '''\
+import pytest
+
+
+@pytest.mark.exercise("double")
+class TestDouble:
+    @pytest.mark.gate
+    def test_shape(self, student, judge, draw):
+        """The shape stays."""
+        judge.shape(student.call("double", draw.normal(2, 4)).value, (2, 4))
+
+    def test_values(self, student, reference, judge, draw):
+        """Every value is doubled."""
+        x = draw.normal(2, 4)
+        judge(student.call("double", x).value, reference.call("double", x).value)
+
+
+@pytest.mark.exercise("total")
+class TestTotal:
+    @pytest.mark.gate
+    def test_total(self, student, reference, judge, draw):
+        """The total is the sum of all values."""
+        x = draw.normal(2, 4)
+        judge(student.call("total", x).value, reference.call("total", x).value)
+
+
+@pytest.mark.exercise("Layer")
+class TestLayer:
+    @pytest.mark.gate
+    def test_it_is_made(self, student, judge):
+        """It has one weight."""
+        state = student.state(student.call("Layer", 4, 3, seed=1).value)
+        judge(sorted(state.parameters), ["W.weight"], what="the names of the parameters")
+
+    def test_forward(self, student, reference, judge, draw):
+        """It multiplies by its weight, and so do gradients."""
+        weight, x, cotangent = draw.normal(3, 4), draw.normal(2, 4), draw.normal(2, 3)
+        answers = []
+        for handle in (student, reference):
+            layer = handle.call("Layer", 4, 3, seed=1).value
+            handle.load(layer, {"W.weight": weight})
+            answers.append(handle.call(layer, x, cotangent=cotangent))
+        mine, right = answers
+        judge(mine.value, right.value)
+        name = "W.weight"
+        judge(mine.gradients.parameters[name], right.gradients.parameters[name])
+'''
+
+HIDDEN = f'''\
+import pytest
+
+MARK = "{MARK_OF_THE_HIDDEN_CHECK}"
+
+
+@pytest.mark.exercise("double")
+class TestDouble:
+    def test_values_nobody_has_seen(self, student, reference, judge, draw):
+        """Other values are doubled, too."""
+        x = draw.normal(3, 5)
+        judge(student.call("double", x).value, reference.call("double", x).value)
+
+
+@pytest.mark.exercise("total")
+class TestTotal:
+    def test_values_nobody_has_seen(self, student, reference, judge, draw):
+        """The total of other values."""
+        x = draw.normal(3, 5)
+        judge(student.call("total", x).value, reference.call("total", x).value)
+
+
+@pytest.mark.exercise("Layer")
+class TestLayer:
+    def test_sizes_nobody_has_seen(self, student, judge, draw):
+        """Other sizes."""
+        layer = student.call("Layer", 5, 2, seed=1).value
+        judge.shape(student.call(layer, draw.normal(3, 5)).value, (3, 2))
+'''
+
+COURSE = {
+    "course.toml": MANIFEST,
+    "solutions/01_first/first.py": SOLUTION,
+    "solutions/01_first/misconceptions.toml": MISCONCEPTIONS,
+    "tests/checks/01_first/test_visible.py": VISIBLE,
+    "tests/checks/01_first/test_hidden.py": HIDDEN,
+    "tests/documents/printed_tensors.json": "[]",
+}
+
+HONEST = """\
+import torch
+from torch import nn
+
+
+def double(x):
+    return x + x
+
+
+def total(x):
+    return x.sum().item()
+
+
+class Layer(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W = nn.Linear(d_in, d_out, bias=False)
+
+    def forward(self, x):
+        return self.W(x)
+"""
+
+HELPERS = """\
+import ctypes, errno, os, stat
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOTTY, errno.EOPNOTSUPP)
+
+
+def call(name, *arguments):
+    answer = LIBC[name](*arguments)
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), name)
+    return answer
+
+
+def connection():
+    for number in range(3, 256):
+        try:
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                return number
+        except OSError:
+            pass
+
+
+def what_succeeds(attempts):
+    found = []
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+        except OSError as error:
+            if error.errno not in REFUSALS:
+                found.append(f"{name}: {error!r}")
+        else:
+            found.append(name)
+    return found
+"""
+
+ATTEMPTS = """
+
+def double(x):
+    found = what_succeeds(ATTEMPTS)
+    if found:
+        raise AssertionError(f"It was not refused: {', '.join(found)}")
+    return x + x
+"""
+
+FULL = 8
+Verdict = tuple[Any, dict[str, str], str]
+"""The score, the outcomes of each exercise that lost points, and the first message of them."""
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    """Write files below a folder."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+@dataclass(slots=True)
+class Outside:
+    """What no submission may touch, read or reach, and how to tell that it did."""
+
+    root: Path
+    tcp: socket.socket
+    udp: socket.socket
+    datagrams: socket.socket
+    stream: socket.socket
+    abstract: socket.socket
+    signals: list[int] = field(default_factory=list)
+
+    @property
+    def sockets(self) -> tuple[socket.socket, ...]:
+        """Everything that listens."""
+        return (self.tcp, self.udp, self.datagrams, self.stream, self.abstract)
+
+    def constants(self, parent: int) -> str:
+        """What the attacks know beforehand: every path, process id and port of interest."""
+        known = {
+            "COURSE": str(self.root / "course"),
+            "CANARY": str(self.root / "canary"),
+            "NEIGHBOUR": str(self.root / "class" / "alice" / "01_first" / "first.py"),
+            "OUTSIDE": str(self.root / "outside"),
+            "GRADER": os.getpid(),
+            "PARENT": parent,
+            "PORT": self.tcp.getsockname()[1],
+            "UDP_PORT": self.udp.getsockname()[1],
+            "DATAGRAMS": self.datagrams.getsockname(),
+            "STREAM": self.stream.getsockname(),
+            "ABSTRACT": self.abstract.getsockname(),
+        }
+        return "".join(f"{name} = {value!r}\n" for name, value in known.items())
+
+    def look(self) -> dict[str, Any]:
+        """Everything outside as it is now."""
+        found: dict[str, Any] = {
+            str(path.relative_to(self.root)): _look_at(path)
+            for folder in ("course", "outside", "canary")
+            for path in [self.root / folder, *(self.root / folder).rglob("*")]
+            if "__pycache__" not in path.parts
+        }
+        found["shared memory"] = sorted(n for n in os.listdir("/dev/shm") if "attack" in n)
+        found["signals"] = list(self.signals)
+        found["processors"] = os.sched_getaffinity(0)
+        found["heard"] = [heard for listener in self.sockets for heard in _heard(listener)]
+        found["descriptors"] = len(os.listdir("/proc/self/fd"))
+        return found
+
+
+def _look_at(path: Path) -> tuple[Any, ...]:
+    found = path.lstat()
+    text = path.read_bytes() if stat.S_ISREG(found.st_mode) else b""
+    return (found.st_mode, found.st_uid, found.st_mtime_ns, found.st_nlink, text)
+
+
+def _heard(listener: socket.socket) -> list[str]:
+    """What came in at a listening socket."""
+    try:
+        if listener.type == socket.SOCK_STREAM:
+            listener.accept()[0].close()
+            return ["a connection"]
+        return [repr(listener.recv(1000))]
+    except BlockingIOError:
+        return []
+
+
+@pytest.fixture(scope="session")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    """The course, a class, a canary, an open folder, and sockets that listen."""
+    root = tmp_path_factory.mktemp("attacks")
+    write(root / "course", COURSE)
+    write(root, {"canary": SECRET, "outside/file": "as it was"})
+    write(root, {"class/alice/01_first/first.py": f"# {MARK_OF_THE_NEIGHBOUR}\n{HONEST}"})
+    (root / "outside").chmod(0o777)
+    (root / "children").mkdir()
+    with contextlib.ExitStack() as stack:
+        made = []
+        for family, kind, address in (
+            (socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)),
+            (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0)),
+            (socket.AF_UNIX, socket.SOCK_DGRAM, str(root / "d")),
+            (socket.AF_UNIX, socket.SOCK_STREAM, str(root / "s")),
+            (socket.AF_UNIX, socket.SOCK_DGRAM, f"\0attacked-{os.getpid()}"),
+        ):
+            listener = stack.enter_context(socket.socket(family, kind))
+            listener.bind(address)
+            listener.setblocking(False)
+            if kind == socket.SOCK_STREAM:
+                listener.listen()
+            made.append(listener)
+        place = Outside(root, *made)
+        watched = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGIO)
+        before = {n: signal.signal(n, lambda got, _: place.signals.append(got)) for n in watched}
+        yield place
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def bench(outside: Outside) -> Iterator[Bench]:
+    """What the trusted side judges with."""
+    made = grading_bench(load_course(outside.root / "course"), SEED)
+    yield made
+    made.close()
+
+
+def _launcher(outside: Outside, seal: Seal) -> Iterator[WarmParent]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SECRET_OF_THE_GRADER", SECRET)
+        patch.setenv("TMPDIR", str(outside.root / "children"))
+        made = WarmParent(seal)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def with_namespaces(outside: Outside) -> Iterator[WarmParent]:
+    """Every layer, where the kernel grants namespaces; else the same as without."""
+    granted = _grants_namespaces()
+    yield from _launcher(outside, Seal(sealed=True, namespaces=granted))
+
+
+@pytest.fixture(scope="session")
+def without_namespaces(outside: Outside) -> Iterator[WarmParent]:
+    """The required layers alone, as on a machine that grants no namespaces."""
+    yield from _launcher(outside, Seal(sealed=True))
+
+
+@pytest.fixture(scope="session")
+def unsealed(outside: Outside) -> Iterator[WarmParent]:
+    """No seal at all: what shows that an attempt would have succeeded."""
+    yield from _launcher(outside, Seal())
+
+
+def _grants_namespaces() -> bool:
+    """Whether a process may make namespaces here."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            sealing.enter_namespaces()
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.fixture(params=["with_namespaces", "without_namespaces"])
+def launcher(request: pytest.FixtureRequest) -> WarmParent:
+    """Each way of sealing."""
+    made: WarmParent = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.fixture
+def is_first_process(launcher: WarmParent) -> bool:
+    """Whether student code is the first process of its own namespace."""
+    return launcher.seal.namespaces
+
+
+def _children(pid: int) -> list[int]:
+    """The children of a process, zombies included."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def verdict_of(result: Result) -> Verdict:
+    """A result in short."""
+    lost = {
+        exercise.id.partition("/")[2]: " ".join(check.outcome for check in exercise.checks)
+        for assignment in result.assignments
+        for exercise in assignment.exercises
+        if exercise.score != exercise.max_score
+    }
+    messages = [
+        check.message
+        for assignment in result.assignments
+        for exercise in assignment.exercises
+        for check in exercise.checks
+        if check.message
+    ]
+    return (result.score, lost, messages[0] if messages else "")
+
+
+@dataclass(slots=True)
+class Grader:
+    """Grades submissions one after the other, and checks that each harmed only itself."""
+
+    outside: Outside
+    bench: Bench
+    launcher: WarmParent
+    folder: Path
+
+    def submit(self, files: dict[str, str | bytes]) -> Result:
+        """Grade a submission of some files, then an honest one, and look around."""
+        student = self.folder / "mallory"
+        for name, content in files.items():
+            path = student / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        before, parent = self.outside.look(), self.launcher.process.pid
+        result = grade_student(self.bench, self.launcher, Student("mallory", student))
+        assert self.honest() == (FULL, {}, "")
+        assert self.outside.look() == before
+        assert self.launcher.process.pid == parent
+        assert _children(parent) == []
+        assert list((self.outside.root / "children").iterdir()) == []
+        return result
+
+    def honest(self) -> Verdict:
+        """What an honest submission gets."""
+        alice = self.outside.root / "class" / "alice"
+        return verdict_of(grade_student(self.bench, self.launcher, Student("alice", alice)))
+
+    def constants(self) -> str:
+        """What an attack knows beforehand."""
+        denied = {name: numbers[_column()] for name, numbers in sealing.DENIED.items()}
+        return f"{self.outside.constants(self.launcher.process.pid)}DENIED = {denied!r}\n{HELPERS}"
+
+    def script(self, code: str, *, before: str = "", honest: str = HONEST) -> Verdict:
+        """Grade a script: what is known, an honest solution, then the attack's own code."""
+        parts = [self.constants(), textwrap.dedent(before), honest, textwrap.dedent(code)]
+        return verdict_of(self.submit({"01_first/first.py": "\n".join(parts)}))
+
+
+def _column() -> int:
+    return 0 if platform.machine() == "x86_64" else 1
+
+
+@pytest.fixture
+def grader(
+    outside: Outside,
+    bench: Bench,
+    launcher: WarmParent,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Grader:
+    """Grades whole submissions."""
+    children = str(outside.root / "children")
+    monkeypatch.setenv("TMPDIR", children)
+    monkeypatch.setattr(tempfile, "tempdir", children)
+    made = Grader(outside, bench, launcher, tmp_path)
+    made.honest()  # starts the warm parent
+    return made
+
+
+@pytest.fixture
+def attack(grader: Grader) -> Callable[..., Verdict]:
+    """Grades an attack that is added to an honest script; the verdict on it."""
+    return grader.script
+
+
+@pytest.fixture
+def attempt(grader: Grader) -> Callable[[str], Verdict]:
+    """Grades a script that tries what `ATTEMPTS` holds and fails if anything is not refused."""
+
+    def made(code: str) -> Verdict:
+        return grader.script(f"{textwrap.dedent(code)}\n{ATTEMPTS}")
+
+    return made

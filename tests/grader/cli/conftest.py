@@ -1,0 +1,116 @@
+"""Helpers of the command line's tests: a small complete course, and commands run inside it."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import workbench
+from grader.authoring.generate import generate
+from grader.cli import cli
+from grader.course import load_course
+from grader.release.students import COPIED
+from grader.sessions import child
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A launcher that all tests share: to close it does nothing."""
+
+    inner: Any
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """The shared one's."""
+        return self.inner.isolation
+
+    def launch(self, *arguments: Any) -> Any:
+        """Make a child process."""
+        return self.inner.launch(*arguments)
+
+    def close(self) -> None:
+        """Leave it to the end of all tests."""
+
+
+@pytest.fixture
+def folder(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Path:
+    """A course, which is the current folder, and a student's memory of hints of its own."""
+    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+        monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
+    kept = Kept(request.getfixturevalue("warm_parent"))
+    monkeypatch.setattr(child, "default_launcher", lambda: kept)
+    monkeypatch.setattr(workbench, "default_launcher", lambda: kept)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("GRADER_COURSE", raising=False)
+    made = tmp_path / "course"
+    shutil.copytree(root / "tests" / "example_course", made)
+    for name in set(COPIED) - {"course.toml"}:
+        (made / name).write_text(f"{name} of the course\n", "utf-8")
+    for file in generate(load_course(made)):
+        file.write()
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.fixture
+def edit(folder: Path) -> Callable[[str, str, str], None]:
+    """Replaces a text that stands in a file of the course."""
+
+    def replace(path: str, old: str, new: str) -> None:
+        text = (folder / path).read_text("utf-8")
+        assert old in text
+        (folder / path).write_text(text.replace(old, new), "utf-8")
+
+    return replace
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a student's files, and answers their folder; `right` stands for the solution."""
+
+    def write(student: str = "work", **files: str) -> Path:
+        place = tmp_path / "class" / student
+        place.mkdir(parents=True, exist_ok=True)
+        for module, text in files.items():
+            if text == "right":
+                (solution,) = (tmp_path / "course" / "solutions").glob(f"*/{module}.py")
+                text = solution.read_text("utf-8")
+            (place / f"{module}.py").write_text(text, "utf-8")
+        return place
+
+    return write
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Its output without trailing space, and without empty lines at its end."""
+        return [line.rstrip() for line in self.out.rstrip().splitlines()]
+
+
+@pytest.fixture
+def grader(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Runs a command of the course's folder."""
+
+    def run(*arguments: object) -> Ran:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(argument) for argument in arguments], prog_name="grader")
+        out, err = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), out, err)
+
+    return run

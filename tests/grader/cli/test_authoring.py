@@ -1,0 +1,229 @@
+"""Tests of the authors' commands, of `grader doctor`, and of how errors are told."""
+
+import pytest
+
+from grader.sessions import sealed
+
+STUB = "assignments/01_scores/scores.py"
+NOTEBOOK = "assignments/01_scores/scores.ipynb"
+
+
+# `grader generate`.
+
+
+def test_generated_files_that_are_up_to_date_are_left_alone(grader):
+    """And it says so."""
+    for options in ((), ("--check",)):
+        ran = grader("generate", *options)
+        assert (ran.code, ran.out, ran.err) == (0, "Stubs and notebooks are up to date.\n", "")
+
+
+def test_generated_files_are_written_anew(grader, folder, edit):
+    """Those that differ; with `--check` they are only named, and it exits with 1."""
+    before = (folder / STUB).read_text("utf-8")
+    edit("solutions/01_scores/scores.py", "How well", "How badly")
+    ran = grader("generate", "--check")
+    assert (ran.code, ran.out) == (1, f"stale: {STUB}\nstale: {NOTEBOOK}\n")
+    assert (folder / STUB).read_text("utf-8") == before
+    ran = grader("generate")
+    assert (ran.code, ran.out) == (0, f"written: {STUB}\nwritten: {NOTEBOOK}\n")
+    assert (folder / STUB).read_text("utf-8") == before.replace("How well", "How badly")
+    assert grader("generate", "--check").code == 0
+
+
+def test_a_solution_with_unpaired_markers_is_told(grader, edit):
+    """With the cell."""
+    edit("solutions/01_scores/scores.py", "    ### END SOLUTION\n", "")
+    ran = grader("generate")
+    assert (ran.code, ran.out, ran.err) == (
+        2,
+        "",
+        "The course has a problem:\n  scores.py: unpaired solution markers in the cell that begins "
+        "'def scores(queries: Tensor, keys: Tensor) -> Tensor:'\n",
+    )
+
+
+# `grader validate`.
+
+
+def test_a_course_that_keeps_its_promises_is_shown_as_a_table(grader):
+    """A row per exercise, and the sentence."""
+    ran = grader("validate")
+    assert (ran.code, ran.err) == (0, "")
+    rows = [line.split() for line in ran.lines]
+    counts = [row[:7] for row in rows if len(row) == 8 and row[1].isdigit()]
+    assert counts == [
+        ["01_scores", "2", "4", "1", "3", "3", "3"],
+        ["scores", "2", "4", "1", "3", "3", "3"],
+        ["02_mixture", "4", "4", "3", "3", "3", "3"],
+        ["weights", "1", "2", "1", "1", "1", "1"],
+        ["Mixture", "3", "2", "2", "2", "2", "2"],
+    ]
+    assert ran.lines[-1] == "The course keeps its promises."
+
+
+def test_a_broken_promise_is_told_below_the_table(grader, folder):
+    """It exits with 1."""
+    (folder / "solutions" / "notes.txt").write_text("", "utf-8")
+    ran = grader("validate")
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.lines[-2:] == [
+        "✗ solutions/notes.txt: course.toml does not declare it",
+        "1 promise is broken.",
+    ]
+
+
+def test_broken_promises_are_counted(grader, folder):
+    """Two are not one."""
+    for name in ("[bold]a.txt", "b.txt"):
+        (folder / "solutions" / name).write_text("", "utf-8")
+    assert grader("validate").lines[-3:] == [
+        "✗ solutions/[bold]a.txt: course.toml does not declare it",
+        "✗ solutions/b.txt: course.toml does not declare it",
+        "2 promises are broken.",
+    ]
+
+
+# `grader release`.
+
+
+@pytest.fixture
+def released(grader, tmp_path):
+    """A students' copy of the course."""
+    dest = tmp_path / "released"
+    ran = grader("release", dest, "--to", "students")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Released to students: ")
+    return dest
+
+
+def test_a_release_holds_what_students_need_and_nothing_else(released):
+    """No solution, no hidden check, no edit; the grader itself aside."""
+    files = [
+        path.relative_to(released).as_posix() for path in released.rglob("*") if path.is_file()
+    ]
+    assert sorted(file for file in files if not file.startswith("grader/")) == [
+        "LICENSE",
+        "README.md",
+        STUB.replace(".py", ".ipynb"),
+        STUB,
+        "assignments/02_mixture/mixture.ipynb",
+        "assignments/02_mixture/mixture.py",
+        "constraints.txt",
+        "course.toml",
+        "pyproject.toml",
+        "tests/checks/01_scores/recording.bin",
+        "tests/checks/01_scores/test_visible.py",
+        "tests/checks/02_mixture/recording.bin",
+        "tests/checks/02_mixture/test_visible.py",
+        "tests/documents/printed_tensors.json",
+    ]
+
+
+def test_in_a_release_check_and_hint_work_as_in_the_course(released, grader, work, monkeypatch):
+    """The same words to the same work, from recordings."""
+    place = work(
+        scores="def scores(queries, keys):\n    return queries @ keys.T\n", mixture="right"
+    )
+    here = [grader("check", "--submission", place), grader("hint", "Mixture")]
+    monkeypatch.chdir(released)
+    there = [grader("check", "--submission", place), grader("hint", "Mixture")]
+    assert there == here
+    assert "(scores-not-scaled)" in there[0].out
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["release", "more", "--to", "students"], "releases are made from the course itself."),
+        (["validate"], "without solutions; `grader check` works here."),
+        (["generate"], "without solutions; `grader check` works here."),
+    ],
+)
+def test_authors_commands_refuse_to_work_in_a_release(released, grader, monkeypatch, command, said):
+    """In one sentence."""
+    monkeypatch.chdir(released)
+    ran = grader(*command)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("This is a released copy")
+    assert ran.err.endswith(f"{said}\n")
+    assert ran.err.count("\n") == 1
+
+
+def test_a_folder_that_is_not_empty_is_left_alone(grader, tmp_path):
+    """A release never mixes with what lies there."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine", "utf-8")
+    ran = grader("release", tmp_path / "full", "--to", "students")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"{tmp_path / 'full'} is not an empty folder. Give one that is, or does not exist.\n"
+    )
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
+
+
+def test_stale_stubs_are_not_released(grader, tmp_path, edit):
+    """Nothing is written."""
+    edit("solutions/01_scores/scores.py", "How well", "How badly")
+    ran = grader("release", tmp_path / "released", "--to", "students")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "The course has a problem:\n"
+        "  stubs or notebooks are older than their solutions (scores.py, scores.ipynb); "
+        "run `grader generate`\n"
+    )
+    assert not (tmp_path / "released").exists()
+
+
+# `grader doctor`.
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_the_doctor_says_whether_student_code_can_be_sealed(grader, monkeypatch, holds):
+    """It exits with 0 when it can, whatever an optional layer does."""
+    layers = (
+        sealed.Layer("files (Landlock)", True, holds, "as tried"),
+        sealed.Layer("namespaces", False, False, "not granted here"),
+    )
+    monkeypatch.setattr(sealed, "examine", lambda: layers)
+    ran = grader("doctor")
+    assert (ran.code, ran.err) == (0 if holds else 1, "")
+    said = " ".join(ran.out.split())
+    assert "python" in said
+    assert ("Student code can be sealed here" in said) is holds
+    assert ("grade` refuses unless you say `--isolation process`" in said) is not holds
+
+
+# Errors.
+
+
+def test_a_traceback_is_shown_only_when_asked_for(grader):
+    """The sentence is there in both cases."""
+    plain, told = grader("check", "zzz"), grader("--traceback", "check", "zzz")
+    assert plain.code == told.code == 2
+    assert told.err.startswith("Traceback (most recent call last):\n")
+    assert told.err.endswith(plain.err)
+    assert "Traceback" not in plain.err
+
+
+def test_an_error_nobody_foresaw_is_a_sentence_too(grader, monkeypatch):
+    """With what to do; it exits with 3."""
+
+    def fail(*arguments):
+        raise ZeroDivisionError("a slip")
+
+    monkeypatch.setattr("grader.course.load_course", fail)
+    ran = grader("check")
+    assert (ran.code, ran.out, ran.err) == (
+        3,
+        "",
+        "The grader itself failed: ZeroDivisionError: a slip\n"
+        "Run it again with `grader --traceback …` and report what it prints.\n",
+    )
+
+
+def test_a_misspelt_command_is_answered_with_the_nearest(grader):
+    """By click itself."""
+    ran = grader("chekc")
+    assert (ran.code, ran.out) == (2, "")
+    assert "No such command 'chekc'." in ran.err

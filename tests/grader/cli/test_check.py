@@ -1,0 +1,303 @@
+"""Tests of `grader check`: what a student reads, and what it exits with."""
+
+import json
+
+import pytest
+
+NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+
+STUBS = """\
+01_scores  01_scores/scores.py
+  · scores                           0 / 2  not attempted yet
+
+02_mixture  02_mixture/mixture.py
+  · weights                          0 / 1  not attempted yet
+  · Mixture                          0 / 3  not attempted yet
+
+0 of 6 points, 0 of 7 checks passed.
+Next: 01_scores/scores, in 01_scores/scores.py
+"""
+
+RIGHT = """\
+01_scores  scores.py
+  ✓ scores                           2 / 2
+      ~ Keys that are longer than queries are refused with a ValueError.  (remark)
+          scores([[1.0]], [[1.0, 2.0]])
+          There is no ValueError.
+
+02_mixture  mixture.py
+  ✓ weights                          1 / 1
+  ✓ Mixture                          3 / 3
+
+6 of 6 points, 7 of 7 checks passed.
+"""
+
+MISTAKEN = """\
+01_scores  scores.py
+  ✗ scores                         0.5 / 2
+      ✗ The scores are the document's.
+          scores(tensor([[ 1.0000, 0.5000], [-0.5000, 2.0000]]), tensor([[ 0.5000, 1.0000], [
+          1.5000, -1.0000], [ 0.2500, 0.7500]]))
+          The result: 6 of 6 values differ, the first at query 0, key 0: expected 0.7071, received
+          1.0000.
+          expected (printed in document 000, cell 1)
+              tensor([[ 0.7071,  0.7071,  0.4419],
+                      [ 1.2374, -1.9445,  0.9723]])
+          received
+              tensor([[ 1.0000,  1.0000,  0.6250],
+                      [ 1.7500, -2.7500,  1.3750]])
+          Every value is 1.414 times the expected one, the square root of 2.
+      ✗ With as many queries as keys, the scores are still right.
+          scores(<tensor (3, 5)>, <tensor (3, 5)>)
+          The result: 9 of 9 values differ, the first at query 0, key 0: expected -0.5121, received
+          -1.1452.
+          expected
+              tensor([[-0.5121, -1.6432, -0.5717],
+                      [ 0.6349,  0.8986, -0.6199],
+                      [ 0.7687,  0.0615,  0.0464]])
+          received
+              tensor([[-1.1452, -3.6743, -1.2784],
+                      [ 1.4196,  2.0093, -1.3861],
+                      [ 1.7188,  0.1374,  0.1037]])
+          Every value is 2.236 times the expected one, the square root of 5.
+      ~ Keys that are longer than queries are refused with a ValueError.  (remark)
+          scores([[1.0]], [[1.0, 2.0]])
+          There is no ValueError.
+      → This looks like a known mistake:
+        The scores are not scaled.  (scores-not-scaled)
+        What happens to a score when keys get longer?
+
+0.5 of 2 points, 1 of 3 checks passed.
+Next: 01_scores/scores, in scores.py
+"""
+
+
+# What is checked, and what comes of it.
+
+
+def test_stubs_are_not_attempted_yet(grader):
+    """Without a target everything is checked, in `assignments/`; not all passed: 1."""
+    ran = grader("check")
+    assert (ran.code, ran.out, ran.err) == (1, STUBS, "")
+
+
+def test_right_answers_pass(grader, work):
+    """All passed: 0, although a remark stands there; files may lie flat in a folder."""
+    ran = grader("check", "--submission", work(scores="right", mixture="right"))
+    assert (ran.code, ran.lines, ran.err) == (0, RIGHT.splitlines(), "")
+
+
+def test_a_known_mistake_is_named(grader, work):
+    """With what was called, expected and received, and the question that leads out."""
+    ran = grader("check", "01", "--submission", work(scores=NOT_SCALED))
+    assert (ran.code, ran.lines, ran.err) == (1, MISTAKEN.splitlines(), "")
+
+
+def test_an_unknown_mistake_is_not_named(grader, work):
+    """The student is told that it is none of those we know."""
+    wrong = "def scores(queries, keys):\n    return queries @ keys.T * 7\n"
+    ran = grader("check", "01", "--submission", work(scores=wrong))
+    assert ran.code == 1
+    assert "      It is not one of the mistakes we know." in ran.lines
+
+
+@pytest.mark.parametrize("target", ["weights", "02_mixture/weights"])
+def test_a_single_exercise_can_be_checked(grader, target):
+    """By its name where that is unique, or in full."""
+    assert grader("check", target).lines == [
+        "02_mixture  02_mixture/mixture.py",
+        "  · weights                          0 / 1  not attempted yet",
+        "",
+        "0 of 1 points, 0 of 2 checks passed.",
+        "Next: 02_mixture/weights, in 02_mixture/mixture.py",
+    ]
+
+
+def test_a_single_file_can_be_checked(grader, work):
+    """It is to define everything; an import of another assignment's file finds nothing."""
+    path = work(mixture="right") / "mixture.py"
+    assert grader("check", "weights", "--submission", path).lines == [
+        "02_mixture  mixture.py",
+        "  ✗ weights                          0 / 1  missing",
+        "      ✗ There is a weight for each score.  (missing)",
+        "          weights is not defined.",
+        "          Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
+        "            at mixture.py, line 8:",
+        "              from scores import scores",
+        "",
+        "0 of 1 points, 0 of 2 checks passed.",
+        "Next: 02_mixture/weights, in mixture.py",
+    ]
+
+
+def test_the_result_comes_as_json(grader, work):
+    """The same record as that of `grader grade`, for scripts."""
+    ran = grader("check", "01", "--format", "json", "--submission", work(scores=NOT_SCALED))
+    assert (ran.code, ran.err) == (1, "")
+    found = json.loads(ran.out)
+    assert (found["format"], found["student"], found["score"], found["max_score"]) == (
+        "attention-course/result/1",
+        "me",
+        0.5,
+        2,
+    )
+    assert (found["undecided"], found["submitted"]) == (False, True)
+    (assignment,) = found["assignments"]
+    (exercise,) = assignment["exercises"]
+    assert exercise["misconceptions"] == ["scores-not-scaled"]
+    assert [(c["id"].rpartition("::")[2], c["outcome"]) for c in exercise["checks"]] == [
+        ("test_a_score_for_each_query_and_key", "passed"),
+        ("test_the_scores_as_printed", "failed"),
+        ("test_as_many_queries_as_keys", "failed"),
+        ("test_keys_of_another_size_are_refused", "remark"),
+    ]
+
+
+def test_with_debug_what_student_code_prints_is_shown(grader, work):
+    """It runs in this process, so that `breakpoint()` works, too."""
+    chatty = "def weights(raw):\n    print('look', tuple(raw.shape))\n    return raw.softmax(-1)\n"
+    work(mixture=chatty)
+    ran = grader("check", "weights", "--debug", "--submission", work())
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.lines[:4] == [
+        "look (2, 3)",
+        "look (4, 3)",
+        "02_mixture  mixture.py",
+        "  ✓ weights                          1 / 1",
+    ]
+
+
+def test_the_course_may_be_elsewhere(grader, folder, tmp_path, monkeypatch):
+    """Where GRADER_COURSE says, and not where the command is run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRADER_COURSE", str(folder))
+    assert grader("check").out == STUBS
+
+
+# What cannot be checked.
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("Mixtur", "'Mixtur'. Did you mean Mixture or 02_mixture or 02_mixture/weights?"),
+        ("1_scores", "'1_scores'. Did you mean 01_scores or scores or 01_scores/scores?"),
+        ("zzz", "'zzz'. The assignments are: 01_scores, 02_mixture."),
+    ],
+)
+def test_a_wrong_id_is_answered_with_the_nearest(grader, target, said):
+    """Or with all assignments where nothing is near."""
+    ran = grader("check", target)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"There is no assignment or exercise {said}\n"
+
+
+def test_an_ambiguous_id_is_answered_with_all_it_could_be(grader):
+    """An exercise and its assignment's module have one name."""
+    ran = grader("check", "scores")
+    assert (ran.code, ran.out, ran.err) == (
+        2,
+        "",
+        "'scores' names more than one: 01_scores and 01_scores/scores. Write one in full.\n",
+    )
+
+
+def test_an_empty_folder_is_no_submission(grader, work):
+    """It is not graded as zero points."""
+    place = work()
+    ran = grader("check", "--submission", place)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"There is no .py and no .ipynb in {place}.\n"
+
+
+def test_what_does_not_exist_is_no_submission(grader, tmp_path):
+    """A misspelt path."""
+    ran = grader("check", "--submission", tmp_path / "nothing")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"There is no submission at {tmp_path / 'nothing'}. Give a folder, a .py or an .ipynb.\n"
+    )
+
+
+def test_another_kind_of_file_is_no_submission(grader):
+    """Neither a script nor a notebook."""
+    ran = grader("check", "--submission", "LICENSE")
+    assert (ran.code, ran.out, ran.err) == (2, "", "LICENSE is neither a .py nor an .ipynb.\n")
+
+
+def test_outside_of_a_course_nothing_is_checked(grader, tmp_path, monkeypatch):
+    """The student is told where to run it."""
+    monkeypatch.chdir(tmp_path)
+    ran = grader("check")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"Neither {tmp_path} nor above it there is a course.toml. "
+        "Run the command inside the course's folder.\n"
+    )
+
+
+def test_a_broken_manifest_is_told_with_every_problem(grader, folder):
+    """Each with its place."""
+    (folder / "course.toml").write_text('[course]\ntitel = "x"\nprefer = "doc"\n', "utf-8")
+    ran = grader("check")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines() == [
+        "The course has 4 problems:",
+        "  course.toml: assignments: missing; a list of tables is needed",
+        "  course.toml: course.title: missing; a text is needed",
+        "  course.toml: course.prefer: found 'doc'; 'py' or 'ipynb' is needed",
+        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: prefer, title",
+    ]
+
+
+def test_a_check_that_declares_something_wrong_is_the_courses_problem(grader, edit):
+    """Its author can act."""
+    path = "tests/checks/01_scores/test_visible.py"
+    edit(path, '        """The scores are the document\'s."""\n', "")
+    ran = grader("check", "01")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "The course has a problem:\n"
+        f"  {path}::TestScores::test_the_scores_as_printed: "
+        "its docstring is the sentence the student reads\n"
+    )
+
+
+def test_a_check_file_that_cannot_be_loaded_is_the_graders_fault(grader, folder):
+    """In one sentence, with its place, however often it is tried."""
+    path = folder / "tests" / "checks" / "01_scores" / "test_visible.py"
+    lines = [*path.read_text("utf-8").splitlines(), ")"]
+    path.write_text("\n".join(lines), "utf-8")
+    for _ in range(2):
+        ran = grader("check", "01")
+        assert (ran.code, ran.out, ran.err) == (
+            3,
+            "",
+            "checks could not be collected: tests/checks/01_scores/test_visible.py: "
+            f"SyntaxError: unmatched ')' (line {len(lines)})\n",
+        )
+
+
+def test_an_exercise_without_checks_is_undecided(grader, folder):
+    """Nothing says whether it is right; it is no zero."""
+    (folder / "tests" / "checks" / "01_scores" / "test_visible.py").unlink()
+    ran = grader("check", "01")
+    assert ran.code == 3
+    assert ran.lines[1:2] == ["  ! scores                           ? / 2"]
+    assert ran.lines[-1] == "The grader itself failed on a check: the score is undecided."
+
+
+def test_a_reference_that_fails_leaves_the_score_undecided(grader, work, edit):
+    """It exits with 3, and no line of the solution is in the message."""
+    edit("solutions/01_scores/scores.py", "queries @ keys.T", "queries @ keys.nothing")
+    edit("solutions/01_scores/misconceptions.toml", "queries @ keys.T", "queries @ keys.nothing")
+    ran = grader("check", "01", "--submission", work(scores=NOT_SCALED))
+    assert (ran.code, ran.err) == (3, "")
+    assert ran.lines[1] == "  ! scores                           ? / 2"
+    message = " ".join(" ".join(ran.lines).split())
+    assert (
+        "The grader itself failed on this check: GraderFault: the reference solution of "
+        "01_scores/scores failed: AttributeError: 'Tensor' object has no attribute 'nothing'"
+    ) in message
+    assert "keys.nothing" not in message
+    assert ran.lines[-1] == "The grader itself failed on a check: the score is undecided."
