@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from grader.diagnosis import (
     separation,
 )
 from grader.errors import CourseError, GraderError
+from grader.grading import ALL_CHECKS
 from grader.handle import SubmissionHandle
 from grader.hints import read_hints
 from grader.ledger import Printed
@@ -79,20 +80,13 @@ class _Validation:
 
     # Stubs and solutions.
 
-    def run(self, submission: Submission) -> tuple[CheckRun, dict[str, tuple[CheckResult, ...]]]:
-        session = InProcessSession(submission)
-        handle = SubmissionHandle(submission, session, self.course.limits)
-        both = (Visibility.VISIBLE, Visibility.HIDDEN)
-        run = CheckRun(self.workbench, handle, self.course.exercises, both)
-        return run, run_checks(run)
-
     def stubs(self, form: str) -> None:
         """Every stub earns nothing and says that it is not attempted."""
         for assignment in self.course.assignments:
             paths = self.course.paths(assignment)
             path = paths.stub if form == "py" else paths.notebook
-            submission = read_submission(self.course, path, "stub")
-            _, results = self.run_only(submission, assignment)
+            own = {exercise.id: exercise for exercise in assignment.exercises}
+            _, results = self.run(self._with_stub(assignment, path), own)
             for exercise in assignment.exercises:
                 checks = results[exercise.id]
                 passed = [c.id for c in checks if c.weight and c.outcome is Outcome.PASSED]
@@ -104,18 +98,27 @@ class _Validation:
                         exercise.id, f"the stub ({form}) ends as {ended}, not as not_attempted"
                     )
 
-    def run_only(
-        self, submission: Submission, assignment: Assignment
+    def _with_stub(self, assignment: Assignment, path: Path) -> Submission:
+        """The solutions, but for one assignment: what it imports is there."""
+        (stub,) = read_submission(self.course, path, "stub").sources.values()
+        solutions = self.catalogue.solutions
+        key = solutions.readings[assignment.id].sources[0]
+        changed = replace(solutions.sources[key], cells=stub.cells)
+        return replace(solutions, sources={**solutions.sources, key: changed})
+
+    def run(
+        self, submission: Submission, exercises: dict[str, Exercise]
     ) -> tuple[CheckRun, dict[str, tuple[CheckResult, ...]]]:
-        handle = SubmissionHandle(submission, InProcessSession(submission), self.course.limits)
-        exercises = {exercise.id: exercise for exercise in assignment.exercises}
-        both = (Visibility.VISIBLE, Visibility.HIDDEN)
-        run = CheckRun(self.workbench, handle, exercises, both)
+        """Run all checks of some exercises on a submission, in this process."""
+        course = self.course
+        session = InProcessSession(submission)
+        handle = SubmissionHandle(submission, session, course.limits, course.assignments)
+        run = CheckRun(self.workbench, handle, exercises, ALL_CHECKS)
         return run, run_checks(run)
 
     def solutions(self) -> CheckRun:
         """Every solution earns full marks; every check of weight 0 that remarks is told."""
-        run, results = self.run(self.catalogue.solutions)
+        run, results = self.run(self.catalogue.solutions, self.course.exercises)
         for exercise in self.course.exercises.values():
             checks = results[exercise.id]
             if not any(check.weight for check in checks):

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import platform
+import re
 import signal
 import socket
 import stat
@@ -19,7 +20,7 @@ from grader import sealing
 from grader.classroom import Student, grade_student
 from grader.course import load_course
 from grader.grading import Bench, grading_bench
-from grader.model import Result
+from grader.model import Outcome, Result
 from grader.sessions.child import Seal, WarmParent
 
 SEED = "4820771193654"
@@ -251,9 +252,46 @@ def double(x):
     return x + x
 """
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 FULL = 8
 Verdict = tuple[Any, dict[str, str], str]
-"""The score, the outcomes of each exercise that lost points, and the first message of them."""
+"""The score, the outcomes of each exercise that lost points, and the first message's reason."""
+
+_CALL = r"(?:(?:torch\.manual_seed\(\d+\)|model = [^\n]*)\n)*(?:(?:double|total|Layer|model)\([^\n]*\)\n)?"
+_PLACE = r"(?:\n  at [^\n]+, line \d+:\n    [^\n]*)?"
+_PRINTED = r"(?:\nYour code printed: .*)?"
+_LOOP = r"\nIs there a loop that never ends\?"
+_UNFINISHED = rf"{_CALL}The check could not finish: "
+OURS = (
+    rf"{_UNFINISHED}[a-zA-Z ]+ \((?P<reason>exit status \d+)\)\.",
+    rf"{_UNFINISHED}[a-zA-Z ]+ died of (?P<reason>SIG[A-Z]+)\.",
+    rf"{_UNFINISHED}[a-zA-Z ]+ (?P<reason>without an answer)\.",
+    rf"{_UNFINISHED}[a-zA-Z ]+ something that is (?P<reason>no answer): [a-zA-Z0-9 ,']+\.",
+    rf"{_UNFINISHED}[a-zA-Z ]+ a failure in (?P<reason>no known way)\.",
+    rf"{_CALL}(?:It|Loading your file) took too long: [a-z ]*(?P<reason>still running)"
+    rf" after [0-9.]+ seconds\.{_LOOP}",
+    rf"{_CALL}(?:It|Loading your file) (?P<reason>took too long)\.{_PLACE}{_LOOP}",
+    rf"{_CALL}It asked for more (?P<reason>memory) than a submission may use\.{_PLACE}",
+    rf"{_CALL}It raised (?P<reason>[A-Za-z_.]+)(?:: .*)?{_PLACE}(?:\n[A-Z][^\n]*\?)*",
+    rf"[a-zA-Z]+ (?P<reason>is not defined)\.(?:\nLoading the file stopped early: .*{_PLACE})?",
+    rf"[a-zA-Z]+ (?P<reason>is not attempted yet): .*",
+    rf"[a-zA-Z]+ does not make (?P<reason>an instance) of a class\.",
+    rf"It (?P<reason>needs) [^\n]+, which is not written yet\.",
+    rf"(?P<reason>Nothing was handed in) for [a-zA-Z]+\.",
+    r"[^\n]+ (?P<reason>cannot be read): .*",
+    rf"{_CALL}(?:[^\n]*: )?(?P<reason>[Ee]xpected .*|\d+ of \d+ values differ).*",
+)
+"""Every sentence a student may read here; what stands in them of the student's is an appendix."""
+
+
+def reason_of(message: str) -> str:
+    """What a message says, in short; it has to be one of our own sentences."""
+    assert not CONTROL.search(message), f"{message!r} carries control characters"
+    for sentence in OURS:
+        found = re.fullmatch(f"{sentence}{_PRINTED}", message, re.DOTALL)
+        if found:
+            return found["reason"].partition("\n")[0]
+    raise AssertionError(f"this is no sentence of ours: {message!r}")
 
 
 def write(root: Path, files: dict[str, str]) -> None:
@@ -438,14 +476,14 @@ def verdict_of(result: Result) -> Verdict:
         for exercise in assignment.exercises
         if exercise.score != exercise.max_score
     }
-    messages = [
-        check.message
+    reasons = [
+        reason_of(check.message)
         for assignment in result.assignments
         for exercise in assignment.exercises
         for check in exercise.checks
-        if check.message
+        if check.message and check.outcome != Outcome.BLOCKED
     ]
-    return (result.score, lost, messages[0] if messages else "")
+    return (result.score, lost, reasons[0] if reasons else "")
 
 
 @dataclass(slots=True)
@@ -505,9 +543,7 @@ def grader(
     children = str(outside.root / "children")
     monkeypatch.setenv("TMPDIR", children)
     monkeypatch.setattr(tempfile, "tempdir", children)
-    made = Grader(outside, bench, launcher, tmp_path)
-    made.honest()  # starts the warm parent
-    return made
+    return Grader(outside, bench, launcher, tmp_path)
 
 
 @pytest.fixture

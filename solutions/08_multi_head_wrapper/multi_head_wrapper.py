@@ -1,0 +1,93 @@
+# %% [markdown]
+# # 8. Several heads side by side
+#
+# One head has one way of looking: a token is asked for one thing at a time. Several heads look at
+# the same tokens, each with weights of its own, and each finds something else. What they find is
+# put side by side.
+
+# %%
+import torch
+from causal_attention import CausalAttention
+from torch import Tensor, nn
+
+# "Your journey starts with one step": a row for each word.
+INPUTS = torch.tensor(
+    [
+        [0.43, 0.15, 0.89],  # Your
+        [0.55, 0.87, 0.66],  # journey
+        [0.57, 0.85, 0.64],  # starts
+        [0.22, 0.58, 0.33],  # with
+        [0.77, 0.25, 0.10],  # one
+        [0.05, 0.80, 0.55],  # step
+    ]
+)
+
+# %% [markdown]
+# ## The heads are yours
+#
+# A head is the `CausalAttention` that you wrote in assignment 07. Nothing in it has to change. The
+# wrapper makes as many of them as it is asked for, hands each the same tokens, and joins the
+# context vectors: with 2 heads of size 2, a token's context vector has size 4.
+#
+# The module has to know its heads. Only then are their weights among its own, to be trained, saved
+# and moved with it.
+
+
+# %% exercise="MultiHeadAttentionWrapper"
+class MultiHeadAttentionWrapper(nn.Module):
+    """Several heads of causal attention, side by side.
+
+    Its `heads` are an `nn.ModuleList` of `CausalAttention`, created one after the other.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of one head's context vectors.
+        context_length: the largest number of tokens of a text.
+        dropout: the probability with which an attention weight is dropped in training.
+        num_heads: how many heads there are.
+        qkv_bias: whether the linear layers of the heads have a bias.
+
+    Example:
+        A batch of two copies of the text, two heads of size 2:
+
+        >>> _ = torch.manual_seed(123)
+        >>> attention = MultiHeadAttentionWrapper(3, 2, 6, 0.0, num_heads=2)
+        >>> attention(torch.stack([INPUTS, INPUTS]))[0, 0]
+        tensor([-0.4519,  0.2216,  0.4772,  0.1063], grad_fn=<SelectBackward0>)
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
+    ) -> None:
+        super().__init__()
+        # TODO: create the heads, in a list that the module knows of.
+        ### BEGIN SOLUTION
+        self.heads = nn.ModuleList(
+            CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
+            for _ in range(num_heads)
+        )
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of all heads, joined.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`, with at most `context_length` tokens.
+
+        Returns:
+            Shape `(batch_size, num_tokens, num_heads * d_out)`: for each token the context vector
+            of the first head, then that of the second, and so on.
+
+        Raises:
+            ValueError: when there are more tokens than `context_length`.
+        """
+        # TODO: hand the tokens to each head and join what the heads answer.
+        ### BEGIN SOLUTION
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+        ### END SOLUTION

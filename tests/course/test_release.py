@@ -1,0 +1,241 @@
+"""A students' copy of the course judges, and names mistakes, as the course itself does."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.authoring.source import BEGIN, END, REGION
+from grader.course import Course, load_course
+from grader.misconceptions import read_misconceptions
+from grader.release.students import release_to_students
+
+pytestmark = pytest.mark.slow
+
+V2_UNSCALED = (
+    """
+    self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+    self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+    self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+    """,
+    """
+    attention = torch.softmax(self.W_query(x) @ self.W_key(x).T, dim=-1)
+    return attention @ self.W_value(x)
+    """,
+)
+"""`SelfAttention_v2` as somebody writes it who forgets the scale."""
+
+CAUSAL_UNSCALED = (
+    """
+    self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+    self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+    self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+    self.dropout = nn.Dropout(dropout)
+    """,
+    """
+    num_tokens = x.shape[1]
+    scores = torch.einsum("bqd,bkd->bqk", self.W_query(x), self.W_key(x))
+    future = torch.full((num_tokens, num_tokens), float("-inf")).triu(1)
+    return self.dropout((scores + future).softmax(-1)) @ self.W_value(x)
+    """,
+)
+"""`CausalAttention` without the scale, its key created first, its mask made on the fly."""
+
+CAUSAL_BIASED = (
+    """
+    self.W_query = nn.Linear(d_in, d_out)
+    self.W_key = nn.Linear(d_in, d_out)
+    self.W_value = nn.Linear(d_in, d_out)
+    self.dropout = nn.Dropout(dropout)
+    """,
+    CAUSAL_UNSCALED[1],
+)
+"""Without the scale and always with biases: two mistakes that show in checks of their own."""
+
+CAUSAL_CROSSED = (
+    CAUSAL_BIASED[0].replace("d_out)", "d_out, bias=qkv_bias)"),
+    CAUSAL_UNSCALED[1].replace("self.W_query(x), self.W_key(x)", "self.W_key(x), self.W_query(x)"),
+)
+"""Without the scale, and with queries and keys crossed: two mistakes that interact."""
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def released(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A students' copy, as it is handed out."""
+    folder = tmp_path_factory.mktemp("release") / "course"
+    release_to_students(course, folder)
+    return folder
+
+
+def lines_of(text: str) -> set[str]:
+    """The lines of a text that say something, without the space around them."""
+    return {line.strip() for line in text.splitlines() if len(line.strip()) > 12}
+
+
+def holding(released: Path, lines: set[str]) -> list[str]:
+    """The files of a release, the grader aside, that have one of the lines."""
+    found = []
+    for path in sorted(path for path in released.rglob("*") if path.is_file()):
+        name = path.relative_to(released).as_posix()
+        if not name.startswith("grader/"):
+            found += [f"{name}: {line}" for line in sorted(lines) if has_line(path, line)]
+    return found
+
+
+def has_line(path: Path, line: str) -> bool:
+    """Whether a file has a line, plain or as a comment; a recording, whether it is in it at all."""
+    if path.name == "recording.bin":
+        return json.dumps(line)[1:-1].encode() in zlib.decompress(path.read_bytes())
+    text = path.read_text("utf-8")
+    if path.suffix == ".ipynb":
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    return line in {one.strip().removeprefix("# ") for one in text.splitlines()}
+
+
+def filled(stub: Path, exercise: str, bodies: tuple[str, ...]) -> str:
+    """A stub's text with an exercise's bodies written in, one after the other."""
+    text = stub.read_text("utf-8")
+    sentinel = re.compile(rf'^( *)raise NotImplementedError\("{exercise}: .*"\)$', re.MULTILINE)
+    for body in bodies:
+        found = sentinel.search(text)
+        assert found is not None
+        code = textwrap.indent(textwrap.dedent(body).strip(), found[1])
+        text = text[: found.start()] + code + text[found.end() :]
+    assert sentinel.search(text) is None
+    return text
+
+
+def check(folder: Path, submission: Path, *targets: str) -> dict[str, Any]:
+    """`grader check` in a folder, run by the grader that lies in it: its exercises by id."""
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", "from grader.cli import main; main()", "check", *targets),
+            *("--format", "json", "--submission", str(submission)),
+        ],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name != "GRADER_COURSE"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    result = json.loads(done.stdout)
+    for assignment in result["assignments"]:
+        for exercise in assignment["exercises"]:
+            for one in exercise["checks"]:
+                del one["duration_s"]
+    return {e["id"]: e for a in result["assignments"] for e in a["exercises"]}
+
+
+# What is in it.
+
+
+def test_no_line_of_a_solution_is_in_a_release(course: Course, released: Path) -> None:
+    """Neither in a stub or a notebook, nor in checks or recordings."""
+    for assignment in course.assignments:
+        text = course.paths(assignment).solution.read_text("utf-8")
+        outside = lines_of(REGION.sub("", text))
+        inside = {line for match in REGION.finditer(text) for line in lines_of(match["body"])}
+        stub = released / "assignments" / assignment.id / f"{assignment.module}.py"
+        # A line that stands outside of the regions, too, gives nothing away.
+        assert holding(released, inside - outside - lines_of(stub.read_text("utf-8"))) == []
+    assert holding(released, {BEGIN, END}) == []
+
+
+def test_no_hidden_check_is_in_a_release(course: Course, released: Path) -> None:
+    """No file of them, and nothing recorded of them."""
+    assert list(released.rglob("test_hidden.py")) == []
+    for assignment in course.assignments:
+        recording = released / "tests" / "checks" / assignment.id / "recording.bin"
+        data = zlib.decompress(recording.read_bytes())
+        assert b"::visible::" in data
+        assert b"::hidden::" not in data
+
+
+def test_no_edit_is_in_a_release(course: Course, released: Path) -> None:
+    """Of a misconception students get the name and the words, not the code."""
+    assert list(released.rglob("misconceptions.toml")) == []
+    for assignment in course.assignments:
+        stub = released / "assignments" / assignment.id / f"{assignment.module}.py"
+        known = lines_of(stub.read_text("utf-8"))
+        for misconception in read_misconceptions(course, assignment):
+            lines = lines_of(misconception.find) | lines_of(misconception.replace)
+            assert holding(released, lines - known) == []
+
+
+def test_a_release_names_no_machine(course: Course, released: Path) -> None:
+    """No path of the machine it was made on, also where code's places are recorded."""
+    for path in (path for path in released.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        data = zlib.decompress(data) if path.name == "recording.bin" else data
+        for folder in (course.root, released.parent, Path(sys.prefix)):
+            assert f"{folder}/".encode() not in data, path
+
+
+# How it judges.
+
+
+def test_stubs_are_not_attempted_in_a_release(course: Course, released: Path) -> None:
+    """All of them, and nothing is undecided."""
+    found = check(released, released / "assignments")
+    assert list(found) == list(course.exercises)
+    firsts = {id_: exercise["checks"][0]["outcome"] for id_, exercise in found.items()}
+    assert firsts == dict.fromkeys(course.exercises, "not_attempted")
+
+
+def test_solutions_pass_in_a_release(course: Course, released: Path) -> None:
+    """Judged from recordings, as if the reference were there."""
+    found = check(released, course.root / "solutions")
+    points = {id_: exercise.points for id_, exercise in course.exercises.items()}
+    assert {id_: exercise["score"] for id_, exercise in found.items()} == points
+
+
+@pytest.mark.parametrize(
+    ("exercise", "bodies", "mistakes"),
+    [
+        ("04_self_attention/SelfAttention_v2", V2_UNSCALED, ["v2-scale-missing"]),
+        ("07_causal_attention/CausalAttention", CAUSAL_UNSCALED, ["causal-not-scaled"]),
+        (
+            "07_causal_attention/CausalAttention",
+            CAUSAL_BIASED,
+            ["causal-not-scaled", "causal-bias-always"],
+        ),
+        (
+            "07_causal_attention/CausalAttention",
+            CAUSAL_CROSSED,
+            ["causal-not-scaled", "causal-queries-and-keys-swapped"],
+        ),
+    ],
+    ids=["scale forgotten", "another order, too", "always biased, too", "roles crossed, too"],
+)
+def test_mistakes_are_named_in_a_release_as_in_the_course(
+    course: Course,
+    released: Path,
+    tmp_path: Path,
+    exercise: str,
+    bodies: tuple[str, ...],
+    mistakes: list[str],
+) -> None:
+    """The same outcomes, messages and names, from recordings and from the solutions."""
+    assignment = course.by_id[exercise.partition("/")[0]]
+    name = f"{assignment.module}.py"
+    stub = released / "assignments" / assignment.id / name
+    (tmp_path / name).write_text(filled(stub, exercise, bodies), "utf-8")
+    there = check(released, tmp_path, assignment.id)
+    here = check(course.root, tmp_path, assignment.id)
+    assert there == here
+    assert there[exercise]["misconceptions"] == mistakes
