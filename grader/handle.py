@@ -380,6 +380,16 @@ class StudentHandle:
 
     # How requests are made and answers read.
 
+    def blocked(self, sentence: str, because: Failure) -> StudentOutcome:
+        """The outcome of a check that cannot be run for want of something else, to be raised.
+
+        Args:
+            sentence: what is needed and why it is not to be had.
+            because: what went wrong there.
+        """
+        failure = Failure("blocked", message=sentence, place=because.place, loading=because)
+        return self._outcome(failure)
+
     def _require_instance(self, value: object) -> None:
         """End the check when what should be an instance of the student's class is none."""
         if not isinstance(value, Reference) or not value.number:
@@ -414,8 +424,11 @@ class StudentHandle:
             return Failure("blocked", message=failure.message, place=failure.place)
         if failure.kind != "missing" or self.located is None:
             return failure
-        if failure.message != self.exercise.name and self._is_anothers(failure.message):
-            return Failure("blocked", message=failure.message)
+        own = self.exercise.name
+        if failure.message != own and self._is_anothers(failure.message):
+            if own in self.located.names:
+                return Failure("blocked", message=failure.message)
+            failure = Failure("missing", message=own)
         exercises = {one.name for one in self.submission.siblings(self.exercise)}
         lowered = {n.lower(): n for n in self.located.names if n not in exercises}
         close = difflib.get_close_matches(failure.message.lower(), lowered, n=2, cutoff=0.75)

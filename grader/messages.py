@@ -93,7 +93,7 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
         case "missing":
             return _missing(failure, name)
         case "blocked":
-            return f"It needs {clean(failure.message, 100)}, which is not written yet."
+            return _blocked(failure)
         case "exception":
             lines = [*call_lines(calls), f"It raised {_exception(failure)}", *_place(failure.place)]
             return "\n".join([*lines, *_exception_hints(failure, name)])
@@ -110,6 +110,15 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
         case _:
             lines = [*call_lines(calls), f"The check could not finish{_because(failure)}."]
             return "\n".join([*lines, *_place(failure.place)])
+
+
+def _blocked(failure: Failure) -> str:
+    if failure.loading is None:
+        return f"It needs {clean(failure.message, 100)}, which is not written yet."
+    lines = [f"{clean(failure.message)}."]
+    if failure.loading.type:
+        lines.append(f"It raised {_exception(failure.loading)}")
+    return "\n".join([*lines, *_place(failure.place)])
 
 
 def _because(failure: Failure) -> str:

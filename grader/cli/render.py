@@ -224,6 +224,8 @@ def _headline(exercise: ExerciseResult) -> str:
     ):
         if outcome in outcomes:
             return WORDS[outcome]
+    if outcomes and outcomes[0] is Outcome.BLOCKED:
+        return "waiting for another exercise"
     return "wrong" if not exercise.score else "partly right"
 
 

@@ -257,40 +257,44 @@ FULL = 8
 Verdict = tuple[Any, dict[str, str], str]
 """The score, the outcomes of each exercise that lost points, and the first message's reason."""
 
-_CALL = r"(?:(?:torch\.manual_seed\(\d+\)|model = [^\n]*)\n)*(?:(?:double|total|Layer|model)\([^\n]*\)\n)?"
+_CALL = (
+    r"(?:(?:torch\.manual_seed\(\d+\)|model = [^\n]*)\n)*"
+    r"(?:(?:double|total|Layer|model)\([^\n]*\)\n)?"
+)
+_WHO = "(?:It|Loading your file)"
 _PLACE = r"(?:\n  at [^\n]+, line \d+:\n    [^\n]*)?"
 _PRINTED = r"(?:\nYour code printed: .*)?"
 _LOOP = r"\nIs there a loop that never ends\?"
 _UNFINISHED = rf"{_CALL}The check could not finish: "
-OURS = (
-    rf"{_UNFINISHED}[a-zA-Z ]+ \((?P<reason>exit status \d+)\)\.",
-    rf"{_UNFINISHED}[a-zA-Z ]+ died of (?P<reason>SIG[A-Z]+)\.",
-    rf"{_UNFINISHED}[a-zA-Z ]+ (?P<reason>without an answer)\.",
-    rf"{_UNFINISHED}[a-zA-Z ]+ something that is (?P<reason>no answer): [a-zA-Z0-9 ,']+\.",
-    rf"{_UNFINISHED}[a-zA-Z ]+ a failure in (?P<reason>no known way)\.",
-    rf"{_CALL}(?:It|Loading your file) took too long: [a-z ]*(?P<reason>still running)"
-    rf" after [0-9.]+ seconds\.{_LOOP}",
-    rf"{_CALL}(?:It|Loading your file) (?P<reason>took too long)\.{_PLACE}{_LOOP}",
-    rf"{_CALL}It asked for more (?P<reason>memory) than a submission may use\.{_PLACE}",
-    rf"{_CALL}It raised (?P<reason>[A-Za-z_.]+)(?:: .*)?{_PLACE}(?:\n[A-Z][^\n]*\?)*",
-    rf"[a-zA-Z]+ (?P<reason>is not defined)\.(?:\nLoading the file stopped early: .*{_PLACE})?",
-    rf"[a-zA-Z]+ (?P<reason>is not attempted yet): .*",
-    rf"[a-zA-Z]+ does not make (?P<reason>an instance) of a class\.",
-    rf"It (?P<reason>needs) [^\n]+, which is not written yet\.",
-    rf"(?P<reason>Nothing was handed in) for [a-zA-Z]+\.",
-    r"[^\n]+ (?P<reason>cannot be read): .*",
-    rf"{_CALL}(?:[^\n]*: )?(?P<reason>[Ee]xpected .*|\d+ of \d+ values differ).*",
-)
+OURS = {
+    "exit status": rf"{_UNFINISHED}[a-zA-Z ]+ \(exit status (?P<detail>\d+)\)\.",
+    "died of": rf"{_UNFINISHED}[a-zA-Z ]+ died of (?P<detail>SIG[A-Z]+)\.",
+    "ended without an answer": rf"{_UNFINISHED}[a-zA-Z ]+ ended without an answer\.",
+    "no answer": rf"{_UNFINISHED}[a-zA-Z ]+ something that is no answer: [a-zA-Z0-9 ,']+\.",
+    "no known failure": rf"{_UNFINISHED}[a-zA-Z ]+ a failure in no known way\.",
+    "still running": rf"{_CALL}{_WHO} took too long: [a-z ]+ after [0-9.]+ seconds\.{_LOOP}",
+    "time used up": rf"{_CALL}{_WHO} took too long: [a-z ]*\d+ seconds for [a-z ]+\.{_LOOP}",
+    "too long": rf"{_CALL}{_WHO} took too long\.{_PLACE}{_LOOP}",
+    "memory": rf"{_CALL}It asked for more memory than a submission may use\.{_PLACE}",
+    "raised": rf"{_CALL}It raised (?P<detail>[A-Za-z_]+)(?:: .*)?{_PLACE}(?:\n[A-Z][^\n]*\?)*",
+    "not defined": rf"[a-zA-Z]+ is not defined\.(?:\n[a-zA-Z ]+: [A-Za-z_]+(?:: .*)?{_PLACE})?",
+    "not attempted": r"[a-zA-Z]+ is not attempted yet: [a-zA-Z' ]+\.",
+    "no instance": rf"{_CALL}[a-zA-Z]+ does not make an instance of a class\.",
+    "needs": r"It needs [a-zA-Z_0-9/]+, which is not written yet\.",
+    "nothing": r"Nothing was handed in for [a-zA-Z]+\.",
+    "unreadable": r"[^\n]+ cannot be read: [^\n]+\.",
+    "wrong": rf"{_CALL}(?:[^\n]*: )?(?:[Ee]xpected|\d+ of \d+ values differ) .*",
+}
 """Every sentence a student may read here; what stands in them of the student's is an appendix."""
 
 
 def reason_of(message: str) -> str:
     """What a message says, in short; it has to be one of our own sentences."""
     assert not CONTROL.search(message), f"{message!r} carries control characters"
-    for sentence in OURS:
+    for reason, sentence in OURS.items():
         found = re.fullmatch(f"{sentence}{_PRINTED}", message, re.DOTALL)
         if found:
-            return found["reason"].partition("\n")[0]
+            return " ".join([reason, *(text for text in found.groupdict().values() if text)])
     raise AssertionError(f"this is no sentence of ours: {message!r}")
 
 

@@ -32,7 +32,7 @@ def test_a_file_that_ends_its_process_defines_nothing(attack):
 def test_exiting_politely_is_an_exception_like_any_other(attack):
     """`sys.exit` inside of a call."""
     verdict = attack("import sys\n\n\ndef double(x):\n    sys.exit(0)\n")
-    assert verdict == (5, {"double": "failed blocked blocked"}, "SystemExit")
+    assert verdict == (5, {"double": "failed blocked blocked"}, "raised SystemExit")
 
 
 @pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyboardInterrupt", "GeneratorExit"])
@@ -45,20 +45,20 @@ def test_what_stands_before_an_exit_counts(attack, raised):
 def test_what_stands_after_an_exit_is_not_defined(attack, raised):
     """Whatever is raised at the start of a file."""
     verdict = attack("", before=f"raise {raised}\n")
-    assert verdict == (0, all_of("missing"), "is not defined")
+    assert verdict == (0, all_of("missing"), "not defined")
 
 
 def test_killing_oneself_costs_the_exercise(attack, is_first_process):
     """SIGKILL from oneself; the first process of a namespace does not even notice."""
     verdict = attack("def double(x):\n    os.kill(os.getpid(), 9)\n    return x + x\n")
-    lost = (5, {"double": "crashed blocked blocked"}, "without an answer")
+    lost = (5, {"double": "crashed blocked blocked"}, "ended without an answer")
     assert verdict == (UNHARMED if is_first_process else lost)
 
 
 def test_terminating_oneself_costs_the_exercise(attack, is_first_process):
     """SIGTERM from oneself."""
     verdict = attack("def double(x):\n    os.kill(os.getpid(), 15)\n    return x + x\n")
-    lost = (5, {"double": "crashed blocked blocked"}, "SIGTERM")
+    lost = (5, {"double": "crashed blocked blocked"}, "died of SIGTERM")
     assert verdict == (UNHARMED if is_first_process else lost)
 
 
@@ -69,30 +69,31 @@ def test_closing_every_descriptor_costs_the_exercise(attack):
 
 
 def test_hanging_up_costs_the_exercise(attack):
-    """Only the connection is shut down, and the process ends."""
+    """Only the connection is shut down; the process would stay."""
     verdict = attack(
         """
         def double(x):
-            import socket, time
+            import signal, socket, time
+            signal.setitimer(signal.ITIMER_REAL, 0)
             socket.socket(fileno=os.dup(connection())).shutdown(socket.SHUT_RDWR)
             while True:
                 time.sleep(1)
         """
     )
-    assert verdict == (5, {"double": "crashed blocked blocked"}, "without an answer")
+    assert verdict == (5, {"double": "crashed blocked blocked"}, "ended without an answer")
 
 
 def test_deleting_all_names_costs_what_was_deleted(attack):
     """A function that clears its own module; the other exercises are gone with it."""
     verdict = attack("def double(x):\n    globals().clear()\n    return x\n")
     lost = {"double": "passed missing missing", "total": "missing blocked"}
-    assert verdict == (1, {**lost, "Layer": "missing blocked blocked"}, "is not defined")
+    assert verdict == (1, {**lost, "Layer": "missing blocked blocked"}, "not defined")
 
 
-def test_deleting_all_modules_harms_nobody_else(attack):
-    """Of what is imported nothing is left; what was loaded goes on."""
+def test_deleting_all_modules_costs_what_needs_them(attack):
+    """Torch's own modules cannot be imported once more in the same process."""
     verdict = attack("import sys\n\n\ndef double(x):\n    sys.modules.clear()\n    return x + x\n")
-    assert verdict == UNHARMED
+    assert verdict == (7, {"Layer": "passed failed passed"}, "raised AttributeError")
 
 
 def test_deleting_the_builtins_costs_everything_after_it(attack):

@@ -169,17 +169,18 @@ def test_no_hidden_check_is_in_a_release(course: Course, released: Path) -> None
 def test_no_edit_is_in_a_release(course: Course, released: Path) -> None:
     """Of a misconception students get the name and the words, not the code."""
     assert list(released.rglob("misconceptions.toml")) == []
+    stubs = [path.read_text("utf-8") for path in (released / "assignments").rglob("*.py")]
+    known = {line for text in stubs for line in lines_of(text)}
     for assignment in course.assignments:
-        stub = released / "assignments" / assignment.id / f"{assignment.module}.py"
-        known = lines_of(stub.read_text("utf-8"))
         for misconception in read_misconceptions(course, assignment):
             lines = lines_of(misconception.find) | lines_of(misconception.replace)
+            # A line of a signature or of an example gives nothing away.
             assert holding(released, lines - known) == []
 
 
 def test_a_release_names_no_machine(course: Course, released: Path) -> None:
     """No path of the machine it was made on, also where code's places are recorded."""
-    for path in (path for path in released.rglob("*") if path.is_file()):
+    for path in (p for p in released.rglob("*") if p.is_file() and p.suffix != ".pyc"):
         data = path.read_bytes()
         data = zlib.decompress(data) if path.name == "recording.bin" else data
         for folder in (course.root, released.parent, Path(sys.prefix)):
@@ -208,7 +209,11 @@ def test_solutions_pass_in_a_release(course: Course, released: Path) -> None:
     ("exercise", "bodies", "mistakes"),
     [
         ("04_self_attention/SelfAttention_v2", V2_UNSCALED, ["v2-scale-missing"]),
-        ("07_causal_attention/CausalAttention", CAUSAL_UNSCALED, ["causal-not-scaled"]),
+        (
+            "07_causal_attention/CausalAttention",
+            CAUSAL_UNSCALED,
+            ["causal-not-scaled", "causal-created-in-another-order"],
+        ),
         (
             "07_causal_attention/CausalAttention",
             CAUSAL_BIASED,

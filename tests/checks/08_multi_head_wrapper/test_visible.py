@@ -194,8 +194,8 @@ class TestMultiHeadAttentionWrapper:
             value = student.call(wrapper, x, training=False).value
         except StudentOutcome as outcome:
             if is_the_heads_fault(student, outcome.failure):
-                needed = Failure("blocked", message=f"a {HEAD} that can be made and called")
-                raise StudentOutcome(needed, tuple(student.calls)) from None
+                sentence = f"It needs your {HEAD}, which cannot be made and called"
+                raise student.blocked(sentence, outcome.failure) from None
             raise
         is_module = isinstance(wrapper, Reference) and wrapper.kind == "module"
         judge.that(is_module, f"{WRAPPER} does not make an instance of an nn.Module")
