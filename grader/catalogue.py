@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Protocol
 
 from grader.course import Exercise
-from grader.diagnosis import Known, Trace, diagnose, fingerprint
+from grader.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.handle import StudentOutcome, SubmissionHandle
 from grader.misconceptions import Misconception, edited, read_misconceptions
 from grader.model import Finding, Outcome
@@ -38,8 +38,10 @@ def trace(conduct: Conduct) -> Trace:
         failure = error.failure
         base = failure.bases[0] if failure.bases else ""
         end = f"{failure.kind} {base} {'own' if failure.own else 'below'}"
-    else:
+    elif isinstance(error, AssertionError):
         end = "mismatch"
+    else:
+        end = BROKEN
     return Trace(end, tuple(fingerprint(value) for value in conduct.judged))
 
 
@@ -135,10 +137,11 @@ def findings(
     """The mistakes recognised in an exercise whose checks went like this."""
     own = tuple(check for check in checks if check.exercise.id == exercise.id)
     ran = [conducts[check.id] for check in own if check.id in conducts]
-    if not ran or _is_untouched(ran):
+    student = traces(ran)
+    if not ran or _is_untouched(ran) or any(trace.end == BROKEN for trace in student.values()):
         return ()
     return diagnose(
-        traces(ran),
+        student,
         catalogue.singles(exercise, own),
         lambda: catalogue.pairs(exercise, own),
     )

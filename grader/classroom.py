@@ -69,7 +69,11 @@ def _roster(path: Path | None) -> list[str]:
     if "student" not in (rows.fieldnames or []):
         found = ", ".join(rows.fieldnames or []) or "nothing"
         raise UsageError(f"The roster {path} has no column `student`; its first line has {found}.")
-    return [row["student"].strip() for row in rows if (row["student"] or "").strip()]
+    names = [row["student"].strip() for row in rows if (row["student"] or "").strip()]
+    for name in names:
+        if name.startswith(".") or not name.isprintable() or {"/", "\\"} & set(name):
+            raise UsageError(f"The roster {path} lists {name!r}, which cannot be a folder's name.")
+    return names
 
 
 def grade_class(
@@ -110,8 +114,11 @@ def grade_student(bench: Bench, launcher: Launcher, student: Student) -> Result:
             return grade(bench, submission, session, Scope(course.exercises))
         finally:
             session.close()
-    except (GraderError, OSError) as error:
+    except GraderError as error:
         return undecided(workbench, submission, f"The grader itself failed: {error}")
+    except Exception as error:
+        reason = f"The grader itself failed: {type(error).__name__}: {error}"
+        return undecided(workbench, submission, reason)
 
 
 def write_outputs(course: Course, results: list[Result], out: Path) -> None:

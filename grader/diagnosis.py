@@ -22,6 +22,9 @@ MOST_CANDIDATES = 3
 
 INFINITE = float("inf")
 
+BROKEN = "broken"
+"""The end of a check that failed by itself: it tells nothing of the student."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -117,6 +120,23 @@ def separation(one: Traces, other: Traces) -> float:
 
 
 Naming = Callable[[Sequence[Known]], tuple[Finding, ...]]
+
+
+def value_separation(one: Traces, other: Traces) -> float:
+    """The same by judged values: that one of two passes a check does not set them apart by itself.
+
+    A check stops at its first mismatch, so only what both judged is compared.
+    """
+    return max((_value_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
+
+
+def _value_distance(one: Trace, other: Trace) -> float:
+    if one.end != other.end and not {one.end, other.end} <= {"passed", "mismatch"}:
+        return INFINITE
+    both = zip(one.judged, other.judged, strict=False)
+    gap = max((distance(a, b) for a, b in both), default=0.0)
+    is_same_end = one.end == other.end and len(one.judged) == len(other.judged)
+    return gap if is_same_end or gap > ATOL else INFINITE
 
 
 def diagnose(

@@ -541,4 +541,5 @@ class ReferenceHandle(StudentHandle):
     """The same four verbs on the hidden solution. That it fails is the grader's own fault."""
 
     def _outcome(self, failure: Failure) -> StudentOutcome:
-        raise GraderFault(f"the reference solution of {self.exercise.id} failed: {failure}")
+        reason = f"{failure.type or failure.kind}: {failure.message}".rstrip(": ")
+        raise GraderFault(f"the reference solution of {self.exercise.id} failed: {reason}")

@@ -89,8 +89,8 @@ class ExerciseResult:
 
     @property
     def undecided(self) -> bool:
-        """Whether the grader itself failed on one of the checks."""
-        return any(check.outcome is Outcome.ERROR for check in self.checks)
+        """Whether the grader itself failed on one of the checks, or has none to decide by."""
+        return self.score is None or any(check.outcome is Outcome.ERROR for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ blocked), `remark` (costs nothing). Fixtures: `student`, `reference`, `judge`, `
 
 import inspect
 import os
+import re
+import sys
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +73,7 @@ class Check:
         names = list(inspect.signature(self.function).parameters)[1:]
         try:
             self.function(self.owner(), **{name: getattr(tools, name) for name in names})
-        except (StudentOutcome, AssertionError) as error:
+        except (StudentOutcome, Exception) as error:
             return Conduct(self, tools.judge.judged, error)
         return Conduct(self, tools.judge.judged, None, tuple(tools.judge.covered))
 
@@ -114,6 +116,7 @@ class CheckRun:
     conducts: dict[str, Conduct] = field(default_factory=dict)
     blocked: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     # What checks ask for by the names of their parameters.
 
@@ -166,12 +169,16 @@ class CheckRun:
         """
         del config
         for item in items:
-            check = describe_check(self.workbench.course, item)
+            try:
+                check = describe_check(self.workbench.course, item)
+            except CourseError as error:
+                self.problems += error.problems
+                continue
             if check.exercise.id in self.exercises and check.visibility in self.visibilities:
                 self.checks[item.nodeid] = check
         order = {id_: position for position, id_ in enumerate(self.exercises)}
         items[:] = sorted(
-            (item for item in items if item.nodeid in self.checks),
+            (item for item in items if item.nodeid in self.checks and not self.problems),
             key=lambda item: self._rank(self.checks[item.nodeid], order),
         )
 
@@ -182,7 +189,7 @@ class CheckRun:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A check file that cannot be collected is the grader's own fault."""
         if report.failed:
-            self.faults.append(f"{report.nodeid}: {report.longreprtext[-2_000:]}")
+            self.faults.append(f"{report.nodeid}: {_why(report.longreprtext)}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -236,8 +243,11 @@ class CheckRun:
         """The outcomes of each exercise's checks; one that was not reported is an error.
 
         Raises:
+            CourseError: when a check declares something wrong.
             GraderFault: when checks could not be collected.
         """
+        if self.problems:
+            raise CourseError(*self.problems)
         if self.faults:
             raise GraderFault("checks could not be collected: " + "; ".join(self.faults))
         found: dict[str, list[CheckResult]] = {id_: [] for id_ in self.exercises}
@@ -319,16 +329,43 @@ def run_checks(run: CheckRun) -> dict[str, tuple[CheckResult, ...]]:
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
         *(str(path) for path in check_files(run)),
     ]
+    _forget_checks(root / "tests" / "checks")
     options = os.environ.pop("PYTEST_ADDOPTS", None)
     try:
         code = pytest.main(arguments, plugins=[run])
     finally:
         if options is not None:
             os.environ["PYTEST_ADDOPTS"] = options
+        if run.faults:
+            _forget_checks(root / "tests" / "checks", also_own=True)
     known = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
     if code not in known and not run.faults:
         raise GraderFault(f"pytest ended with exit code {code} while running checks")
     return run.by_exercise()
+
+
+def _why(report: str) -> str:
+    """The last line of an error's report, and where in a check file it was."""
+    lines = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
+    places = re.findall(r"^(?:E\s+File .*, line |\S+test_\w+\.py:)(\d+)", report, re.MULTILINE)
+    place = f" (line {places[-1]})" if places else ""
+    return f"{lines[-1] if lines else report.strip()[-200:]}{place}"
+
+
+def _forget_checks(folder: Path, *, also_own: bool = False) -> None:
+    """Let go of the check files of other courses, whose modules have the same names.
+
+    Args:
+        folder: this course's checks.
+        also_own: this course's, too: Python keeps the module of a file that failed to load, and
+            the next submission would find it without its checks.
+    """
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is None or not name.startswith("tests.checks."):
+            continue
+        if also_own or not Path(file).is_relative_to(folder):
+            del sys.modules[name]
 
 
 def check_files(run: CheckRun) -> Sequence[Path]:

@@ -12,22 +12,23 @@ from grader.catalogue import LiveCatalogue, traces
 from grader.course import Assignment, Course, Exercise
 from grader.diagnosis import (
     ATOL,
+    BROKEN,
     INFINITE,
     Known,
     Traces,
     diagnose,
     distance,
     fingerprint,
-    separation,
+    value_separation,
 )
 from grader.errors import CourseError, GraderError
 from grader.grading import ALL_CHECKS
-from grader.handle import SubmissionHandle
+from grader.handle import StudentOutcome, SubmissionHandle
 from grader.hints import read_hints
 from grader.ledger import Printed
 from grader.model import CheckResult, Outcome, Visibility
 from grader.pytest_plugin import Check, CheckRun, run_checks
-from grader.release.students import student_files
+from grader.release.students import Released, student_files
 from grader.scoring import exercise_score
 from grader.sessions.in_process import InProcessSession
 from grader.submission import Submission, read_submission
@@ -85,6 +86,8 @@ class _Validation:
         for assignment in self.course.assignments:
             paths = self.course.paths(assignment)
             path = paths.stub if form == "py" else paths.notebook
+            if not path.is_file():
+                continue  # which is told elsewhere
             own = {exercise.id: exercise for exercise in assignment.exercises}
             _, results = self.run(self._with_stub(assignment, path), own)
             for exercise in assignment.exercises:
@@ -125,8 +128,8 @@ class _Validation:
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif exercise_score(exercise.points, checks) != exercise.points:
                 wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
-                first = wrong[0].message.splitlines()[0] if wrong and wrong[0].message else ""
-                self.fault(exercise.id, f"the solution fails {wrong[0].id}: {first}")
+                reason = _reason(run.conducts[wrong[0].id].raised)
+                self.fault(exercise.id, f"the solution fails {wrong[0].id}: {reason}")
         self.covered = {
             id_
             for conduct in run.conducts.values()
@@ -155,6 +158,16 @@ class _Validation:
         weights = {check.id: check.weight for check in checks}
         for entry in known:
             name = entry.mistakes[0].id
+            ends = [trace.end for trace in entry.traces.values()]
+            if BROKEN in ends:
+                broken = list(entry.traces)[ends.index(BROKEN)]
+                self.fault(exercise.id, f"the check {broken} breaks on the misconception {name!r}")
+                continue
+            if ends and ends[0].startswith("missing"):
+                self.fault(
+                    exercise.id, f"with the misconception {name!r}, {exercise.name} is not defined"
+                )
+                continue
             lost = [id_ for id_, trace in entry.traces.items() if trace.failed and weights[id_]]
             if not lost:
                 self.fault(exercise.id, f"no check catches the misconception {name!r}")
@@ -174,7 +187,7 @@ class _Validation:
         """The smallest separation between two mistakes, or of one from the solution."""
         named = [("the solution", own), *((e.mistakes[0].id, e.traces) for e in known)]
         for (one, left), (other, right) in combinations(named, 2):
-            gap = separation(left, right)
+            gap = value_separation(left, right)
             if gap < row.separation:
                 row.separation, row.closest = gap, f"{one} and {other}"
             if gap <= ATOL:
@@ -218,6 +231,8 @@ def validate(course: Course) -> Report:
     report = Report()
     for check in (_points, _hints, _files, _drift):
         report.faults += check(course)
+    if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
+        return report
     try:
         workbench = live_workbench(course, "validate")
         validation = _Validation(course, workbench, LiveCatalogue(workbench), report)
@@ -236,6 +251,15 @@ def validate(course: Course) -> Report:
     return report
 
 
+def _reason(error: BaseException | None) -> str:
+    """Why a check ended as it did, in a line."""
+    if isinstance(error, StudentOutcome):
+        failure = error.failure
+        return f"{failure.type or failure.kind}: {failure.message}".rstrip(": ")
+    name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
+    return f"{name}{error}".partition("\n")[0]
+
+
 def _named(student: Traces, known: Sequence[Known]) -> list[str]:
     """The names a student would read whose checks went like this."""
     found = diagnose(student, known, lambda: ())
@@ -251,9 +275,12 @@ def _points(course: Course) -> Iterator[str]:
         path = course.paths(assignment).notebook
         if not path.is_file():
             continue
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-        found = sum(mark.get("points", 0) for mark in marks)
+        try:
+            cells = json.loads(path.read_text("utf-8"))["cells"]
+            marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+            found = sum(mark.get("points", 0) for mark in marks)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            continue  # it differs from what the solution makes, which is told elsewhere
         if found != assignment.max_score:
             yield (
                 f"{assignment.id}: the notebook's cells add up to {found} points, "
@@ -317,9 +344,19 @@ def _release(course: Course) -> Iterator[str]:
             "misconceptions.toml",
         ):
             yield f"release: {file.path} must not be in it"
-        lines = {line.strip() for line in file.content.decode("utf-8", "replace").splitlines()}
+        lines = {line.strip().removeprefix("# ") for line in _released_lines(file)}
         for line in sorted(lines & secrets.keys()):
             yield f"release: {file.path} contains a line of {secrets[line]}: {line}"
+
+
+def _released_lines(file: Released) -> Iterator[str]:
+    """The lines of a released file; those of a notebook without JSON's signs."""
+    text = file.content.decode("utf-8", "replace")
+    if file.path.endswith(".ipynb"):
+        for cell in json.loads(text)["cells"]:
+            yield from "".join(cell["source"]).splitlines()
+    else:
+        yield from text.splitlines()
 
 
 def secret_lines(course: Course) -> Iterator[tuple[str, str]]:

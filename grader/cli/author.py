@@ -1,8 +1,14 @@
 """The commands for authors."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.course import Course
 
 
 @click.command()
@@ -14,6 +20,7 @@ def generate(only_check: bool) -> None:
     from grader.course import find_course, load_course
 
     course = load_course(find_course(Path.cwd()))
+    _require_solutions(course)
     changed = stale(generate_files(course))
     for file in changed:
         if not only_check:
@@ -54,6 +61,7 @@ def validate() -> None:
     from grader.course import find_course, load_course
 
     course = load_course(find_course(Path.cwd()))
+    _require_solutions(course)
     report = validate_course(course)
     screen = console()
     screen.print(validation_table(report))
@@ -66,3 +74,10 @@ def validate() -> None:
         else f"{count} {'promise is' if count == 1 else 'promises are'} broken."
     )
     raise SystemExit(1 if count else 0)
+
+
+def _require_solutions(course: "Course") -> None:
+    if not course.has_solutions:
+        raise UsageError(
+            "This is a released copy of the course, without solutions; `grader check` works here."
+        )

@@ -66,7 +66,9 @@ def _everything() -> dict[str, dict[str, int]]:
 
 def _remembered(course: "Course") -> dict[str, int]:
     """How many hints of each exercise were shown in this copy of the course."""
-    found = _everything().get(str(course.root.resolve()), {})
+    found = _everything().get(str(course.root.resolve()))
+    if not isinstance(found, dict):
+        return {}
     return {k: v for k, v in found.items() if type(v) is int and v >= 0}
 
 

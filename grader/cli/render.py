@@ -129,7 +129,7 @@ def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
 
 def _word(exercise: ExerciseResult) -> str:
     """One word for an exercise whose first check already tells everything."""
-    first = exercise.checks[0].outcome if exercise.checks else Outcome.MISSING
+    first = exercise.checks[0].outcome if exercise.checks else Outcome.ERROR
     return WORDS[first] if first in (Outcome.NOT_ATTEMPTED, Outcome.MISSING) else ""
 
 
@@ -199,7 +199,7 @@ def _story(result: Result) -> str:
         return "nothing was handed in"
     firsts = [_headline(e) for a in result.assignments for e in a.exercises]
     if not firsts:
-        return " ".join(note for a in result.assignments for note in a.notes[:1])
+        return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
     counts = Counter(firsts)
     order = [word for word, _ in groupby(sorted(counts, key=firsts.index))]
     mistakes = dict.fromkeys(

@@ -353,6 +353,7 @@ class Outside:
         found["processors"] = os.sched_getaffinity(0)
         found["heard"] = [heard for listener in self.sockets for heard in _heard(listener)]
         found["descriptors"] = len(os.listdir("/proc/self/fd"))
+        found["temporary"] = sorted(os.listdir(self.root / "children"))
         return found
 
 
@@ -512,7 +513,6 @@ class Grader:
         assert self.outside.look() == before
         assert self.launcher.process.pid == parent
         assert _children(parent) == []
-        assert list((self.outside.root / "children").iterdir()) == []
         return result
 
     def honest(self) -> Verdict:

@@ -2,25 +2,40 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from grader.catalogue import LiveCatalogue, RecordedCatalogue
 from grader.course import Assignment, Course, Exercise, load_course
-from grader.grading import Bench, Scope, grade, grading_bench
+from grader.grading import Bench, Scope, grade
 from grader.handle import SubmissionHandle
 from grader.model import Outcome, Result
 from grader.sessions.child import ChildSession, Launcher, default_launcher
 from grader.submission import Submission, read_submission
+from grader.workbench import Workbench, live_workbench
 
 VARIANTS = Path(__file__).parent / "variants"
 FILES = sorted(VARIANTS.glob("*/*.py"))
 SAMPLE = FILES[::4]
-"""These are graded on hidden inputs from a second seed, too."""
+"""These are graded on hidden inputs from a second seed, too; the quick tests have only these."""
+
+HEADS = [path for path in FILES if path.parent.name == "07_causal_attention"]
+WRAPPER = VARIANTS / "08_multi_head_wrapper" / "as_in_the_documents.py"
 
 SEEDED = [(path, "1") for path in FILES] + [(path, "2") for path in SAMPLE]
-NAMES = [f"{path.parent.name}/{path.stem}, seed {seed}" for path, seed in SEEDED]
+CASES = [
+    pytest.param(
+        path,
+        seed,
+        id=f"{path.parent.name}/{path.stem}, seed {seed}",
+        marks=() if path in SAMPLE and seed == "1" else pytest.mark.slow,
+    )
+    for path, seed in SEEDED
+]
+
+Judged = Callable[[Workbench, Submission, str], list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +45,12 @@ def course(root: Path) -> Course:
 
 
 @pytest.fixture(scope="module")
-def benches(course: Course) -> Iterator[dict[str, Bench]]:
+def workbenches(course: Course) -> Iterator[dict[str, Workbench]]:
     """What to grade with, by seed."""
-    found = {seed: grading_bench(course, seed) for seed in ("1", "2")}
+    found = {seed: live_workbench(course, seed) for seed in ("1", "2")}
     yield found
-    for bench in found.values():
-        bench.close()
+    for workbench in found.values():
+        workbench.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +61,14 @@ def launcher() -> Iterator[Launcher]:
     made.close()
 
 
-def hand_in(course: Course, path: Path, folder: Path) -> Submission:
-    """A variant, handed in beside the solutions of what its assignment builds on."""
+def hand_in(course: Course, path: Path, folder: Path, *others: Path) -> Submission:
+    """A variant, handed in beside others, or the solutions, of what its assignment builds on."""
     assignment = course.by_id[path.parent.name]
-    for imported in map(course.by_id.__getitem__, assignment.imports):
-        shutil.copytree(course.paths(imported).solution.parent, folder / imported.id)
-    (folder / assignment.id).mkdir()
-    shutil.copyfile(path, folder / assignment.id / f"{assignment.module}.py")
+    solutions = [course.paths(course.by_id[id_]).solution for id_ in assignment.imports]
+    for file in (*solutions, *others, path):
+        place = course.by_id[file.parent.name]
+        (folder / place.id).mkdir(exist_ok=True)
+        shutil.copyfile(file, folder / place.id / f"{place.module}.py")
     return read_submission(course, folder, path.stem)
 
 
@@ -76,26 +92,61 @@ def complaints(result: Result) -> list[str]:
     return [*failed, *named, *short]
 
 
-@pytest.mark.parametrize(("path", "seed"), SEEDED, ids=NAMES)
+def graded(
+    course: Course, bench: Bench, launcher: Launcher, submission: Submission, assignment: Assignment
+) -> Result:
+    """The result of what a submission defines of an assignment."""
+    session = ChildSession(launcher, submission, course.limits)
+    try:
+        handle = SubmissionHandle(submission, session, course.limits)
+        exercises = defined(handle, assignment)
+        assert exercises
+        return grade(bench, submission, session, Scope(exercises))
+    finally:
+        session.close()
+
+
+@pytest.fixture
+def judged(course: Course, launcher: Launcher) -> Judged:
+    """Grades a submission's part in an assignment, and answers what is wrong with it.
+
+    Known mistakes are run only where a check did not pass: elsewhere no name is given.
+    """
+
+    def judge(workbench: Workbench, submission: Submission, id_: str) -> list[str]:
+        assignment = course.by_id[id_]
+        nameless = Bench(workbench, RecordedCatalogue({}))
+        found = complaints(graded(course, nameless, launcher, submission, assignment))
+        if not found:
+            return []
+        bench = Bench(workbench, LiveCatalogue(workbench))
+        return complaints(graded(course, bench, launcher, submission, assignment))
+
+    return judge
+
+
+@pytest.mark.parametrize(("path", "seed"), CASES)
 def test_what_is_right_gets_full_marks(
     path: Path,
     seed: str,
     course: Course,
-    benches: dict[str, Bench],
-    launcher: Launcher,
+    workbenches: dict[str, Workbench],
+    judged: Judged,
     tmp_path: Path,
 ) -> None:
     """A right variant gets full marks in all it defines, and no mistake is named."""
     submission = hand_in(course, path, tmp_path)
-    session = ChildSession(launcher, submission, course.limits)
-    try:
-        handle = SubmissionHandle(submission, session, course.limits)
-        exercises = defined(handle, course.by_id[path.parent.name])
-        assert exercises
-        result = grade(benches[seed], submission, session, Scope(exercises))
-    finally:
-        session.close()
-    assert complaints(result) == []
+    assert judged(workbenches[seed], submission, path.parent.name) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("head", HEADS, ids=[path.stem for path in HEADS])
+def test_a_wrapper_of_any_right_heads_gets_full_marks(
+    head: Path, course: Course, workbenches: dict[str, Workbench], judged: Judged, tmp_path: Path
+) -> None:
+    """Assignment 08 goes by the student's own heads, however these are written."""
+    submission = hand_in(course, WRAPPER, tmp_path, head)
+    assert judged(workbenches["1"], submission, WRAPPER.parent.name) == []
 
 
 def test_there_are_variants_of_every_assignment(course: Course) -> None:
