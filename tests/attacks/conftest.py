@@ -10,7 +10,7 @@ import stat
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ SECRET = "the-canary-sings-5d1c"
 MARK_OF_THE_NEIGHBOUR = "written by alice alone, 77e0"
 MARK_OF_THE_SOLUTION = "only the solution says so, 31fa"
 MARK_OF_THE_HIDDEN_CHECK = "only a hidden check says so, c0de"
+SECRETS = (SEED, SECRET, MARK_OF_THE_NEIGHBOUR, MARK_OF_THE_SOLUTION, MARK_OF_THE_HIDDEN_CHECK)
 
 MANIFEST = """\
 [course]
@@ -211,7 +212,10 @@ HELPERS = """\
 import ctypes, errno, os, stat
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOTTY, errno.EOPNOTSUPP)
+REFUSALS = (
+    *(errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOTTY),
+    *(errno.EOPNOTSUPP, errno.EXDEV),
+)
 
 
 def call(name, *arguments):
@@ -337,6 +341,7 @@ class Outside:
             "DATAGRAMS": self.datagrams.getsockname(),
             "STREAM": self.stream.getsockname(),
             "ABSTRACT": self.abstract.getsockname(),
+            "SECRETS_BACKWARDS": [secret[::-1] for secret in SECRETS],
         }
         return "".join(f"{name} = {value!r}\n" for name, value in known.items())
 
@@ -500,7 +505,7 @@ class Grader:
     launcher: WarmParent
     folder: Path
 
-    def submit(self, files: dict[str, str | bytes]) -> Result:
+    def submit(self, files: dict[str, str | bytes], **limits: float) -> Result:
         """Grade a submission of some files, then an honest one, and look around."""
         student = self.folder / "mallory"
         for name, content in files.items():
@@ -508,7 +513,8 @@ class Grader:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         before, parent = self.outside.look(), self.launcher.process.pid
-        result = grade_student(self.bench, self.launcher, Student("mallory", student))
+        bench = _with_limits(self.bench, limits)
+        result = grade_student(bench, self.launcher, Student("mallory", student))
         assert self.honest() == (FULL, {}, "")
         assert self.outside.look() == before
         assert self.launcher.process.pid == parent
@@ -525,10 +531,17 @@ class Grader:
         denied = {name: numbers[_column()] for name, numbers in sealing.DENIED.items()}
         return f"{self.outside.constants(self.launcher.process.pid)}DENIED = {denied!r}\n{HELPERS}"
 
-    def script(self, code: str, *, before: str = "", honest: str = HONEST) -> Verdict:
+    def script(self, code: str, *, before: str = "", **limits: float) -> Verdict:
         """Grade a script: what is known, an honest solution, then the attack's own code."""
-        parts = [self.constants(), textwrap.dedent(before), honest, textwrap.dedent(code)]
-        return verdict_of(self.submit({"01_first/first.py": "\n".join(parts)}))
+        parts = [self.constants(), textwrap.dedent(before), HONEST, textwrap.dedent(code)]
+        return verdict_of(self.submit({"01_first/first.py": "\n".join(parts)}, **limits))
+
+
+def _with_limits(bench: Bench, limits: dict[str, Any]) -> Bench:
+    """The same bench in a course that grants other limits."""
+    course = bench.workbench.course
+    course = replace(course, limits=replace(course.limits, **limits))
+    return replace(bench, workbench=replace(bench.workbench, course=course))
 
 
 def _column() -> int:
@@ -557,10 +570,10 @@ def attack(grader: Grader) -> Callable[..., Verdict]:
 
 
 @pytest.fixture
-def attempt(grader: Grader) -> Callable[[str], Verdict]:
+def attempt(grader: Grader) -> Callable[..., Verdict]:
     """Grades a script that tries what `ATTEMPTS` holds and fails if anything is not refused."""
 
-    def made(code: str) -> Verdict:
-        return grader.script(f"{textwrap.dedent(code)}\n{ATTEMPTS}")
+    def made(code: str, **limits: float) -> Verdict:
+        return grader.script(f"{textwrap.dedent(code)}\n{ATTEMPTS}", **limits)
 
     return made

@@ -1,5 +1,7 @@
 """Attacks that change torch, pytest or the servant: no verdict is given where they can reach."""
 
+import textwrap
+
 import pytest
 
 
@@ -19,7 +21,7 @@ CHANGES = {
     """,
     "every comparison of tensors": """
         for name in ("__eq__", "__ne__", "__le__", "__lt__", "__ge__", "__gt__"):
-            setattr(torch.Tensor, name, lambda self, other: torch.ones(()).bool())
+            setattr(torch.Tensor, name, lambda self, _: torch.ones(self.shape).bool())
     """,
     "pytest": """
         import pytest, _pytest.outcomes, _pytest.runner
@@ -31,7 +33,7 @@ CHANGES = {
         import json
         decode = json.loads
         json.loads = lambda *a, **k: decode(*a, **k)
-        json.JSONDecoder.decode = lambda self, text: {"outcome": "passed"}
+        json.JSONEncoder.default = lambda self, value: "passed"
     """,
     "math": """
         import math
@@ -74,9 +76,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_a_wrong_answer_stays_wrong_whatever_is_changed(attack, change):
     """The values are judged in another process."""
-    from textwrap import dedent
-
-    assert attack(f"def double(x):\n    return x\n\n{dedent(change)}") == NOT_DOUBLED
+    assert attack(f"def double(x):\n    return x\n\n{textwrap.dedent(change)}") == NOT_DOUBLED
 
 
 def test_a_servant_that_calls_everything_right_is_not_believed(attack):
@@ -133,20 +133,29 @@ def test_builtins_that_lie_cost_the_exercise(attack):
             return x
         """
     )
-    assert verdict == NOT_DOUBLED
+    assert verdict == (5, {"double": "crashed blocked blocked"}, "exit status 1")
 
 
-@pytest.mark.parametrize("name", ["detach", "contiguous", "numel", "data_ptr", "element_size"])
+REPLACED = {
+    "detach": (0, "failed blocked blocked", "raised AttributeError"),
+    "contiguous": (2, "failed blocked blocked", "raised AttributeError"),
+    "numel": (2, "crashed blocked blocked", "no answer"),
+    "element_size": (2, "crashed blocked blocked", "no answer"),
+    "data_ptr": (5, "passed failed failed", "wrong"),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
 def test_a_tensor_whose_methods_were_replaced_gains_nothing(attack, name):
-    """What the servant calls to pack a tensor."""
-    score, lost, _ = attack(
+    """What the servant calls to pack a tensor; it is missed by whatever comes later, too."""
+    score, lost, reason = attack(
         f"""
         def double(x):
             torch.Tensor.{name} = lambda self, *_: 0
             return x
         """
     )
-    assert (score, list(lost)) == (5, ["double"])
+    assert (score, lost["double"], reason) == REPLACED[name]
 
 
 def test_values_without_bytes_are_wrong_and_not_the_graders_fault(attack):

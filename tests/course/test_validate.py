@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SOLUTION = "solutions/01_scores/scores.py"
 MISTAKES = "solutions/01_scores/misconceptions.toml"
 OTHER_MISTAKES = "solutions/02_mixture/misconceptions.toml"

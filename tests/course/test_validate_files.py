@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 STUB = "assignments/01_scores/scores.py"
 NOTEBOOK = "assignments/01_scores/scores.ipynb"
 SOLUTION = "solutions/01_scores/scores.py"
