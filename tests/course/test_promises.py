@@ -1,0 +1,24 @@
+"""The course itself keeps its promises."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.validate import LEAST_SEPARATION, validate
+from grader.course import load_course
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_course_keeps_its_promises(root: Path) -> None:
+    """Stubs, solutions, misconceptions, ledger, files, points and release are as they should be.
+
+    Each misconception is named by the visible checks alone, which is what students have.
+    """
+    report = validate(load_course(root))
+    assert report.faults == []
+    known = sum(row.misconceptions for row in report.rows)
+    assert known >= 250
+    assert sum(row.recognised for row in report.rows) == known
+    assert sum(row.recognised_visibly for row in report.rows) == known
+    assert min(row.separation for row in report.rows) >= LEAST_SEPARATION
