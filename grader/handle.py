@@ -7,7 +7,7 @@ a `StudentOutcome`, which is no `Exception`, so that no check swallows it by acc
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
@@ -16,7 +16,7 @@ import torch
 from grader.course import Assignment, Exercise, Limits
 from grader.errors import GraderFault
 from grader.model import Outcome
-from grader.sessions.base import Session
+from grader.sessions.base import OwnFrame, Session
 from grader.submission import Submission
 from grader.wire import Frame, Packer, Reference, Unpacker, WireFault
 
@@ -30,6 +30,14 @@ OUTCOMES = {
     "blocked": Outcome.BLOCKED,
     "no_instance": Outcome.FAILED,
 }
+
+
+TOLD_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out_of_memory")
+"""What the student's own process can say of itself; of the others only the trusted side knows."""
+
+EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
+MAX_NAMES = 5_000
+MAX_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +220,11 @@ class SubmissionHandle:
                 failure = Failure("missing", message=f"{key} cannot be read: {problem}")
                 first = first or Located(key, failure, readable=False)
                 continue
-            header = self._open(key).header
-            failure_ = self._loading_failure(key, exercise.name, header)
+            opened = self._open(key)
+            header = opened.header
+            failure_ = self._loading_failure(key, exercise.name, opened)
             named = header.get("names")
-            names = tuple(n for n in named if isinstance(n, str)) if isinstance(named, list) else ()
+            names = _names(named)
             output = header.get("output")
             printed = output if isinstance(output, str) else ""
             located = Located(key, failure_, names=names, printed=printed)
@@ -224,11 +233,14 @@ class SubmissionHandle:
             first = first or located
         return first or Located("", Failure("missing"), readable=False)
 
-    def _loading_failure(self, key: str, name: str, header: dict[str, Any]) -> Failure | None:
+    def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What went wrong in the cell that was to define a name; else the first that went wrong."""
+        header = frame.header
         told = header.get("failures")
         if not isinstance(told, list) or not told:
-            return _failure(header["failure"]) if header.get("failure") is not None else None
+            ours = isinstance(frame, OwnFrame)
+            told_of = header.get("failure")
+            return None if told_of is None else _failure(told_of, is_ours=ours)
         failures = [_failure(entry) for entry in told]
         defines = re.compile(
             rf"^\s*(def|class)\s+{re.escape(name)}\b|^{re.escape(name)}\s*[:=]", re.M
@@ -316,7 +328,15 @@ class StudentHandle:
             "training": training,
         }
         frame = self._ask(header, packer.payload())
-        return self._answer(frame)
+        answer = self._answer(frame)
+        if cotangent is None:
+            return answer
+        if answer.gradients is None:
+            raise self._outcome(Failure("crashed", message="its process left out the gradients"))
+        names = [*map(str, range(len(args))), *kwargs]
+        complete = {name: answer.gradients.arguments.get(name) for name in names}
+        gradients = Gradients(answer.gradients.parameters, complete)
+        return replace(answer, gradients=gradients)
 
     def refusal(self, target: "str | Reference", *args: Any, **kwargs: Any) -> Failure | None:
         """The exception a call ends in, or None when it returns; everything else raises.
@@ -346,7 +366,7 @@ class StudentHandle:
         self._require_instance(instance)
         frame = self._ask({"verb": "state", "instance": instance.number, "values": values}, b"")
         try:
-            unpacker = self._unpacker(frame)
+            unpacker = Unpacker(frame.payload, takes_shapes=not values)
             parameters = unpacker.unpack(frame.header.get("parameters"))
             buffers = unpacker.unpack(frame.header.get("buffers"))
             unpacker.finish()
@@ -415,7 +435,10 @@ class StudentHandle:
         if isinstance(printed, str) and printed:
             self.printed.append(printed)
         if "failure" in frame.header:
-            raise self._outcome(self._explained(_failure(frame.header["failure"])))
+            failure = _failure(frame.header["failure"], is_ours=isinstance(frame, OwnFrame))
+            if failure.kind == "missing":
+                failure = replace(failure, message=str(header.get("name", "")))
+            raise self._outcome(self._explained(failure))
         return frame
 
     def _explained(self, failure: Failure) -> Failure:
@@ -446,12 +469,9 @@ class StudentHandle:
     def _outcome(self, failure: Failure) -> StudentOutcome:
         return StudentOutcome(failure, tuple(self.calls))
 
-    def _unpacker(self, frame: Frame) -> Unpacker:
-        return Unpacker(frame.payload)
-
     def _unpack(self, frame: Frame, key: str) -> Any:
         try:
-            unpacker = self._unpacker(frame)
+            unpacker = Unpacker(frame.payload)
             value = unpacker.unpack(frame.header.get(key))
             unpacker.finish()
         except WireFault as error:
@@ -460,7 +480,7 @@ class StudentHandle:
 
     def _answer(self, frame: Frame) -> Answer:
         try:
-            unpacker = self._unpacker(frame)
+            unpacker = Unpacker(frame.payload)
             value = unpacker.unpack(frame.header.get("value"))
             gradients = unpacker.unpack(frame.header.get("gradients"))
             unpacker.finish()
@@ -473,6 +493,12 @@ class StudentHandle:
             gradients=_gradients(gradients),
             printed=self.just_printed,
         )
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """The names a file defines, as told by the student's process: few enough and short enough."""
+    listed = value[:MAX_NAMES] if isinstance(value, list) else []
+    return tuple(name for name in listed if isinstance(name, str) and len(name) <= MAX_NAME)
 
 
 def _no_answer(error: WireFault) -> str:
@@ -506,19 +532,29 @@ def _is_lists(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, list) for item in value)
 
 
-def _failure(content: Any) -> Failure:
-    """A failure as the servant tells it; anything odd in it is dropped."""
-    if not isinstance(content, dict) or _text(content.get("kind")) not in OUTCOMES:
+def _failure(content: Any, *, is_ours: bool = False) -> Failure:
+    """A failure as it is told; what the student's process may not say is dropped.
+
+    Its words count for an exception, and are marked as such; every other reason is ours.
+    """
+    kinds = OUTCOMES if is_ours else TOLD_BY_SERVANTS
+    if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
         return Failure("crashed", message="its process told of a failure in no known way")
     bases = content.get("bases")
     return Failure(
         kind=content["kind"],
         type=_text(content.get("type")),
         bases=tuple(_text(base) for base in bases) if isinstance(bases, list) else (),
-        message=_text(content.get("message")),
+        message=_text(content.get("message")) if is_ours or _may_say(content) else "",
         place=_place(content.get("where")),
         own=content.get("own") is True,
     )
+
+
+def _may_say(content: dict[str, Any]) -> bool:
+    if content["kind"] == "not_attempted":
+        return EXERCISE_ID.fullmatch(_text(content.get("message"))) is not None
+    return bool(content["kind"] == "exception")
 
 
 def _place(content: Any) -> Place | None:

@@ -195,6 +195,7 @@ class Unpacker:
     Args:
         payload: the frame's bytes.
         resolve: what a `Reference` becomes on this side.
+        takes_shapes: whether tensors without values are expected.
 
     Raises:
         WireFault: when header and bytes do not agree.
@@ -202,12 +203,17 @@ class Unpacker:
 
     payload: bytes
     resolve: Callable[[Reference], object] = lambda reference: reference
+    takes_shapes: bool = False
     offset: int = 0
+    items: int = 0
 
     def unpack(self, node: Any, depth: int = 0) -> Any:
         """The value a node stands for."""
+        self.items += 1
         if depth > 2 * MAX_DEPTH:
             raise WireFault("a value is nested too deeply")
+        if self.items > 4 * MAX_ITEMS:
+            raise WireFault("a value has too many parts")
         if node is None or isinstance(node, bool | int | float | str):
             return node
         if not isinstance(node, dict) or len(node) != 1:
@@ -217,7 +223,7 @@ class Unpacker:
             return float(content)
         if tag == "tensor":
             return self._tensor(content)
-        if tag == "shape":
+        if tag == "shape" and self.takes_shapes:
             return _valueless(*_tensor_description(content))
         if tag == "reference":
             return self.resolve(_reference(content))

@@ -23,7 +23,11 @@ class Session(Protocol):
         """End the conversation; nothing of it is left behind."""
 
 
+class OwnFrame(Frame):
+    """An answer written by the trusted side: only its words on a failure are ours."""
+
+
 def failed(kind: str, message: str) -> Frame:
     """An answer written by the trusted side for a servant that gave none."""
     failure: dict[str, Any] = {"kind": kind, "type": "", "bases": [], "message": message}
-    return Frame({"failure": failure})
+    return OwnFrame({"failure": failure})

@@ -14,6 +14,7 @@ from grader.course import Exercise, Limits
 from grader.handle import Failure, StudentHandle, StudentOutcome, SubmissionHandle
 from grader.model import Outcome
 from grader.submission import Reading, Source, Submission
+from grader.sessions.base import failed
 from grader.wire import Frame, Reference
 
 OPENED = {"failures": [], "names": ["one"]}
@@ -219,7 +220,7 @@ def test_a_new_process_loads_the_file_again() -> None:
 @pytest.mark.parametrize("kind", ["timeout", "crashed", "out_of_memory"])
 def test_a_file_that_ended_its_process_is_not_loaded_again(kind: str) -> None:
     """Every exercise in it ends the same way, without another wait."""
-    session = FakeSession({"open": Frame({"failure": {"kind": kind, "message": "so"}})})
+    session = FakeSession({"open": failed(kind, "so")})
     student = student_of(session)
     first = failure_of(lambda: student.get("one"))
     session.generation = 2
