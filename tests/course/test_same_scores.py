@@ -28,9 +28,9 @@ from grader.grading import Bench, Scope, grade, grading_bench
 from grader.ledger import Ledger
 from grader.model import Outcome, Result
 from grader.results import to_json
-from grader.sessions.child import Launcher, default_launcher
+from grader.sessions.child import ChildSession, Launcher, default_launcher
 from grader.sessions.in_process import InProcessSession
-from grader.submission import Submission
+from grader.submission import Submission, read_submission
 from grader.workbench import live_workbench
 
 VARIANTS = Path(__file__).parent / "variants"
@@ -87,12 +87,11 @@ def scripts(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     bench = grading_bench(course, SEED)
     assert isinstance(bench.catalogue, LiveCatalogue)
     for number, assignment in enumerate(course.assignments):
-        answers = {"right": right_answer(assignment)}
+        answers = dict.fromkeys(("right", "half"), right_answer(assignment))
         mistaken = mistaken_answers(bench.catalogue, assignment)
         if 0 < len(mistaken) <= FEW:
-            answers |= {"mistaken": mistaken[0], "half": mistaken[-1]}
-        if number % 2:
-            answers["half"] = answers["right"]
+            answers["mistaken"] = mistaken[0]
+            answers["half"] = answers["half"] if number % 2 else mistaken[-1]
         for student, answer in answers.items():
             path = folder / student / assignment.id / f"{assignment.module}.py"
             path.parent.mkdir(parents=True)
@@ -212,6 +211,25 @@ def test_a_notebook_gets_what_a_script_of_the_same_code_gets(
     students = read_class(notebooks)
     found = {one.id: scores(record(grade_student(bench, launcher, one))) for one in students}
     assert found == {student: scores(content) for student, content in usual.items()}
+
+
+def test_what_a_wrapper_lacks_is_no_mistake_in_either_form(
+    course: Course, scripts: Path, notebooks: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    """Without the head of assignment 07, the wrapper of 08 is blocked, in a notebook as well."""
+    exercise = course.exercises["08_multi_head_wrapper/MultiHeadAttentionWrapper"]
+    bench = Bench(live_workbench(course, SEED), RecordedCatalogue({}))
+    found = []
+    for form in (scripts, notebooks):
+        folder = tmp_path / form.name
+        shutil.copytree(form / "right" / exercise.assignment, folder / exercise.assignment)
+        submission = read_submission(course, folder, "someone")
+        session = ChildSession(launcher, submission, course.limits)
+        result = grade(bench, submission, session, Scope({exercise.id: exercise}))
+        session.close()
+        found.append(set(scores(record(result))[exercise.id]["checks"].values()))
+    bench.close()
+    assert found == [{Outcome.BLOCKED}, {Outcome.BLOCKED}]
 
 
 # As root, and as somebody who is not.

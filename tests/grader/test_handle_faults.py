@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from grader.course import Exercise, Limits
 from grader.handle import Failure, StudentHandle, StudentOutcome, SubmissionHandle
 from grader.model import Outcome
-from grader.submission import Reading, Source, Submission
 from grader.sessions.base import failed
+from grader.submission import Reading, Source, Submission
 from grader.wire import Frame, Reference
 
 OPENED = {"failures": [], "names": ["one"]}
