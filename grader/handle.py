@@ -247,7 +247,10 @@ class SubmissionHandle:
         )
         cells = {c.number for c in self.submission.sources[key].cells if defines.search(c.text)}
         in_cell = [f for f in failures if f.place is not None and f.place.cell in cells]
-        return (in_cell or failures)[0]
+        # What lacks another assignment's file fails further down for lack of what came with it.
+        lacking = {f"No module named '{a.module}'" for a in self.assignments}
+        lacks = [failure for failure in failures if failure.message in lacking]
+        return (lacks or in_cell or failures)[0]
 
     def _open(self, key: str) -> Frame:
         """Load a file, once per process; one that killed its process is not run again."""

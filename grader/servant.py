@@ -263,6 +263,7 @@ def _state(instance: object, packer: Packer) -> dict[str, Any]:
         name: _describe(value)
         for prefix, module in instance.named_modules()
         for name, value, _ in _loose(module, f"{prefix}." if prefix else "")
+        if not _is_single_number(value)
     }
     return _state_header(packer, parameters, buffers, loose, aliases, instance.training)
 
@@ -282,6 +283,11 @@ def _state_header(
         "aliases": aliases,
         "training": training,
     }
+
+
+def _is_single_number(value: object) -> bool:
+    """A scale kept as a tensor works on every device; it need not move with the module."""
+    return isinstance(value, torch.Tensor) and value.dim() == 0
 
 
 def _describe(value: object) -> str:

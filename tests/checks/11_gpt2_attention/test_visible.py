@@ -257,7 +257,9 @@ class TestGPT2MultiHeadAttention:
         results = []
         for how in ({}, {"dropout": 0.1}):
             layer = showing_layer(student, parameters, **how)
-            results.append(shown_weights(student, judge, layer, training=True, seed=1)[0])
+            shown = shown_weights(student, judge, layer, training=True, seed=1)[0]
+            # What is kept is scaled alike in every draw; of 16 copies each weight is kept in one.
+            results.append(shown.amax(dim=0))
         is_same = torch.allclose(*results, rtol=0, atol=1e-5, equal_nan=True)
         judge.that(is_same, "Without an argument it does not do what dropout=0.1 does")
 
