@@ -147,6 +147,8 @@ def is_the_heads_fault(student, failure):
         return "No module named 'causal_attention'" in why or f"'{HEAD}' from" in why
     if failure.kind in ("not_attempted", "blocked"):
         return False
+    if failure.type == "NameError" and f"'{HEAD}'" in failure.message:
+        return True
     found = trouble(student, HEAD)
     return found is not None and found.kind != "missing"
 
