@@ -202,8 +202,7 @@ def _cover(
             {
                 id_
                 for id_, trace in failing.items()
-                if _fails_alike(entry, id_, trace)
-                and (trace.is_telling or not _is_contradicted(entry, student))
+                if _fails_alike(entry, id_, trace) and not _is_contradicted(entry, student)
             },
             entry,
         )

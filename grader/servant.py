@@ -259,11 +259,12 @@ def _state(instance: object, packer: Packer) -> dict[str, Any]:
     for name, tensor in [*parameters.items(), *buffers.items()]:
         by_identity.setdefault(id(tensor), []).append(name)
     aliases = [names for names in by_identity.values() if len(names) > 1]
+    registered = {id(part) for part in (*instance.modules(), *parameters.values())}
     loose = {
         name: _describe(value)
         for prefix, module in instance.named_modules()
         for name, value, _ in _loose(module, f"{prefix}." if prefix else "")
-        if not _is_single_number(value)
+        if not _is_single_number(value) and id(value) not in registered
     }
     return _state_header(packer, parameters, buffers, loose, aliases, instance.training)
 
@@ -326,6 +327,8 @@ def _setter(owner: Any, key: Any) -> Callable[[Any], None]:
 
 def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """Give parameters (or tensors kept as plain attributes) the values and their dtype."""
+    if isinstance(instance, nn.Module):
+        _convert(instance, values)
     parameters: dict[str, torch.Tensor] = {}
     setters: dict[str, Callable[[Any], None]] = {}
     if isinstance(instance, nn.Module):
@@ -356,10 +359,19 @@ def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any
     return {"report": report, "not_given": not_given}
 
 
+def _convert(module: nn.Module, values: Mapping[str, torch.Tensor]) -> None:
+    """Give a module's floating-point buffers the dtype that its parameters are about to have."""
+    given = {value.dtype for value in values.values() if value.is_floating_point()}
+    held = {p.dtype for p in module.parameters() if p.is_floating_point()}
+    if len(given) == 1 and held and given != held:
+        module.to(given.pop())
+
+
 def _matches(name: str, parameters: Mapping[str, torch.Tensor]) -> list[str]:
     if name in parameters:
         return [name]
-    return [known for known in parameters if known.endswith(f".{name}")]
+    found = {id(t): known for known, t in parameters.items() if known.endswith(f".{name}")}
+    return list(found.values())
 
 
 def _give(tensor: torch.Tensor, value: torch.Tensor, put: Callable[[Any], None] | None) -> str:

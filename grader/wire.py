@@ -9,6 +9,7 @@ and torch only.
 import ctypes
 import json
 import math
+import numbers
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -123,10 +124,10 @@ class Packer:
             return {"unsupported": "a value too deep or too long"}
         if value is None or isinstance(value, bool):
             return value if value is None else bool(value)
-        if isinstance(value, int):
+        if isinstance(value, numbers.Integral):  # numpy's, too
             number = int(value)
             return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
-        if isinstance(value, float):
+        if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
             number_ = float(value)
             return number_ if math.isfinite(number_) else {"float": repr(number_)}
         if isinstance(value, str):
