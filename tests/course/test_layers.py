@@ -25,6 +25,7 @@ LAYERS = [
     "messages diagnosis",
     "recording scoring results",
     "workbench",
+    "checks",
     "pytest_plugin",
     "catalogue",
     "grading",
