@@ -84,6 +84,10 @@ def serve(connection: socket.socket, limits: dict[str, Any]) -> None:
     with contextlib.suppress(EOFError, ConnectionError, WireFault):
         while True:
             frame = reader.receive(connection).frame()
+            seconds = limits[
+                "load_seconds" if frame.header["verb"] == "open" else "request_seconds"
+            ]
+            alarm.set(frame.header.pop("seconds", seconds))
             send(connection, _answer_in_time(servant, frame, alarm))
 
 
@@ -116,7 +120,6 @@ class Alarm:
 def _answer_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
     """Answer, or say where the student's code was when its time was up."""
     try:
-        alarm.set(frame.header.pop("seconds", 0))
         answer = servant.answer(frame)
         alarm.is_heard = False
     except OutOfTime as error:

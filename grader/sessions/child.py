@@ -3,6 +3,8 @@
 import signal
 import socket
 import time
+from collections import deque
+from dataclasses import dataclass
 
 from grader.course import Limits
 from grader.errors import GraderFault
@@ -11,6 +13,8 @@ from grader.sessions.launchers import START_SECONDS, Child, Launcher
 from grader.submission import Submission
 from grader.wire import Frame, Raw, Reader, WireFault, encode
 
+HURRY = 5.0
+"""Seconds beyond those of one request; with less than that left, requests are not kept for others."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
 
@@ -37,6 +41,14 @@ class _Deadline:
         """Write all bytes."""
         self._wait()
         self.connection.sendall(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A request as it was sent, and the answer as it came."""
+
+    request: bytes
+    answer: Raw | OwnFrame
 
 
 class ChildSession:
@@ -67,16 +79,38 @@ class ChildSession:
         self.reader = Reader()
         self.is_fresh = False
         self.seconds_left = limits.submission_seconds
+        self.heard: list[Heard] = []
+        self.at_hand: deque[Heard] = deque()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no process of this submission has died."""
+        return self.generation == 1
+
+    @property
+    def has_time(self) -> bool:
+        """Whether a request may take the time that the course grants each of them."""
+        return self.seconds_left > self.limits.request_seconds + HURRY
+
+    def listen(self) -> None:
+        """Write down from now on what is asked and answered."""
+        self.heard.clear()
+        self.at_hand.clear()
+
+    def again(self) -> None:
+        """Answer the same requests from what was heard since `listen`, before the child is asked."""
+        self.at_hand = deque(self.heard)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
         if frame.header["verb"] == "forget":  # told with the next request, not in one of its own
             self.is_fresh = True
             return Frame({})
-        seconds = max(0.0, min(seconds, self.seconds_left))
-        # The child names the line it was in when its time is up; a child that does not is ended.
-        header = {**frame.header, "seconds": seconds, "fresh": self.is_fresh}
-        answer = self.exchange(encode(Frame(header, frame.payload)), seconds)
+        header = {**frame.header, "fresh": self.is_fresh}
+        if self.seconds_left < seconds:
+            seconds = header["seconds"] = max(0.0, self.seconds_left)
+        request = encode(Frame(header, frame.payload))
+        answer = self._at_hand(request) if self.at_hand else self.exchange(request, seconds)
         if isinstance(answer, OwnFrame):
             return answer
         try:
@@ -84,8 +118,20 @@ class ChildSession:
         except WireFault as error:
             return self._garbled(error)
 
+    def _at_hand(self, request: bytes) -> Raw | OwnFrame:
+        heard = self.at_hand.popleft()
+        if heard.request != request and self.has_time:
+            raise GraderFault("a check asks something else when it is given the same answers")
+        self.is_fresh = False
+        return heard.answer
+
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
         """The same for a request that is encoded already; the answer as it came."""
+        answer = self._answer(request, seconds)
+        self.heard.append(Heard(request, answer))
+        return answer
+
+    def _answer(self, request: bytes, seconds: float) -> Raw | OwnFrame:
         if self.seconds_left <= 0:
             total = self.limits.submission_seconds
             return failed("timeout", f"the {total:g} seconds for the whole submission are used up")

@@ -26,6 +26,7 @@ LAYERS = [
     "messages diagnosis",
     "recording scoring results",
     "workbench",
+    "replay",
     "checks",
     "pytest_plugin",
     "catalogue",
