@@ -80,6 +80,8 @@ def grade(
     Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
     with 3 when a score is undecided; with 130 when interrupted.
     """
+    from rich.markup import escape
+
     from grader.class_run import ClassRun
     from grader.classroom import read_class
     from grader.cli.progress import progress
@@ -101,7 +103,10 @@ def grade(
     _tell(screen, rows, out, sum(a.max_score for a in course.assignments), isolation)
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
-        click.echo(f"UNDECIDED, the grader failed: {', '.join(undecided)}", err=True)
+        told = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
+        screen.print(f"[bold magenta]{escape(told)}[/]")
+        if quiet:
+            click.echo(told, err=True)
     raise SystemExit(3 if undecided else 0)
 
 
