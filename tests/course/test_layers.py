@@ -22,7 +22,7 @@ LAYERS = [
     "sessions.in_process sessions.child sessions.traced",
     "handle ledger draw",
     "judging sessions.sealed",
-    "messages diagnosis",
+    "messages diagnosis places",
     "recording scoring results",
     "workbench",
     "pytest_plugin",
