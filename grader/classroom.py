@@ -1,19 +1,19 @@
 """Grades a class: finds the students, grades each, writes the results down."""
 
-import csv
-import io
 import json
 import os
 import secrets
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.classlists import read_roster
 from grader.course import Course
 from grader.errors import GraderError, UsageError
 from grader.grading import Bench, Scope, grade, grading_bench, not_submitted, undecided
 from grader.model import Result
+from grader.reports.scores import scores_csv
 from grader.results import for_student, points, to_json
 from grader.sessions.child import ChildSession, Launcher
 from grader.submission import FORMS, Submission, read_submission
@@ -48,32 +48,13 @@ def read_class(
         return [Student(submissions.resolve().name, submissions)]
     folders = [path for path in submissions.iterdir() if not path.name.startswith(".")]
     found = {path.name: path for path in folders if path.is_dir() and not path.is_symlink()}
-    names = {*found, *_roster(roster)}
+    listed = read_roster(roster) if roster is not None else []
+    names = {*found, *(enrolled.student for enrolled in listed)}
     if not names:
         raise UsageError(
             f"{submissions} holds no student's folder. Expected is <student>/<nn_assignment>/<file>."
         )
     return [Student(name, found.get(name)) for name in sorted(names)]
-
-
-def _roster(path: Path | None) -> list[str]:
-    if path is None:
-        return []
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"The roster {path} cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"The roster {path} is not text in UTF-8.") from error
-    rows = csv.DictReader(io.StringIO(text))
-    if "student" not in (rows.fieldnames or []):
-        found = ", ".join(rows.fieldnames or []) or "nothing"
-        raise UsageError(f"The roster {path} has no column `student`; its first line has {found}.")
-    names = [row["student"].strip() for row in rows if (row["student"] or "").strip()]
-    for name in names:
-        if name.startswith(".") or not name.isprintable() or {"/", "\\"} & set(name):
-            raise UsageError(f"The roster {path} lists {name!r}, which cannot be a folder's name.")
-    return names
 
 
 def grade_class(
@@ -141,32 +122,6 @@ def write_text(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
     temporary.replace(path)
-
-
-def scores_csv(course: Course, results: Iterable[Result]) -> str:
-    """One row per student: blank for no submission, `undecided` where the grader failed."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    ids = list(course.exercises)
-    writer.writerow(["student", "score", "max_score", *ids])
-    for result in results:
-        exercises = {e.id: e for a in result.assignments for e in a.exercises}
-        cells = [_cell(result, exercises[i].score if i in exercises else None) for i in ids]
-        writer.writerow(
-            [_safe(result.student), _cell(result, result.score), result.max_score, *cells]
-        )
-    return text.getvalue()
-
-
-def _cell(result: Result, score: Any) -> object:
-    if score is not None:
-        return points(score)
-    return "undecided" if result.submitted else ""
-
-
-def _safe(text: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
 def summary(results: list[Result]) -> dict[str, Any]:

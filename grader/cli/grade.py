@@ -1,8 +1,18 @@
 """`grader grade`: a class, all checks."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from grader.reports.registry import GRADE_REPORTS
+
+if TYPE_CHECKING:
+    from grader.arrivals import Arrived
+    from grader.course import Course
+    from grader.model import Result
 
 
 @click.command()
@@ -26,30 +36,48 @@ import click
     show_default=True,
     help="How student code is kept apart; `process` is not sealed.",
 )
+@click.option(
+    "--report",
+    "reports",
+    type=click.Choice(GRADE_REPORTS),
+    multiple=True,
+    help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
+)
 def grade(
-    submissions: Path, out: Path, roster: Path | None, seed: int | None, isolation: str
+    submissions: Path,
+    out: Path,
+    roster: Path | None,
+    seed: int | None,
+    isolation: str,
+    reports: tuple[str, ...],
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
     A student's folder holds a folder per assignment (<student>/<nn_assignment>/<file>), or the
     files flat, or one file or notebook that defines everything. A single file is a class of one.
+    A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
+    gives for a whole class are read as they are.
 
     Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
     with 3 when a score is undecided.
     """
-    from grader.classroom import grade_class, read_class, write_outputs
+    from grader.arrivals import arrive
+    from grader.classroom import grade_class, write_outputs
     from grader.cli.render import class_table, console
     from grader.course import find_course, load_course
     from grader.sessions.child import default_launcher
     from grader.sessions.sealed import sealed_launcher
 
     course = load_course(find_course(Path.cwd()))
-    students = read_class(submissions, roster, course.by_id)
     is_sealed = isolation == "sealed"
-    launcher = sealed_launcher() if is_sealed else default_launcher()
-    results = list(grade_class(course, students, launcher, seed))
+    with arrive(course, submissions, roster) as arrived:
+        launcher = sealed_launcher() if is_sealed else default_launcher()
+        results = list(grade_class(course, arrived.students, launcher, seed))
     write_outputs(course, results, out)
+    _report(course, results, arrived, out, reports)
     screen = console()
+    for note in arrived.notes:
+        screen.print(note, markup=False, soft_wrap=True)
     screen.print(class_table(results, sum(a.max_score for a in course.assignments)))
     if not is_sealed:
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
@@ -58,3 +86,19 @@ def grade(
     if undecided:
         screen.print(f"[bold magenta]UNDECIDED, the grader failed: {', '.join(undecided)}[/]")
     raise SystemExit(3 if undecided else 0)
+
+
+def _report(
+    course: "Course",
+    results: "list[Result]",
+    arrived: "Arrived",
+    out: Path,
+    names: tuple[str, ...],
+) -> None:
+    """Write the reports asked for into `reports/`."""
+    from grader.reports.base import ClassRun
+    from grader.reports.registry import graded
+    from grader.reports.writing import write_reports
+
+    run = ClassRun(course, results, dict(os.environ), datetime.now(UTC), arrived.roster)
+    write_reports(graded(names, run), out / "reports")
