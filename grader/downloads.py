@@ -143,7 +143,7 @@ def lay_out(course: Course, hand: Hand, folder: Path) -> list[str]:
 
 
 def _placed(source: Path, folder: Path, inner: PurePosixPath) -> list[str]:
-    """Move a file to its place among a student's files."""
+    """Copy a file to its place among a student's files."""
     target = folder / inner
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def _placed(source: Path, folder: Path, inner: PurePosixPath) -> list[str]:
         return [f"{inner} lies in a folder that has a file's name"]
     if target.exists():
         return [f"{inner} was handed in twice; the first one was taken"]
-    shutil.move(source, target)
+    shutil.copyfile(source, target)
     return []
 
 

@@ -38,7 +38,7 @@ def check(run: CheckRun) -> Checked:
 def grade(run: ClassRun) -> Iterator[File]:
     """A file per student with the value of `result`."""
     for result in run.results:
-        text = None if result.score is None else encoded(for_student(result))
+        text = None if not result.submitted else encoded(for_student(result))
         yield File(f"{result.student}.txt", text)
 
 

@@ -38,9 +38,10 @@ LAYERS = [
     "arrivals",
     "authoring.generate authoring.record",
     "release.students",
+    "release.github release.gradescope",
     "authoring.validate",
     "cli.render",
-    "notebook cli.check cli.hint cli.grade cli.author cli.doctor",
+    "notebook cli.check cli.hint cli.grade cli.author cli.doctor cli.gradescope",
     "cli",
 ]
 """Each line imports only from lines above it (and `cli.check` from nothing beside it)."""
