@@ -4,7 +4,6 @@ Only what can be graded is written: scripts, notebooks, zips inside the zip, and
 timestamps. Everything that is left out for a reason worth knowing is told.
 """
 
-import lzma
 import re
 import stat
 import struct
@@ -24,6 +23,8 @@ UTF8_FLAG = 0x800
 ENCRYPTED_FLAG = 0x1
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """The others can ask for memory without bound."""
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error, OverflowError)
+"""What Python's reader raises for an archive that is not whole."""
 CHUNK = 1 << 16
 MIB = 1 << 20
 
@@ -86,7 +87,7 @@ def unpack(archive: Path, folder: Path, caps: Caps) -> Unpacked:
     try:
         with zipfile.ZipFile(archive) as opened:
             return _Unpacking(opened, folder, caps).run()
-    except (zipfile.BadZipFile, ValueError, struct.error, OverflowError) as error:
+    except (*DAMAGE, NotImplementedError) as error:
         raise ArchiveError(f"{archive.name} is no zip that can be read ({error}).") from error
 
 
@@ -160,7 +161,7 @@ class _Unpacking:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             problem = self._copy(entry, target)
-        except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        except (OSError, *DAMAGE) as error:
             problem = f"is damaged ({error})"
         except (RuntimeError, NotImplementedError) as error:
             problem = f"cannot be unpacked ({error})"

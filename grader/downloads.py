@@ -134,7 +134,7 @@ def lay_out(course: Course, hand: Hand, folder: Path) -> list[str]:
     problems = []
     for source, inner in hand.files:
         if inner.suffix.lower() == ".zip":
-            problems += _nested(source, folder, allowance, 1)
+            problems += _nested(source, inner.name, folder, allowance, 1)
         else:
             problems += _placed(source, folder, _without_attempt(course, inner))
     _lift(course, folder)
@@ -155,22 +155,22 @@ def _placed(source: Path, folder: Path, inner: PurePosixPath) -> list[str]:
     return []
 
 
-def _nested(archive: Path, folder: Path, allowance: Allowance, depth: int) -> list[str]:
+def _nested(archive: Path, name: str, folder: Path, allowance: Allowance, depth: int) -> list[str]:
     """Unpack a student's own zip beside their other files."""
     allowance.archives -= 1
     if depth > MAX_NESTING:
-        return [f"{archive.name} lies too deep in other zips and was not unpacked"]
+        return [f"{name} lies too deep in other zips and was not unpacked"]
     if allowance.archives < 0 or allowance.size < MIB:
-        return [f"{archive.name} was not unpacked: it is one zip too many"]
+        return [f"{name} was not unpacked: it is one zip too many"]
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         caps = replace(STUDENT_CAPS, total=allowance.size)
         try:
             unpacked = unpack(archive, Path(temporary), caps)
         except ArchiveError as error:
             allowance.size -= sum(path.stat().st_size for path in _all_files(Path(temporary)))
-            return [f"{archive.name} was not unpacked: {str(error).rstrip('.')}"]
+            return [f"{name} was not unpacked: {str(error).rstrip('.')}"]
         allowance.size -= unpacked.size
-        problems = [f"left out of {archive.name}: {problem}" for problem in unpacked.problems]
+        problems = [f"left out of {name}: {problem}" for problem in unpacked.problems]
         return problems + _merged(unpacked, Path(temporary), folder, allowance, depth)
 
 
@@ -180,7 +180,7 @@ def _merged(
     problems = []
     for path in unpacked.files:
         if path.suffix.lower() == ".zip":
-            problems += _nested(source / path, folder, allowance, depth + 1)
+            problems += _nested(source / path, path.name, folder, allowance, depth + 1)
         elif path.name != TIMESTAMP:  # a student's own word on when it was handed in
             problems += _placed(source / path, folder, path)
     return problems
