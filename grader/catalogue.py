@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Protocol
 
+from grader.checks import Check, Conduct, conclude
 from grader.course import Exercise
 from grader.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.handle import StudentOutcome, SubmissionHandle
 from grader.misconceptions import Misconception, edited, read_misconceptions
 from grader.model import Finding, Outcome
 from grader.notebooks import Cell
-from grader.pytest_plugin import Check, Conduct, conclude
 from grader.sessions.in_process import InProcessSession
 from grader.submission import Submission
 from grader.workbench import Workbench, read_solutions

@@ -23,6 +23,8 @@ MAX_DEPTH = 24
 MAX_ITEMS = 20_000
 MAX_TEXT = 20_000
 MAX_INT_BITS = 4_096
+MAX_KEY_BITS = 60
+"""Python hashes integers modulo 2**61 - 1; keys of one hash make a mapping's cost quadratic."""
 MAX_RANK = 16
 MAX_AXIS = 2**31 - 1
 MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
@@ -245,6 +247,8 @@ class Unpacker:
             key = self.unpack(pair[0], depth + 1)
             if not isinstance(key, str | int | float | bool | None):
                 key = f"<key {len(mapping)}>"
+            elif isinstance(key, int) and key.bit_length() > MAX_KEY_BITS:
+                raise WireFault("a mapping has a huge number as a key")
             mapping[key] = self.unpack(pair[1], depth + 1)
         return mapping
 

@@ -53,7 +53,9 @@ class Child(Protocol):
 class Launcher(Protocol):
     """Makes child processes."""
 
-    isolation: tuple[str, ...]
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
 
     def launch(self, limits: Limits, generation: int) -> Child:
         """Start a child that waits for its first request."""
@@ -68,6 +70,14 @@ class Seal:
 
     sealed: bool = False
     namespaces: bool = False
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """The layers in words, as results record them."""
+        seal = ("sealed",) if self.sealed else ()
+        layers = ("landlock", "seccomp") if self.sealed else ()
+        namespaces = ("namespaces",) if self.namespaces else ()
+        return (*seal, "child process", "limits", *layers, *namespaces)
 
 
 def child_arguments(
@@ -137,7 +147,10 @@ class SpawnedChild:
 class SpawnLauncher:
     """Starts an interpreter for each submission: slow, and possible everywhere."""
 
-    isolation: tuple[str, ...] = ("child process", "limits")
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
+        return Seal().isolation
 
     def launch(self, limits: Limits, generation: int) -> Child:
         """Start a fresh interpreter."""
@@ -152,17 +165,23 @@ class ForkedChild:
 
     def __init__(self, parent: "WarmParent", limits: Limits, generation: int) -> None:
         self.parent = parent
-        self.folder = tempfile.mkdtemp(prefix="submission-")
+        # A sealed child mounts a folder of its own on the parent's, or may write nowhere.
+        self.own_folder = None if parent.seal.sealed else tempfile.mkdtemp(prefix="submission-")
         self.connection, theirs = socket.socketpair()
-        arguments = child_arguments(limits, generation, self.folder, parent.seal)
+        folder = self.own_folder or parent.folder
+        arguments = child_arguments(limits, generation, folder, parent.seal)
         try:
             self.pid = parent.fork(arguments, theirs.fileno())
         except GraderFault:
             self.connection.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._remove_folder()
             raise
         finally:
             theirs.close()
+
+    def _remove_folder(self) -> None:
+        if self.own_folder is not None:
+            shutil.rmtree(self.own_folder, ignore_errors=True)
 
     def end(self, patience: float) -> int | None:
         """Have the fork and its group killed and reaped, and remove its folder."""
@@ -171,28 +190,28 @@ class ForkedChild:
             status = self.parent.command({"reap": self.pid, "patience": patience})["status"]
         except GraderFault:  # the warm parent is gone, and its children with it
             status = None
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._remove_folder()
         return None if status is None else os.waitstatus_to_exitcode(status)
 
 
 class WarmParent:
     """A process that has torch imported, knows no secret, and forks a child per submission."""
 
-    isolation: tuple[str, ...] = ("child process", "limits")
-
     def __init__(self, seal: Seal | None = None) -> None:
         self.seal = seal or Seal()
-        if self.seal.sealed:
-            self.isolation = ("sealed", "child process", "limits", "landlock", "seccomp")
-        if self.seal.namespaces:
-            self.isolation = (*self.isolation, "namespaces")
         self._start()
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
+        return self.seal.isolation
 
     def _start(self) -> None:
         self.is_closed = False
+        self.folder = tempfile.mkdtemp(prefix="submissions-")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.process = subprocess.Popen(
-            _command("warm_parent", theirs.fileno()),
+            _command("warm_parent", theirs.fileno(), self.folder),
             env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -254,6 +273,7 @@ class WarmParent:
         self.control.close()
         self.process.kill()
         self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def default_launcher() -> Launcher:

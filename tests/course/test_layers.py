@@ -30,6 +30,7 @@ LAYERS = [
     "reports.gradebooks",
     "reports.registry",
     "workbench",
+    "checks",
     "pytest_plugin",
     "catalogue",
     "grading",
