@@ -181,6 +181,19 @@ def test_a_student_repository_protects_what_is_not_the_students(released) -> Non
     assert {".github/workflows/check.yml", ".gitattributes", "grader/cli/__init__.py"} <= listed
 
 
+def test_a_student_repository_is_the_students_copy_and_a_few_files_more(released) -> None:
+    """What is true of what the one gives away is true of the other."""
+    copies = {}
+    for audience in ("students", "github"):
+        place, _ = released(audience)
+        files = [path for path in place.rglob("*") if path.is_file()]
+        copies[audience] = {p.relative_to(place).as_posix(): p.read_bytes() for p in files}
+    more = copies["github"].keys() - copies["students"].keys()
+    assert more == {PROTECTED, ".gitattributes", ".gitignore", ".github/workflows/check.yml"}
+    del copies["students"]["README.md"]
+    assert copies["students"].items() <= copies["github"].items()
+
+
 @pytest.mark.parametrize("audience", ["students", "github"])
 def test_nothing_for_students_has_a_template_for_gradescope(released, audience) -> None:
     """Nor solutions, nor hidden checks."""
@@ -226,6 +239,39 @@ def ran_autograder(root):
     )
     path = root / "results" / "results.json"
     return done, path.read_text("utf-8") if path.exists() else None
+
+
+def test_setup_installs_the_course_with_the_newest_python(autograder, tmp_path) -> None:
+    """Gradescope runs it as root on an image whose own Python may be too old."""
+    shutil.rmtree(autograder / "source" / "venv")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    tool = f"""\
+#!/bin/sh
+echo "$(basename "$0") $*" >> '{tmp_path}/calls'
+if [ "$1" = -m ]; then
+  mkdir -p "$3/bin"
+  cp "$0" "$3/bin/pip"
+  cp "$0" "$3/bin/grader"
+fi
+"""
+    for name in ("apt-get", "python3.11", "python3.12"):
+        (tools / name).write_text(tool)
+        (tools / name).chmod(0o755)
+    done = subprocess.run(
+        ["/bin/bash", autograder / "source" / "setup.sh"],
+        env={"PATH": f"{tools}:/usr/bin:/bin", "GRADER_AUTOGRADER": str(autograder)},
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[-3:] == [
+        f"python3.12 -m venv {autograder}/source/venv",
+        "pip install --constraint constraints.txt .",
+        "grader doctor",
+    ]
+    assert not [call for call in calls if call.startswith("apt-get")]
 
 
 @pytest.mark.slow
@@ -298,12 +344,14 @@ def test_where_the_kernel_cannot_seal_it_says_so(
     """To the student, too; and grades without."""
     from grader.sessions import sealed
 
-    layer = sealed.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
-    monkeypatch.setattr(sealed, "examine", lambda: (layer,))
+    def refuse():
+        raise sealed.CannotSealError("This machine cannot seal student code (no Landlock).")
+
+    monkeypatch.setattr(sealed, "sealed_launcher", refuse)
     (autograder / "submission" / "scores.py").write_text(UNSCALED)
     ran = grader("gradescope", "--root", autograder)
     assert ran.code == 0
-    assert "this kernel has no Landlock" in ran.err
+    assert ran.err == "This machine cannot seal student code (no Landlock).\n"
     record = schemas.gradescope((autograder / "results" / "results.json").read_text("utf-8"))
     assert record["output"].startswith("Graded without a seal: this machine's kernel does not")
 
