@@ -99,8 +99,7 @@ def _check_directory(archive: Path, caps: Caps) -> None:
     """
     try:
         with archive.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - 66_000))
+            file.seek(max(0, file.seek(0, 2) - 66_000))
             tail = file.read()
     except OSError as error:
         raise ArchiveError(f"{archive.name} cannot be read ({error.strerror}).") from error
@@ -108,8 +107,10 @@ def _check_directory(archive: Path, caps: Caps) -> None:
     if found < 0 or len(tail) < found + 22:
         raise ArchiveError(f"{archive.name} is no zip that can be read.")
     (length,) = struct.unpack_from("<I", tail, found + 12)
-    is_long = length == 0xFFFFFFFF  # it stands elsewhere, in an archive beyond 4 GiB
-    if (size if is_long else length) > caps.directory:
+    if found >= 76 and tail[found - 76 : found - 72] == b"PK\x06\x06":
+        # An archive with 64-bit sizes has them right before; Python believes those.
+        (length,) = struct.unpack_from("<Q", tail, found - 36)
+    if length > caps.directory:
         raise ArchiveError(f"{archive.name} lists too many files to be a class's work.")
 
 

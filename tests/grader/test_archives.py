@@ -163,6 +163,21 @@ def test_a_long_list_of_contents_is_not_even_read(make, tmp_path) -> None:
         unpack(path, tmp_path / "out", replace(STUDENT_CAPS, directory=1000))
 
 
+def test_a_long_list_cannot_hide_behind_64_bit_sizes(make, tmp_path) -> None:
+    """Python believes the wide size where there is one, so that is the one that is looked at."""
+    path = make(*((f"{n}.py", b"") for n in range(30)))
+    data = path.read_bytes()
+    end = data.index(b"PK\x05\x06")
+    size, start = struct.unpack_from("<2I", data, end + 12)
+    record = struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 45, 45, 0, 0, 30, 30, size, start)
+    locator = struct.pack("<4sIQI", b"PK\6\7", 0, end, 1)
+    tail = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 30, 30, 10, start, 0)
+    path.write_bytes(data[:end] + record + locator + tail)
+    assert len(unpack(path, tmp_path / "out", STUDENT_CAPS).files) == 30
+    with pytest.raises(ArchiveError, match="lists too many files"):
+        unpack(path, tmp_path / "again", replace(STUDENT_CAPS, directory=1000))
+
+
 def test_entries_that_share_their_bytes_count_each(make, tmp_path) -> None:
     """A bomb of overlapping entries unpacks once, and is then counted as often as it is listed."""
     path = make(("a.py", bytes(range(256)) * 2000))
