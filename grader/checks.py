@@ -14,6 +14,8 @@ from grader.judging import Mismatch
 from grader.messages import explain_difference, explain_failure
 from grader.model import CheckResult, Outcome, Visibility, Where
 from grader.places import place_of
+from grader.replay import Transcripts
+from grader.sessions.child import ChildSession
 from grader.text import clean
 from grader.workbench import Tools, Workbench
 
@@ -86,11 +88,13 @@ class CheckRun:
         workbench: what to judge with.
         submission: what is judged.
         checks: the checks to run.
+        transcripts: what is remembered from other submissions, where there are others.
     """
 
     workbench: Workbench
     submission: SubmissionHandle
     checks: tuple[Check, ...]
+    transcripts: Transcripts[Conduct] | None = None
     results: dict[str, CheckResult] = field(default_factory=dict)
     conducts: dict[str, Conduct] = field(default_factory=dict)
     blocked: dict[str, str] = field(default_factory=dict)
@@ -110,6 +114,10 @@ class CheckRun:
             self._write(check, Outcome.BLOCKED, f"Not run: {reason}", 0.0)
             return
         started = time.perf_counter()
+        conduct = self._known(check)
+        if conduct is not None:
+            self._conclude(check, conduct, "", started)
+            return
         try:
             tools = self.workbench.tools(
                 self.submission, check.exercise, check.id, check.visibility
@@ -118,9 +126,38 @@ class CheckRun:
             self._write(check, Outcome.ERROR, f"{OUR_FAULT}: {clean(repr(error))}", 0.0)
             return
         conduct = check.run(tools)
-        self.conducts[check.id] = conduct
-        outcome, message = conclude(check, conduct.raised, "".join(tools.student.printed))
+        self._keep(check, conduct)
         where = place_of(tools.student, conduct.raised)
+        self._conclude(check, conduct, "".join(tools.student.printed), started, where)
+
+    def _known(self, check: Check) -> Conduct | None:
+        """How the check goes with the answers that this submission gives, if they are known."""
+        session = self.submission.session
+        if self.transcripts is None or not isinstance(session, ChildSession):
+            return None
+        file = self.submission.locate(check.exercise).key
+        conduct = self.transcripts.replay(check.id, file, session)
+        if conduct is None:
+            session.again()
+        return conduct
+
+    def _keep(self, check: Check, conduct: Conduct) -> None:
+        session = self.submission.session
+        if self.transcripts is None or not isinstance(session, ChildSession) or conduct.raised:
+            return
+        file = self.submission.locate(check.exercise).key
+        self.transcripts.keep(check.id, file, session, conduct)
+
+    def _conclude(
+        self,
+        check: Check,
+        conduct: Conduct,
+        printed: str,
+        started: float,
+        where: Where | None = None,
+    ) -> None:
+        self.conducts[check.id] = conduct
+        outcome, message = conclude(check, conduct.raised, printed)
         self._write(check, outcome, message, time.perf_counter() - started, where)
         if check.ends_its_exercise(outcome):
             self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"

@@ -15,7 +15,8 @@ from grader.grading import Bench, Scope, grade, grading_bench, not_submitted, un
 from grader.model import Result
 from grader.reports.scores import scores_csv
 from grader.results import for_student, points, to_json
-from grader.sessions.child import ChildSession, Launcher
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher
 from grader.submission import FORMS, Submission, read_submission
 
 SUMMARY_FORMAT = "attention-course/summary/1"

@@ -7,13 +7,14 @@ from functools import cache
 from importlib.metadata import version
 
 from grader.catalogue import Catalogue, LiveCatalogue, RecordedCatalogue, findings
-from grader.checks import Check, CheckRun
+from grader.checks import Check, CheckRun, Conduct
 from grader.course import Assignment, Course, Exercise
 from grader.draw import VISIBLE_SEED
 from grader.handle import SubmissionHandle
 from grader.model import AssignmentResult, ExerciseResult, Result, Visibility
 from grader.pytest_plugin import collect
 from grader.recording import read_recording
+from grader.replay import Transcripts
 from grader.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
 from grader.submission import Reading, Submission
@@ -38,6 +39,7 @@ class Bench:
     workbench: Workbench
     catalogue: Catalogue
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
+    transcripts: Transcripts[Conduct] = field(default_factory=lambda: Transcripts(Conduct))
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -84,7 +86,7 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
     course = workbench.course
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     checks = bench.checks(scope)
-    run = CheckRun(workbench, handle, checks)
+    run = CheckRun(workbench, handle, checks, bench.transcripts)
     outcomes = run.run(scope.exercises)
     exercises = {
         exercise.id: ExerciseResult(

@@ -21,7 +21,7 @@ import torch
 from grader import sealing
 from grader.servant import Servant
 from grader.sources import OutOfTime, Sources, describe_failure
-from grader.wire import Frame, WireFault, receive, send
+from grader.wire import Frame, Reader, WireFault, send
 
 CONTROL_BYTES = 65_536
 """The longest message to and from a warm parent."""
@@ -80,35 +80,53 @@ def serve(connection: socket.socket, limits: dict[str, Any]) -> None:
     servant = Servant(
         Sources(register=True), drain=printed.drain, first=int(limits["first_instance"])
     )
+    reader, alarm = Reader(), Alarm()
     with contextlib.suppress(EOFError, ConnectionError, WireFault):
         while True:
-            frame = receive(connection)
-            send(connection, _answer_in_time(servant, frame))
+            frame = reader.receive(connection).frame()
+            seconds = limits[
+                "load_seconds" if frame.header["verb"] == "open" else "request_seconds"
+            ]
+            alarm.set(frame.header.pop("seconds", seconds))
+            send(connection, _answer_in_time(servant, frame, alarm))
 
 
-def _answer_in_time(servant: Servant, frame: Frame) -> Frame:
-    """Answer, raising `OutOfTime` into student code that takes longer than it may.
+class Alarm:
+    """Raises `OutOfTime` into student code that takes longer than it may.
 
     This only serves to name the line that was running: the deadline that counts is kept by the
-    trusted side, which ends the process.
+    trusted side, which ends the process. The timer is not stopped after an answer, the next
+    request sets it anew; in between it rings unheard.
     """
-    timer = getattr(signal, "setitimer", None)
-    seconds = frame.header.pop("seconds", 0)
-    if timer is None or not seconds:
-        return servant.answer(frame)
-    signal.signal(signal.SIGALRM, _out_of_time)
+
+    def __init__(self) -> None:
+        self.is_heard = False
+        self.timer = getattr(signal, "setitimer", None)
+
+    def set(self, seconds: float) -> None:
+        """Ring after so many seconds; student code may have changed who listens."""
+        if self.timer is None or not seconds:
+            return
+        if signal.getsignal(signal.SIGALRM) != self._ring:
+            signal.signal(signal.SIGALRM, self._ring)
+        self.is_heard = True
+        self.timer(signal.ITIMER_REAL, seconds)
+
+    def _ring(self, *_: object) -> None:
+        if self.is_heard:
+            raise OutOfTime("out of time")
+
+
+def _answer_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
+    """Answer, or say where the student's code was when its time was up."""
     try:
-        timer(signal.ITIMER_REAL, seconds)
-        return servant.answer(frame)
+        answer = servant.answer(frame)
+        alarm.is_heard = False
     except OutOfTime as error:
+        alarm.is_heard = False
         failure = describe_failure(error, servant.sources.place_of)
         return Frame({"failure": failure.header(), "output": ""})
-    finally:
-        timer(signal.ITIMER_REAL, 0)
-
-
-def _out_of_time(*_: object) -> None:
-    raise OutOfTime("out of time")
+    return answer
 
 
 # Limits the process puts on itself before it reads a line of student code.

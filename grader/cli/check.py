@@ -130,8 +130,9 @@ def _quiet_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
 
 
 def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
-    from grader.sessions.child import ChildSession, default_launcher
+    from grader.sessions.child import ChildSession
     from grader.sessions.in_process import InProcessSession
+    from grader.sessions.launchers import default_launcher
 
     if debug:
         return InProcessSession(submission)

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from grader.course import Course
     from grader.model import Result
-    from grader.sessions.child import Launcher
+    from grader.sessions.launchers import Launcher
 
 MAX_FILES = 2_000
 NOT_SEALED = (
@@ -58,7 +58,7 @@ def gradescope(root: Path) -> None:
 
 def _launcher() -> "tuple[Launcher, str]":
     """Sealed where the kernel allows it; else a child process, and the words to say so."""
-    from grader.sessions.child import default_launcher
+    from grader.sessions.launchers import default_launcher
     from grader.sessions.sealed import CannotSealError, sealed_launcher
 
     try:

@@ -12,7 +12,8 @@ from grader.course import Exercise, Limits
 from grader.errors import GraderError, UsageError
 from grader.handle import StudentHandle, StudentOutcome, SubmissionHandle
 from grader.notebooks import Cell
-from grader.sessions.child import ChildSession, Seal, WarmParent
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Seal, WarmParent
 from grader.submission import Reading, Source, Submission
 
 PROBE = """

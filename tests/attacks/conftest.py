@@ -23,7 +23,7 @@ from grader.course import load_course
 from grader.grading import Bench, grading_bench
 from grader.model import Outcome, Result
 from grader.results import to_json
-from grader.sessions.child import Seal, WarmParent
+from grader.sessions.launchers import Seal, WarmParent
 
 SEED = "4820771193654"
 SECRET = "the-canary-sings-5d1c"

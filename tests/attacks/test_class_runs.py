@@ -13,7 +13,7 @@ import pytest
 
 from grader.classroom import Student, grade_class, grade_student, write_outputs
 from grader.course import load_course
-from grader.sessions.child import WarmParent
+from grader.sessions.launchers import WarmParent
 
 HANGS = "{}\n\ndef double(x):\n    import collections, itertools\n    collections.deque(itertools.repeat(0), maxlen=0)\n"
 
@@ -35,7 +35,7 @@ sys.path.insert(0, {root!r})
 from grader.classroom import Student, grade_student
 from grader.course import load_course
 from grader.grading import grading_bench
-from grader.sessions.child import Seal, WarmParent
+from grader.sessions.launchers import Seal, WarmParent
 
 course = load_course(Path({course!r}))
 launcher = WarmParent(Seal(sealed=True))

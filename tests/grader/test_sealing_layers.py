@@ -13,7 +13,7 @@ import pytest
 
 from grader import sealing
 from grader.sessions import sealed
-from grader.sessions.child import Seal, WarmParent
+from grader.sessions.launchers import Seal, WarmParent
 
 # Landlock.
 
