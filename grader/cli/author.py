@@ -33,17 +33,22 @@ def generate(only_check: bool) -> None:
 
 @click.command()
 @click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--to", "audience", type=click.Choice(["students"]), required=True)
+@click.option("--to", "audience", type=click.Choice(["students", "nbgrader"]), required=True)
 def release(dest: Path, audience: str) -> None:
     """Write into DEST what students receive: no solution, no hidden check.
+
+    For nbgrader it is the instructor's course folder: its source notebooks hold the solutions, and
+    `nbgrader generate_assignment` makes from them what students receive.
 
     Exits with 0, or with 2 when the course is not ready or DEST is not empty.
     """
     from grader.course import find_course, load_course
+    from grader.release.nbgrader import release_to_nbgrader
     from grader.release.students import release_to_students
 
     course = load_course(find_course(Path.cwd()))
-    released = release_to_students(course, dest)
+    write = {"students": release_to_students, "nbgrader": release_to_nbgrader}[audience]
+    released = write(course, dest)
     size = sum(len(file.content) for file in released)
     click.echo(f"Released to {audience}: {len(released)} files, {size / 1024:.0f} KiB, in {dest}")
 

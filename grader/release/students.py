@@ -33,6 +33,18 @@ def release_to_students(course: Course, folder: Path) -> list[Released]:
         UsageError: when the folder is not empty, or this is a released copy itself.
         CourseError: when stubs are stale or a solution does not pass its visible checks.
     """
+    require_ready(course, folder)
+    released = list(student_files(course))
+    write_release(released, folder)
+    return released
+
+
+def require_ready(course: Course, folder: Path) -> None:
+    """Refuse to release into a folder with files in it, or from a course that is not ready.
+
+    Raises:
+        UsageError, CourseError: saying why.
+    """
     if not course.has_solutions:
         raise UsageError("This is a released copy; releases are made from the course itself.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -43,12 +55,14 @@ def release_to_students(course: Course, folder: Path) -> list[Released]:
         raise CourseError(
             f"stubs or notebooks are older than their solutions ({names}); run `grader generate`"
         )
-    released = list(student_files(course))
+
+
+def write_release(released: list[Released], folder: Path) -> None:
+    """Write the files of a release into a folder."""
     for file in released:
         path = folder / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(file.content)
-    return released
 
 
 def student_files(course: Course) -> Iterator[Released]:
