@@ -1,7 +1,7 @@
 """Generates the stub and the student notebook of an assignment from its solution."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,8 +70,12 @@ def student_notebook(source: SolutionSource) -> str:
     return notebook_text(source, lambda cell: cleared(source.assignment, cell))
 
 
-def notebook_text(source: SolutionSource, answer: Callable[[SourceCell], str]) -> str:
-    """A notebook with test cells, its answer cells made by `answer`."""
+def notebook_text(
+    source: SolutionSource,
+    answer: Callable[[SourceCell], str],
+    more: Sequence[SourceCell] = (),
+) -> str:
+    """A notebook with test cells, its answer cells made by `answer`, and more cells at its end."""
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
     first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
     cells = []
@@ -85,6 +89,7 @@ def notebook_text(source: SolutionSource, answer: Callable[[SourceCell], str]) -
         cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
         test = test_text(exercise)
         cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
+    cells += [_plain_cell(c, n) for n, c in enumerate(more, len(source.cells) + 1)]
     notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
     nbformat.validate(notebook)
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -26,8 +26,18 @@ import click
     show_default=True,
     help="How student code is kept apart; `process` is not sealed.",
 )
+@click.option(
+    "--gradebook",
+    metavar="URL",
+    help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
+)
 def grade(
-    submissions: Path, out: Path, roster: Path | None, seed: int | None, isolation: str
+    submissions: Path,
+    out: Path,
+    roster: Path | None,
+    seed: int | None,
+    isolation: str,
+    gradebook: str | None,
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
@@ -38,6 +48,7 @@ def grade(
     with 3 when a score is undecided.
     """
     from grader.classroom import grade_class, read_class, write_outputs
+    from grader.cli.gradebook import fill, prepare
     from grader.cli.render import class_table, console
     from grader.course import find_course, load_course
     from grader.sessions.child import default_launcher
@@ -45,6 +56,8 @@ def grade(
 
     course = load_course(find_course(Path.cwd()))
     students = read_class(submissions, roster, course.by_id)
+    if gradebook:
+        prepare(course, gradebook, out)
     is_sealed = isolation == "sealed"
     launcher = sealed_launcher() if is_sealed else default_launcher()
     results = list(grade_class(course, students, launcher, seed))
@@ -54,7 +67,8 @@ def grade(
     if not is_sealed:
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
     screen.print(f"Isolation: {', '.join(launcher.isolation)}. Results are in {out}.")
+    is_filled = not gradebook or fill(course, students, results, gradebook, out)
     undecided = [result.student for result in results if result.undecided]
     if undecided:
         screen.print(f"[bold magenta]UNDECIDED, the grader failed: {', '.join(undecided)}[/]")
-    raise SystemExit(3 if undecided else 0)
+    raise SystemExit(3 if undecided or not is_filled else 0)

@@ -33,7 +33,11 @@ LAYERS = [
     "release.students release.clearing",
     "release.nbgrader",
     "authoring.validate",
+    "gradebook.store gradebook.comments gradebook.answers",
+    "gradebook.structure gradebook.scores",
+    "gradebook.fill",
     "cli.render",
+    "cli.gradebook",
     "notebook cli.check cli.hint cli.grade cli.author cli.doctor",
     "cli",
 ]

@@ -1,0 +1,49 @@
+"""The part of `grader grade` that concerns nbgrader's gradebook; nbgrader is imported only here."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from grader.cli.render import console
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.classroom import Student
+    from grader.course import Course
+    from grader.model import Result
+
+FOLDER = "nbgrader"
+
+
+def prepare(course: "Course", address: str, out: Path) -> None:
+    """Open the gradebook and give it the course's structure, before anybody is graded."""
+    for note in _nbgrader().prepare_gradebook(course, address, out / FOLDER):
+        console().print(note, style="yellow", markup=False, soft_wrap=True)
+
+
+def fill(
+    course: "Course", students: "list[Student]", results: "list[Result]", address: str, out: Path
+) -> bool:
+    """Write the class into the gradebook; whether everybody is in it."""
+    filled = _nbgrader().fill_gradebook(course, students, results, address, out / FOLDER)
+    screen = console()
+    screen.print(
+        f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "
+        f"{out / FOLDER}: run `jupyter lab` there, then choose Nbgrader, Formgrader.",
+        markup=False,
+        soft_wrap=True,
+    )
+    for student, why in filled.failed.items():
+        screen.print(f"NOT IN THE GRADEBOOK: {student}: {why}", markup=False, soft_wrap=True)
+    return not filled.failed
+
+
+def _nbgrader() -> ModuleType:
+    try:
+        from grader.gradebook import fill as module
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"A gradebook needs nbgrader, and {error.name} is not installed. "
+            "Run: pip install 'attention-course[instructor]'."
+        ) from error
+    return module
