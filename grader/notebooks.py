@@ -27,11 +27,9 @@ def code_cells(data: bytes) -> tuple[Cell, ...]:
     Raises:
         SubmissionError: when it is not a notebook, saying why.
     """
-    cells = _cells(_document(data))
-    if len(cells) > MAX_CELLS:
-        raise SubmissionError(f"it has {len(cells)} cells; at most {MAX_CELLS} are read")
+    cells = cells_of(data)
     code = tuple(
-        Cell(number, _text(cell))
+        Cell(number, text_of(cell))
         for number, cell in enumerate(cells, 1)
         if isinstance(cell, dict)
         and cell.get("cell_type") == "code"
@@ -41,6 +39,18 @@ def code_cells(data: bytes) -> tuple[Cell, ...]:
     if size > MAX_CODE_CHARACTERS:
         raise SubmissionError(f"it has {size} characters of code; {MAX_CODE_CHARACTERS} are read")
     return code
+
+
+def cells_of(data: bytes) -> list[Any]:
+    """The cells of a notebook, of every kind and as they are: whatever JSON holds.
+
+    Raises:
+        SubmissionError: when it is not a notebook, saying why.
+    """
+    cells = _cells(_document(data))
+    if len(cells) > MAX_CELLS:
+        raise SubmissionError(f"it has {len(cells)} cells; at most {MAX_CELLS} are read")
+    return cells
 
 
 def _document(data: bytes) -> dict[str, Any]:
@@ -70,7 +80,8 @@ def _cells(document: dict[str, Any]) -> list[Any]:
     return cells
 
 
-def _text(cell: dict[str, Any]) -> str:
+def text_of(cell: dict[str, Any]) -> str:
+    """A cell's text, "" where it has none."""
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))

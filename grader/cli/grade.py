@@ -49,7 +49,7 @@ def grade(
     """
     from grader.classroom import grade_class, read_class, write_outputs
     from grader.cli.gradebook import fill, prepare
-    from grader.cli.render import class_table, console
+    from grader.cli.render import class_table, console, defect_lines
     from grader.course import find_course, load_course
     from grader.sessions.child import default_launcher
     from grader.sessions.sealed import sealed_launcher
@@ -64,6 +64,8 @@ def grade(
     write_outputs(course, results, out)
     screen = console()
     screen.print(class_table(results, sum(a.max_score for a in course.assignments)))
+    for line in defect_lines(results):
+        screen.print(line, style="yellow", markup=False, soft_wrap=True)
     if not is_sealed:
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
     screen.print(f"Isolation: {', '.join(launcher.isolation)}. Results are in {out}.")

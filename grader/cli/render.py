@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.defects import is_defect
 from grader.model import (
     AssignmentResult,
     CheckResult,
@@ -182,6 +183,17 @@ def class_table(results: list[Result], max_score: int) -> Table:
         score, share = _shown_score(result)
         table.add_row(result.student, score, share, _story(result))
     return table
+
+
+def defect_lines(results: list[Result]) -> list[str]:
+    """A line for each notebook that nbgrader would stumble over."""
+    return [
+        f"{result.student}: {note}"
+        for result in results
+        for assignment in result.assignments
+        for note in assignment.notes
+        if is_defect(note)
+    ]
 
 
 def _shown_score(result: Result) -> tuple[str, str]:

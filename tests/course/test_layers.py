@@ -17,6 +17,7 @@ LAYERS = [
     "manifest",
     "course",
     "notebooks hints",
+    "defects",
     "submission misconceptions",
     "sessions.base",
     "sessions.in_process sessions.child sessions.traced",
