@@ -5,6 +5,8 @@ the reference answers from a recording or from a process of its own.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -36,7 +38,8 @@ def check_exercise(exercise_id: str) -> float | int:
         submission = _submission(course)
         session = InProcessSession(submission)
         session.adopt(KEY, namespace)
-        result = grade(bench, submission, session, Scope(exercises, VISIBLE_CHECKS))
+        with _quiet_stderr():
+            result = grade(bench, submission, session, Scope(exercises, VISIBLE_CHECKS))
     except GraderError as error:
         print(error)
         return 0
@@ -45,6 +48,20 @@ def check_exercise(exercise_id: str) -> float | int:
         print_check(result, console)
     print(shown.get(), end="")
     return points(result.score) or 0
+
+
+@contextmanager
+def _quiet_stderr() -> Iterator[None]:
+    """Show on stdout what is written to stderr: nbgrader scores a cell that writes there 0."""
+    stderr = sys.stderr
+    with redirect_stderr(sys.stdout):
+        try:
+            with suppress(AttributeError):  # a kernel's stream; logging may have kept hold of it
+                stderr.write = sys.stdout.write  # type: ignore[method-assign]
+            yield
+        finally:
+            with suppress(AttributeError):
+                del stderr.write
 
 
 def use_own(assignment_id: str) -> None:

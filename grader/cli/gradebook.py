@@ -1,7 +1,8 @@
 """The part of `grader grade` that concerns nbgrader's gradebook; nbgrader is imported only here."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from grader.cli.render import console
@@ -17,7 +18,10 @@ FOLDER = "nbgrader"
 
 def prepare(course: "Course", address: str, out: Path) -> None:
     """Open the gradebook and give it the course's structure, before anybody is graded."""
-    for note in _nbgrader().prepare_gradebook(course, address, out / FOLDER):
+    with _needing_nbgrader():
+        from grader.gradebook.fill import prepare_gradebook
+
+    for note in prepare_gradebook(course, address, out / FOLDER):
         console().print(note, style="yellow", markup=False, soft_wrap=True)
 
 
@@ -25,7 +29,10 @@ def fill(
     course: "Course", students: "list[Student]", results: "list[Result]", address: str, out: Path
 ) -> bool:
     """Write the class into the gradebook; whether everybody is in it."""
-    filled = _nbgrader().fill_gradebook(course, students, results, address, out / FOLDER)
+    with _needing_nbgrader():
+        from grader.gradebook.fill import fill_gradebook
+
+    filled = fill_gradebook(course, students, results, address, out / FOLDER)
     screen = console()
     screen.print(
         f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "
@@ -38,12 +45,12 @@ def fill(
     return not filled.failed
 
 
-def _nbgrader() -> ModuleType:
+@contextmanager
+def _needing_nbgrader() -> Iterator[None]:
     try:
-        from grader.gradebook import fill as module
+        yield
     except ModuleNotFoundError as error:
         raise UsageError(
             f"A gradebook needs nbgrader, and {error.name} is not installed. "
             "Run: pip install 'attention-course[instructor]'."
         ) from error
-    return module

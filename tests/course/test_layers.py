@@ -41,6 +41,7 @@ LAYERS = [
     "cli.gradebook",
     "notebook cli.check cli.hint cli.grade cli.author cli.doctor",
     "cli",
+    "cli.__main__",
 ]
 """Each line imports only from lines above it (and `cli.check` from nothing beside it)."""
 
