@@ -37,10 +37,10 @@ def _check(check: CheckResult) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    several = len(finding.candidates) > 1
-    head = "One of these mistakes:" if several else "A known mistake:"
-    lines = [f"{m.symptom} ({m.id}) {m.question}" for m in finding.candidates]
-    return "→ " + "\n".join([head, *lines])
+    told = [f"{m.id}: {m.symptom} {m.question}" for m in finding.candidates]
+    if len(told) == 1:
+        return f"→ A known mistake, {told[0]}"
+    return "\n".join(["→ One of these mistakes:", "", *(f"- {one}" for one in told)])
 
 
 def storable(text: str) -> str:

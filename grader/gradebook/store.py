@@ -11,6 +11,7 @@ from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from tornado.log import app_log
 
 from grader.errors import UsageError
 
@@ -131,11 +132,21 @@ def _is_current(connection: Connection) -> bool:
 
 
 @contextmanager
+def _silenced() -> Iterator[None]:
+    """Without nbgrader's log: it writes a traceback for what is raised anyway."""
+    before, app_log.disabled = app_log.disabled, True
+    try:
+        yield
+    finally:
+        app_log.disabled = before
+
+
+@contextmanager
 def transaction(gradebook: Gradebook) -> Iterator[None]:
     """All or nothing: what nbgrader's methods commit within is committed at the end, together."""
     gradebook.db.remove()
     try:
-        with gradebook.engine.begin() as connection:
+        with _silenced(), gradebook.engine.begin() as connection:
             gradebook.db.configure(bind=connection, join_transaction_mode="rollback_only")
             # nbgrader queries while it builds a submission; a flush in between warns.
             with gradebook.db.no_autoflush:
