@@ -1,8 +1,9 @@
 """What all tests of the kit share: in CI a skipped test is a failure."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,3 +36,11 @@ def pytest_runtest_makereport(
 def root() -> Path:
     """The folder of the repository."""
     return ROOT
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Any]:
+    """A headless Chromium, driven by Selenium; see `tests/browser.py`."""
+    from tests.browser import open_browser
+
+    yield from open_browser(tmp_path / "profile")

@@ -13,7 +13,7 @@ from grader.course import Course
 from grader.errors import GraderError
 from grader.gradebook.answers import answered_notebook
 from grader.gradebook.scores import write_student
-from grader.gradebook.store import database_url, open_gradebook, reason
+from grader.gradebook.store import database_url, open_gradebook, reason, without_password
 from grader.gradebook.structure import write_structure
 from grader.model import Result
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
@@ -48,9 +48,7 @@ def prepare_gradebook(course: Course, address: str, folder: Path) -> list[str]:
     """
     with open_gradebook(address, course_id(course)) as gradebook:
         notes = write_structure(gradebook, course)
-    # The password stays out of files; PostgreSQL's own library reads PGPASSWORD or ~/.pgpass.
-    url = database_url(address).set(password=None).render_as_string()
-    write_text(folder / CONFIG, config(course, url))
+    write_text(folder / CONFIG, config(course, without_password(database_url(address))))
     for assignment in course.assignments:
         file = source_notebook(course, assignment)
         write_text(folder / file.path, file.content.decode())

@@ -42,6 +42,12 @@ def database_url(address: str) -> URL:
     return url
 
 
+def without_password(url: URL) -> str:
+    """The address for a file: PostgreSQL's own library reads PGPASSWORD or ~/.pgpass."""
+    parts = (url.host, url.port, url.database, url.query)
+    return URL.create(url.drivername, url.username, None, *parts).render_as_string()
+
+
 @contextmanager
 def open_gradebook(address: str, course_id: str) -> Iterator[Gradebook]:
     """The gradebook; its tables are made, or completed, where they are missing.

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -32,17 +32,22 @@ class Ran:
     err: str
 
 
-def run(folder: Path, *command: str) -> Ran:
-    """Run a module of Python in a folder, away from this user's settings."""
+def environment_of(folder: Path) -> dict[str, str]:
+    """What a program sees that is to run in a folder, away from this user's settings."""
     home = folder.parent / "home"
     own = {f"JUPYTER_{kind}_DIR": str(home / kind) for kind in ("CONFIG", "DATA", "RUNTIME")}
     environment = {k: v for k, v in os.environ.items() if k != "GRADER_COURSE"}
     # nbgrader calls alembic by name.
     binaries = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    return {**environment, **own, "IPYTHONDIR": str(home / "ipython"), "PATH": binaries}
+
+
+def run(folder: Path, *command: str) -> Ran:
+    """Run a module of Python in a folder."""
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
-        env={**environment, **own, "IPYTHONDIR": str(home / "ipython"), "PATH": binaries},
+        env=environment_of(folder),
         capture_output=True,
         encoding="utf-8",
         timeout=300,
@@ -101,6 +106,3 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         yield f"sqlite:///{tmp_path / 'gradebook.db'}"
     else:
         yield from postgresql()
-
-
-Edit = Callable[[str], str]

@@ -306,3 +306,20 @@ def test_one_who_cannot_be_written_stops_no_other(
     assert capsys.readouterr().err == ""
     with opened(address, course) as gradebook:
         assert gradebook.find_student("cem").score == 4.0
+
+
+def test_the_form_graders_folder_names_the_gradebook_without_its_password(
+    address: str, course: Course, tmp_path: Path
+) -> None:
+    """PostgreSQL's own library is asked for the password, not a file of ours."""
+    url = database_url(address)
+    if url.get_backend_name() == "postgresql":
+        address = url.set(password="secret").render_as_string(hide_password=False)
+    prepare_gradebook(course, address, tmp_path / "nbgrader")
+    config = (tmp_path / "nbgrader" / "nbgrader_config.py").read_text("utf-8")
+    assert f"c.CourseDirectory.db_url = {url.render_as_string()!r}\n" in config
+    files = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.ipynb"))
+    assert files == [
+        Path("nbgrader", "source", "01_scores", "scores.ipynb"),
+        Path("nbgrader", "source", "02_mixture", "mixture.ipynb"),
+    ]
