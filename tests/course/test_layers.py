@@ -137,3 +137,27 @@ def test_a_students_command_never_imports_nbgrader(root: Path) -> None:
         cwd=root,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.slow
+def test_grade_imports_nbgrader_only_for_a_gradebook(root: Path, tmp_path: Path) -> None:
+    """A class can be graded where nbgrader is not installed."""
+    work = root / "tests" / "example_class" / "submissions" / "scale_forgotten"
+    arguments = ["grade", str(work), "--out", str(tmp_path), "--isolation", "process"]
+    code = (
+        "import sys\n"
+        "from grader.cli import cli\n"
+        f"try:\n    cli.main({arguments}, prog_name='grader')\n"
+        "except SystemExit:\n    pass\n"
+        "print(sorted({'nbgrader', 'sqlalchemy', 'alembic', 'jupytext'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        cwd=root,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / "scores.csv").is_file()
