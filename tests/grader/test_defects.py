@@ -91,6 +91,12 @@ def test_a_defect_is_told_with_what_nbgrader_would_do(
     assert is_defect(told)
 
 
+def test_a_course_whose_notebook_has_no_marks_misses_none() -> None:
+    """Nothing is lost there."""
+    bare = notebook([{"cell_type": "code", "source": "1"}])
+    assert defects(bare, bare) == ()
+
+
 def test_several_defects_are_told_one_by_one() -> None:
     """Cells of the same defect in one sentence."""
 
