@@ -171,16 +171,16 @@ def table(browser: Any) -> list[list[str]]:
 
 
 def test_the_form_grader_shows_the_class_and_opens_a_submission(
-    class_folder: Path, browser: Any
+    class_folder: Path, address: str, browser: Any
 ) -> None:
     """In a real browser: assignments, students, scores, a script in its answer cell, the comment."""
-    grade(class_folder, "../out/nbgrader/gradebook.db")
+    grade(class_folder, address)
     pictures = Path(os.environ.get("GRADER_TEST_PICTURES", class_folder))
-    with served(class_folder / "out" / "nbgrader") as address:
-        open_page(browser, f"{address}/formgrader?token=token")
+    with served(class_folder / "out" / "nbgrader") as server:
+        open_page(browser, f"{server}/formgrader?token=token")
         assert [row[0] for row in table(browser)][:2] == ["01_scores", "02_mixture"]
         browser.save_screenshot(str(pictures / "assignments.png"))
-        browser.get(f"{address}/formgrader/manage_students")
+        browser.get(f"{server}/formgrader/manage_students")
         assert [(row[1], row[3]) for row in table(browser) if len(row) > 3] == [
             ("ada", "6 / 6"),
             ("bo", "0.4 / 6"),
@@ -189,7 +189,7 @@ def test_the_form_grader_shows_the_class_and_opens_a_submission(
             ("eve", "0 / 6"),
         ]
         browser.save_screenshot(str(pictures / "students.png"))
-        browser.get(f"{address}/formgrader/gradebook/01_scores/scores")
+        browser.get(f"{server}/formgrader/gradebook/01_scores/scores")
         rows = [row for row in table(browser) if "0.4 / 2" in row]
         assert len(rows) == 1
         browser.save_screenshot(str(pictures / "submissions.png"))
