@@ -157,7 +157,7 @@ def grade_class(course: Course, address: str, out: Path) -> Filled:
 
 
 def die_at(statement: int) -> None:
-    """Let this process kill itself when it is about to run its so manieth statement."""
+    """Let this process kill itself when it is about to run the statement of this number."""
     count = itertools.count(1)
 
     def before(*_: object) -> None:
@@ -167,7 +167,7 @@ def die_at(statement: int) -> None:
     event.listen(Engine, "before_cursor_execute", before)
 
 
-@pytest.mark.parametrize("statement", [2, 20, 40, 60, 80, 100, 120, 140, 160, 180])
+@pytest.mark.parametrize("statement", [2, 30, 60, 90, 120, 150, 170, 190, 215, 240])
 def test_a_killed_run_leaves_whole_students_and_the_next_completes_it(
     address: str, course_folder: Path, tmp_path: Path, statement: int
 ) -> None:
