@@ -167,6 +167,7 @@ def die_at(statement: int) -> None:
     event.listen(Engine, "before_cursor_execute", before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", [2, 30, 60, 90, 110, 130, 145, 160, 175, 190])
 def test_a_killed_run_leaves_whole_students_and_the_next_completes_it(
     address: str, course_folder: Path, tmp_path: Path, statement: int
