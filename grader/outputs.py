@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course import Course
+from grader.defects import is_defect
 from grader.errors import UsageError
 from grader.model import ExerciseResult, Outcome, Result
 from grader.results import for_student, from_json, points, to_json
@@ -35,6 +36,7 @@ class Row:
         story: what happened, in a few words.
         isolation: the layers around the student's code.
         seed: the run's.
+        defects: what nbgrader would stumble over in what was handed in.
     """
 
     student: str
@@ -46,6 +48,7 @@ class Row:
     story: str
     isolation: tuple[str, ...]
     seed: str
+    defects: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """The row as JSON."""
@@ -64,6 +67,7 @@ def row_of(result: Result, story: str) -> Row:
         story=story,
         isolation=result.isolation,
         seed=result.seed,
+        defects=tuple(note for a in result.assignments for note in a.notes if is_defect(note)),
     )
 
 
@@ -73,7 +77,8 @@ def row_from(record: Mapping[str, Any]) -> Row:
     Raises:
         TypeError, KeyError: when it is none.
     """
-    return Row(**{**record, "isolation": tuple(record["isolation"])})
+    texts = {name: tuple(record[name]) for name in ("isolation", "defects")}
+    return Row(**{**record, **texts})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Generates the stub and the student notebook of an assignment from its solution."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,8 @@ import nbformat
 from nbformat import v4
 
 from grader.authoring.source import SolutionSource, SourceCell, cleared, read_source
-from grader.course import Course, Exercise
+from grader.course import Assignment, Course, Exercise
+from grader.notebooks import IMPORTS_CELL
 
 SCHEMA_VERSION = 3
 """Of nbgrader's cell metadata."""
@@ -69,18 +70,26 @@ def student_notebook(source: SolutionSource) -> str:
     return notebook_text(source, lambda cell: cleared(source.assignment, cell))
 
 
-def notebook_text(source: SolutionSource, answer: Callable[[SourceCell], str]) -> str:
-    """A notebook with test cells, its answer cells made by `answer`."""
+def notebook_text(
+    source: SolutionSource,
+    answer: Callable[[SourceCell], str],
+    more: Sequence[SourceCell] = (),
+) -> str:
+    """A notebook with test cells, its answer cells made by `answer`, and more cells at its end."""
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
+    first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
     cells = []
     for number, cell in enumerate(source.cells, 1):
+        if cell is first_code and source.assignment.imports:
+            cells.append(_imports_cell(source.assignment))
         if not cell.exercise:
             cells.append(_plain_cell(cell, number))
             continue
         exercise = exercises[cell.exercise]
         cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
-        test = _test_text(exercise)
+        test = test_text(exercise)
         cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
+    cells += [_plain_cell(c, n) for n, c in enumerate(more, len(source.cells) + 1)]
     notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
     nbformat.validate(notebook)
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
@@ -90,6 +99,17 @@ def _plain_cell(cell: SourceCell, number: int) -> Any:
     id_ = f"{'text' if cell.kind == 'markdown' else 'code'}-{number:02d}"
     make = v4.new_markdown_cell if cell.kind == "markdown" else v4.new_code_cell
     return make(cell.text, id=id_)
+
+
+def _imports_cell(assignment: Assignment) -> Any:
+    """A read-only cell that lets the notebook import what earlier assignments defined."""
+    numbers = " and ".join(id_.partition("_")[0] for id_ in assignment.imports)
+    text = (
+        f"# Finds your own assignment {numbers}: beside this notebook, or in the folder next to it.\n"
+        "from grader.notebook import use_own\n\n"
+    ) + "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
+    marks = {"schema_version": SCHEMA_VERSION, "grade": False, "solution": False, "locked": True}
+    return _code_cell(text, IMPORTS_CELL, {**marks, "task": False, "grade_id": IMPORTS_CELL})
 
 
 def _code_cell(text: str, name: str, nbgrader: dict[str, Any]) -> Any:
@@ -113,7 +133,8 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
     return f"test_{exercise.name}" if is_test else exercise.name
 
 
-def _test_text(exercise: Exercise) -> str:
+def test_text(exercise: Exercise) -> str:
+    """What stands in an exercise's test cell."""
     return (
         f"# Checks {exercise.name}; the last line is the points earned.\n"
         "from grader.notebook import check_exercise\n\n"

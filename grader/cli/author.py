@@ -36,9 +36,9 @@ def generate(only_check: bool) -> None:
 @click.option(
     "--to",
     "audience",
-    type=click.Choice(["students", "github", "gradescope"]),
+    type=click.Choice(["students", "nbgrader", "github", "gradescope"]),
     required=True,
-    help="A copy for students, a student repository with a workflow, or an autograder's zip.",
+    help="A copy for students, a course folder for nbgrader, a student repository with a workflow, or an autograder's zip.",
 )
 def release(dest: Path, audience: str) -> None:
     """Write into DEST what students or a platform receive.
@@ -46,15 +46,20 @@ def release(dest: Path, audience: str) -> None:
     Nothing for students has a solution or a hidden check in it. The zip for Gradescope has both,
     because it grades there: upload it as the autograder and give it to nobody else.
 
+    For nbgrader it is the instructor's course folder: its source notebooks hold the solutions, and
+    `nbgrader generate_assignment` makes from them what students receive.
+
     Exits with 0, or with 2 when the course is not ready or DEST is not empty.
     """
     from grader.course import find_course, load_course
     from grader.release.github import list_fingerprint, release_to_github
     from grader.release.gradescope import release_to_gradescope
+    from grader.release.nbgrader import release_to_nbgrader
     from grader.release.students import release_to_students
 
     releases = {
         "students": release_to_students,
+        "nbgrader": release_to_nbgrader,
         "github": release_to_github,
         "gradescope": release_to_gradescope,
     }

@@ -69,6 +69,11 @@ INTERRUPTED = 130
     multiple=True,
     help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
 )
+@click.option(
+    "--gradebook",
+    metavar="URL",
+    help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
+)
 def grade(
     submissions: Path,
     out: Path,
@@ -80,6 +85,7 @@ def grade(
     force: bool,
     quiet: bool,
     reports: tuple[str, ...],
+    gradebook: str | None,
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
@@ -99,33 +105,39 @@ def grade(
 
     from grader.arrivals import arrive
     from grader.class_run import ClassRun
+    from grader.cli.gradebook import fill, prepare
     from grader.cli.progress import progress
     from grader.cli.render import console
     from grader.course import find_course, load_course
+    from grader.outputs import read_results
 
     course = load_course(find_course(Path.cwd()))
     screen = console(quiet=quiet)
     chosen = None if seed is None else str(seed)
+    if gradebook:
+        prepare(course, gradebook, out)
     try:
-        with arrive(course, submissions, roster) as arrived, progress(screen) as watcher:
+        with arrive(course, submissions, roster) as arrived:
             run = ClassRun(course, arrived.students, out, isolation, chosen, force)
-            rows = run.carry_out(_how(jobs, scheduler), watcher)
+            with progress(screen) as watcher:
+                rows = run.carry_out(_how(jobs, scheduler), watcher)
+            _report(course, rows, arrived, out, reports)
+            _tell(screen, rows, arrived.notes, out, sum(a.max_score for a in course.assignments))
+            is_filled = not gradebook or fill(
+                course, arrived.students, read_results(out, rows), gradebook, out, screen
+            )
     except KeyboardInterrupt:
         screen.print(
             f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         )
         raise SystemExit(INTERRUPTED) from None
-    _report(course, rows, arrived, out, reports)
-    for note in arrived.notes:
-        screen.print(note, markup=False, soft_wrap=True)
-    _tell(screen, rows, out, sum(a.max_score for a in course.assignments), isolation)
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
         told = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
         screen.print(f"[bold magenta]{escape(told)}[/]")
         if quiet:
             click.echo(told, err=True)
-    raise SystemExit(3 if undecided else 0)
+    raise SystemExit(3 if undecided or not is_filled else 0)
 
 
 def _how(jobs: int | None, scheduler: str | None) -> "Grade":
@@ -150,17 +162,22 @@ def cores() -> int:
 
 
 def _tell(
-    screen: "Console", rows: "Sequence[Row]", out: Path, max_score: int, isolation: str
+    screen: "Console", rows: "Sequence[Row]", notes: "Sequence[str]", out: Path, max_score: int
 ) -> None:
     from grader.cli.render import class_summary, class_table
 
+    for note in notes:
+        screen.print(note, markup=False, soft_wrap=True)
     if len(rows) <= MOST_ROWS:
         screen.print(class_table(rows, max_score))
     else:
         screen.print(class_summary(rows, max_score))
-    if isolation != "sealed":
-        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
+    for row in rows:
+        for defect in row.defects:
+            screen.print(f"{row.student}: {defect}", style="yellow", markup=False, soft_wrap=True)
     layers = sorted({", ".join(row.isolation) for row in rows if row.isolation})
+    if any(row.isolation and "sealed" not in row.isolation for row in rows):
+        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
     screen.print(f"Isolation: {'; '.join(layers) or 'nothing was run'}. Results are in {out}.")
 
 

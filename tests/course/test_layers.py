@@ -17,6 +17,7 @@ LAYERS = [
     "manifest",
     "course",
     "notebooks hints",
+    "defects",
     "submission misconceptions",
     "sessions.base",
     "sessions.in_process sessions.launchers sessions.traced",
@@ -41,12 +42,17 @@ LAYERS = [
     "station journal downloads",
     "class_run pool cluster arrivals",
     "authoring.generate authoring.record",
-    "release.students",
-    "release.github release.gradescope",
+    "release.students release.clearing",
+    "release.github release.gradescope release.nbgrader",
     "authoring.validate",
+    "gradebook.store gradebook.comments gradebook.answers",
+    "gradebook.structure gradebook.scores",
+    "gradebook.fill",
     "cli.render cli.progress",
+    "cli.gradebook",
     "notebook cli.check cli.hint cli.grade cli.author cli.doctor cli.gradescope",
     "cli",
+    "cli.__main__",
 ]
 """Each line imports only from lines above it (and `cli.check` from nothing beside it)."""
 
@@ -145,3 +151,27 @@ def test_a_students_command_never_imports_nbgrader(root: Path) -> None:
         cwd=root,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.slow
+def test_grade_imports_nbgrader_only_for_a_gradebook(root: Path, tmp_path: Path) -> None:
+    """A class can be graded where nbgrader is not installed."""
+    work = root / "tests" / "example_class" / "submissions" / "scale_forgotten"
+    arguments = ["grade", str(work), "--out", str(tmp_path), "--isolation", "process"]
+    code = (
+        "import sys\n"
+        "from grader.cli import cli\n"
+        f"try:\n    cli.main({arguments}, prog_name='grader')\n"
+        "except SystemExit:\n    pass\n"
+        "print(sorted({'nbgrader', 'sqlalchemy', 'alembic', 'jupytext'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        cwd=root,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / "scores.csv").is_file()
