@@ -221,7 +221,7 @@ def story(result: Result) -> str:
     """The outcomes of a student's exercises in a few words."""
     if not result.submitted:
         return "nothing was handed in"
-    firsts = [_headline(e) for a in result.assignments for e in a.exercises]
+    firsts = [headline(e) for a in result.assignments for e in a.exercises]
     if not firsts:
         return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
     counts = Counter(firsts)
@@ -233,7 +233,8 @@ def story(result: Result) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in order) + named
 
 
-def _headline(exercise: ExerciseResult) -> str:
+def headline(exercise: ExerciseResult) -> str:
+    """How an exercise ended, in a word or a few."""
     if exercise.undecided:
         return "undecided"
     if exercise.score == exercise.max_score:

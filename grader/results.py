@@ -52,11 +52,12 @@ def _assignment(result: AssignmentResult) -> dict[str, Any]:
         "max_score": result.max_score,
         "days_late": result.days_late,
         "notes": list(result.notes),
-        "exercises": [_exercise(exercise) for exercise in result.exercises],
+        "exercises": [exercise_record(exercise) for exercise in result.exercises],
     }
 
 
-def _exercise(result: ExerciseResult) -> dict[str, Any]:
+def exercise_record(result: ExerciseResult) -> dict[str, Any]:
+    """The part of a record that tells of one exercise."""
     return {
         "id": result.id,
         "score": points(result.score),
@@ -144,19 +145,25 @@ def _assignment_from(entry: Mapping[str, Any]) -> AssignmentResult:
         max_score=entry["max_score"],
         days_late=entry["days_late"],
         notes=tuple(entry["notes"]),
-        exercises=tuple(
-            ExerciseResult(
-                id=exercise["id"],
-                score=_decimal(exercise["score"]),
-                max_score=exercise["max_score"],
-                findings=tuple(
-                    Finding(tuple(Mistake(**mistake) for mistake in finding["one_of"]))
-                    for finding in exercise["findings"]
-                ),
-                checks=tuple(_check_from(check) for check in exercise["checks"]),
-            )
-            for exercise in entry["exercises"]
+        exercises=tuple(exercise_from(exercise) for exercise in entry["exercises"]),
+    )
+
+
+def exercise_from(entry: Mapping[str, Any]) -> ExerciseResult:
+    """An exercise's result from its part of a record.
+
+    Raises:
+        KeyError, TypeError, ValueError: when it is none.
+    """
+    return ExerciseResult(
+        id=entry["id"],
+        score=_decimal(entry["score"]),
+        max_score=entry["max_score"],
+        findings=tuple(
+            Finding(tuple(Mistake(**mistake) for mistake in finding["one_of"]))
+            for finding in entry["findings"]
         ),
+        checks=tuple(_check_from(check) for check in entry["checks"]),
     )
 
 

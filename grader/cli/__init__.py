@@ -3,7 +3,6 @@
 Commands import what they need when they run, so that `grader --help` is quick.
 """
 
-import sys
 import traceback
 
 import click
@@ -14,6 +13,9 @@ from grader.cli.doctor import doctor
 from grader.cli.grade import grade
 from grader.cli.gradescope import gradescope
 from grader.cli.hint import hint
+from grader.cli.status import newcomer, status
+from grader.cli.streams import fit_streams, say
+from grader.cli.watch import watch
 from grader.errors import CourseError, GraderError, UsageError
 
 USAGE_OR_COURSE_ERROR = 2
@@ -30,7 +32,7 @@ class Group(click.Group):
         except GraderError as error:
             if ctx.params.get("traceback"):
                 traceback.print_exc()
-            click.echo(_sentence(error), err=True)
+            say(_sentence(error), err=True)
             is_usage = isinstance(error, UsageError | CourseError)
             ctx.exit(USAGE_OR_COURSE_ERROR if is_usage else GRADERS_FAULT)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -38,7 +40,7 @@ class Group(click.Group):
         except Exception as error:
             if ctx.params.get("traceback"):
                 traceback.print_exc()
-            click.echo(
+            say(
                 f"The grader itself failed: {type(error).__name__}: {error}\n"
                 "Run it again with `grader --traceback …` and report what it prints.",
                 err=True,
@@ -54,27 +56,34 @@ def _sentence(error: GraderError) -> str:
     return str(error)
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--traceback", is_flag=True, help="Show where in the code an error was raised.")
 @click.version_option(package_name="attention-course", prog_name="grader")
-def cli(traceback: bool) -> None:
+@click.pass_context
+def cli(ctx: click.Context, traceback: bool) -> None:
     """Exercises on attention, and the grader that judges them.
 
-    Students: `grader check` runs the visible checks on your work.
+    Students: `grader watch` checks your work each time you save; `grader check` checks it once,
+    `grader status` shows where you are, `grader hint` helps.
 
     Instructors: `grader grade SUBMISSIONS --out DIR` grades a class.
     """
     del traceback
+    if ctx.invoked_subcommand is None:
+        words = newcomer()
+        say(words or ctx.get_help())
+        ctx.exit(0 if words else USAGE_OR_COURSE_ERROR)
 
 
-for command in (check, hint, grade, validate, generate, release, doctor, gradescope):
+for command in (check, watch, status, hint, grade, validate, generate, release, doctor, gradescope):
     cli.add_command(command)
 
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        # A Windows code page that lacks a sign shows another instead of failing.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    fit_streams()
     cli.main(prog_name="grader")

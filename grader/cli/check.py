@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.streams import say
 from grader.errors import UsageError
 from grader.reports.registry import CHECK_REPORTS
 
@@ -60,6 +61,7 @@ def check(
     from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
     from grader.protected import protection
     from grader.results import to_json
+    from grader.standing import remember
     from grader.submission import read_submission
 
     course = load_course(find_course(Path.cwd()))
@@ -75,11 +77,13 @@ def check(
     finally:
         session.close()
         bench.close()
+    if submission is None:  # the copy's own work, which `grader status` tells of
+        remember(course, read, result)
     protected = protection(course.root)
     told = _reported(course, result, given, protected, reports)
     with _quiet_commands(told.lines, err=format_ == "json"):
         if format_ == "json":
-            click.echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+            say(json.dumps(to_json(result), indent=2, ensure_ascii=False))
         else:
             print_check(result, console())
             print_protection(protected, console())
@@ -121,14 +125,14 @@ def _quiet_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
     What student code printed may look like a command to GitHub's runner.
     """
     for line in lines:
-        click.echo(line, err=err)
+        say(line, err=err)
     if not lines or not os.environ.get("GITHUB_ACTIONS"):
         yield
         return
     token = secrets.token_hex(16)
-    click.echo(f"::stop-commands::{token}", err=err)
+    say(f"::stop-commands::{token}", err=err)
     yield
-    click.echo(f"::{token}::", err=err)
+    say(f"::{token}::", err=err)
 
 
 def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":

@@ -1,6 +1,5 @@
 """`grader hint`: the next hint for an exercise, remembered from one call to the next."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,69 +13,47 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("exercise")
+@click.option("--again", is_flag=True, help="Show the last one once more.")
+@click.option("--all", "everything", is_flag=True, help="Show every hint.")
 @click.option("--restart", is_flag=True, help="Begin with the first hint again.")
-def hint(exercise: str, restart: bool) -> None:
+def hint(exercise: str, again: bool, everything: bool, restart: bool) -> None:
     """Show the next hint for EXERCISE.
 
-    Hints climb: a question first, then where to look; the last points at the equation.
+    Where the last check named a mistake, its question comes first. Then hints climb: a question,
+    then where to look; the last points at the equation.
     """
+    from grader.advice import all_hints, forget, hints_of, last_hint, next_advice, take_down
+    from grader.cli.advice import NOT_REMEMBERED, advice_text, after_advice
+    from grader.cli.streams import say
     from grader.course import find_course, load_course
+    from grader.memory import Memory
 
     course = load_course(find_course(Path.cwd()))
-    chosen = list(course.select((exercise,)).values())
+    chosen = _only(course, exercise)
+    memory, hints = Memory(course.root), hints_of(course, chosen)
+    if everything:
+        told = [advice_text(one, chosen) for one in all_hints(hints)]
+        say("\n\n".join(told))
+        return
+    if again:
+        last = last_hint(hints, memory, chosen)
+        say(f"{advice_text(last, chosen)}\n\n{after_advice(last)}")
+        return
+    kept = forget(memory, chosen) if restart else True
+    advice = next_advice(hints, memory, chosen)
+    say(f"{advice_text(advice, chosen)}\n\n{after_advice(advice)}")
+    if not (take_down(advice, memory, chosen) and kept):
+        say(NOT_REMEMBERED, err=True)
+
+
+def _only(course: "Course", name: str) -> "Exercise":
+    """The exercise of this name.
+
+    Raises:
+        UsageError: when it is none, or an assignment.
+    """
+    chosen = list(course.select((name,)).values())
     if len(chosen) != 1:
         names = ", ".join(one.name for one in chosen)
-        raise UsageError(f"{exercise!r} is an assignment. Name one of its exercises: {names}.")
-    hints = _hints(course, chosen[0])
-    shown = 0 if restart else _remembered(course).get(chosen[0].id, 0)
-    number = min(shown, len(hints) - 1)
-    click.echo(f"Hint {number + 1} of {len(hints)} for {chosen[0].id}:\n\n  {hints[number]}\n")
-    if number + 1 < len(hints):
-        click.echo("Ask again for the next one.")
-    else:
-        click.echo("That is the last one. `--restart` begins again.")
-    _remember(course, chosen[0].id, number + 1)
-
-
-def _hints(course: "Course", exercise: "Exercise") -> tuple[str, ...]:
-    """The hints: from the author's file, or in a released copy from the recording."""
-    assignment = course.by_id[exercise.assignment]
-    if course.has_solutions:
-        from grader.hints import read_hints
-
-        return read_hints(assignment, course.paths(assignment).hints)[exercise.name]
-    from grader.recording import read_recording
-
-    return read_recording(course.paths(assignment).recording).hints[exercise.name]
-
-
-def _memory() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("attention-course", appauthor=False) / "hints.json"
-
-
-def _everything() -> dict[str, dict[str, int]]:
-    try:
-        content = json.loads(_memory().read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _remembered(course: "Course") -> dict[str, int]:
-    """How many hints of each exercise were shown in this copy of the course."""
-    found = _everything().get(str(course.root.resolve()))
-    if not isinstance(found, dict):
-        return {}
-    return {k: v for k, v in found.items() if type(v) is int and v >= 0}
-
-
-def _remember(course: "Course", exercise: str, shown: int) -> None:
-    content = _everything()
-    content[str(course.root.resolve())] = {**_remembered(course), exercise: shown}
-    try:
-        _memory().parent.mkdir(parents=True, exist_ok=True)
-        _memory().write_text(json.dumps(content, indent=1), "utf-8")
-    except OSError:
-        click.echo("(Which hint comes next could not be remembered.)", err=True)
+        raise UsageError(f"{name!r} is an assignment. Name one of its exercises: {names}.")
+    return chosen[0]

@@ -60,11 +60,12 @@ def plain_console() -> Console:
 def print_check(result: Result, out: Console) -> None:
     """Show a student's own run: each exercise, and what to mend."""
     for assignment in result.assignments:
-        _print_assignment(out, assignment)
+        print_assignment(out, assignment)
     _print_total(out, result)
 
 
-def _print_assignment(out: Console, assignment: AssignmentResult) -> None:
+def print_assignment(out: Console, assignment: AssignmentResult) -> None:
+    """Show what was read for an assignment, its exercises, and what to mend."""
     head = f"[bold]{assignment.id}[/]"
     source = f"  [dim]{escape(assignment.read_from or 'nothing was handed in')}[/]"
     out.print(f"{head}{source}")

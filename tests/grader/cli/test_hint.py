@@ -1,8 +1,8 @@
 """Tests of `grader hint`: it climbs, and remembers how far."""
 
-import json
-
 import pytest
+
+from grader.memory import Memory
 
 LAST = "That is the last one. `--restart` begins again."
 HINTS = [
@@ -59,16 +59,67 @@ def test_each_copy_of_the_course_has_its_own_memory(hint, folder, tmp_path, monk
     assert hint() == told(1)
 
 
+def test_the_last_hint_is_shown_once_more_where_asked_to(hint):
+    """It spends none; before any was shown it is the first."""
+    assert [hint("--again"), hint(), hint(), hint("--again")] == [
+        told(1),
+        told(1),
+        told(2),
+        told(2),
+    ]
+    assert hint() == told(3)
+
+
+def test_all_hints_are_shown_where_asked_to(hint):
+    """They are not spent."""
+    heads = [
+        f"Hint {n} of 3 for 01_scores/scores:\n\n  {text}\n" for n, text in enumerate(HINTS, 1)
+    ]
+    assert hint("--all") == "\n".join(heads)
+    assert hint() == told(1)
+
+
+def test_the_question_of_the_mistake_last_seen_comes_first(grader, hint, folder):
+    """Once; a mistake that is mended and made again is asked about by `--restart`."""
+    path = folder / "assignments" / "01_scores" / "scores.py"
+    path.write_text("def scores(queries, keys):\n    return queries @ keys.T\n", "utf-8")
+    grader("check", "01")
+    question = (
+        "The last check of 01_scores/scores saw a known mistake:\n"
+        "\n"
+        "  The scores are not scaled.\n"
+        "  What happens to a score when keys get longer?\n"
+        "\n"
+        "Ask again for the first of 3 hints.\n"
+    )
+    assert [hint(), hint(), hint(), hint("--restart")] == [question, told(1), told(2), question]
+
+
+def test_only_checks_of_this_copy_are_asked_about(grader, hint, work):
+    """Not those of a submission elsewhere."""
+    elsewhere = work(scores="def scores(queries, keys):\n    return queries @ keys.T\n")
+    grader("check", "01", "--submission", elsewhere)
+    assert hint() == told(1)
+
+
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{", '{"ROOT": 5}', '{"ROOT": {"01_scores/scores": -1}}']
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        '{"hints": 5, "results": 5, "questions": 5}',
+        '{"hints": {"01_scores/scores": -1}, "questions": {"01_scores/scores": 5}}',
+        '{"results": {"01_scores/scores": {"key": "x"}, "02_mixture/weights": 5}}',
+    ],
 )
-def test_a_damaged_memory_is_no_memory(hint, folder, tmp_path, content):
+def test_a_damaged_memory_is_no_memory(hint, folder, content):
     """Hints begin again, and are remembered anew."""
-    memory = tmp_path / "state" / "attention-course" / "hints.json"
-    memory.parent.mkdir(parents=True)
-    memory.write_text(content.replace("ROOT", str(folder)), "utf-8")
+    path = Memory(folder).path
+    path.parent.mkdir(parents=True)
+    path.write_text(content, "utf-8")
     assert [hint(), hint()] == [told(1), told(2)]
-    assert json.loads(memory.read_text("utf-8")) == {str(folder): {"01_scores/scores": 2}}
+    assert Memory(folder).hints_shown("01_scores/scores") == 2
 
 
 def test_a_memory_that_cannot_be_written_is_told(grader, tmp_path):

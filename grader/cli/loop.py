@@ -1,0 +1,280 @@
+"""The student's loop: what is done when a file was saved, a key pressed, a verdict reached."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.advice import Question, hints_of, next_advice, take_down
+from grader.cli.advice import NOT_REMEMBERED, advice_text
+from grader.cli.render import print_assignment
+from grader.course import Course, Exercise
+from grader.desk import Desk, Verdict
+from grader.errors import GraderError
+from grader.memory import Memory
+from grader.model import ExerciseResult, Outcome
+from grader.outputs import headline
+from grader.results import points
+from grader.standing import Standing, is_solved, remember, standing
+
+KEYS = "h hint   n next exercise   a show all   q quit"
+NOTHING_THERE = "There is no .py and no .ipynb in assignments/ now. Save one to go on."
+STILL_CHECKING = "Still checking. Is there a loop that never ends? Mend it and save again."
+
+
+@dataclass
+class Loop:
+    """One `grader watch`.
+
+    Args:
+        course: the course.
+        chosen: the exercises to watch.
+        screen: where to write.
+        desk: what checks.
+        has_keys: whether keys can be pressed.
+        clock: tells the time of day.
+    """
+
+    course: Course
+    chosen: Sequence[Exercise]
+    screen: Console
+    desk: Desk
+    has_keys: bool
+    clock: Callable[[], datetime] = datetime.now
+    now: Standing = field(init=False)
+    before: Standing = field(init=False)
+    watched: Exercise | None = None
+    is_first_run: bool = True
+    is_busy: bool = False
+    is_over: bool = False
+    has_shown: bool = False
+
+    def begin(self) -> None:
+        """Say what is watched, and check what is not known yet."""
+        self.now = self.before = standing(self.course, self.memory)
+        self.watched = next(iter(self.now.unfinished(self.chosen)), None)
+        self._say("Watching assignments/: save a file, and its verdict appears here.")
+        self._say(KEYS if self.has_keys else "Ctrl-C ends it.", "dim")
+        first = [self.watched or self.chosen[0]]
+        self._check([first, *self._assignment_by_assignment(first)])
+
+    @property
+    def memory(self) -> Memory:
+        """What is remembered of this copy of the course."""
+        return Memory(self.course.root)
+
+    # What happens.
+
+    def saved(self) -> None:
+        """A file was saved: check what it changed."""
+        found = standing(self.course, self.memory)
+        if found.submission.hash == self.now.submission.hash:
+            return
+        changed = found.differing(self.now)
+        ids = {assignment.id for assignment in changed}
+        mine = [exercise for exercise in self.chosen if exercise.assignment in ids]
+        if not mine:  # nothing that is watched
+            self.now = found
+            return
+        self.before, self.now, self.has_shown = self.now, found, False
+        if self.watched is None or self.watched.assignment not in ids:
+            self.watched = (self.before.unfinished(mine) or mine)[0]
+        self.screen.print()
+        name = found.file(self.watched)
+        self._say(f"Saved at {self.clock():%H:%M:%S}: {name}", "dim")
+        if found.submission.is_empty:
+            self.desk.stop()
+            self._say(NOTHING_THERE)
+            return
+        first = [self.watched]
+        self._check([first, *self._assignment_by_assignment(first)])
+
+    def pressed(self, key: str) -> None:
+        """A key was pressed."""
+        match key.lower():
+            case "q" | "\x03" | "\x04":
+                self.is_over = True
+            case "h":
+                self._give_hint()
+            case "n":
+                self._go_on()
+            case "a":
+                self._show_all()
+            case _:
+                self._say(KEYS, "dim")
+
+    def judged(self, verdict: Verdict) -> None:
+        """A verdict was reached; one that belongs to an earlier save is dropped."""
+        if verdict.run != self.desk.run:
+            return
+        self.is_busy = not verdict.is_last
+        if verdict.result is None:
+            self._say(verdict.fault, "bold magenta")
+            return
+        remember(self.course, self.now.submission, verdict.result)
+        self.now = self.now.adding(verdict.result)
+        for assignment in verdict.result.assignments:
+            if self.watched is not None and not self.has_shown:
+                self.has_shown = True
+                if not (self.is_first_run and self.now.is_solved(self.watched)):
+                    print_assignment(self.screen, assignment)
+                    self._was_read(assignment.exercises)
+        if verdict.is_last:
+            self._conclude()
+
+    def waited(self) -> None:
+        """A run takes long."""
+        if not self.is_first_run:
+            self._say(STILL_CHECKING, "yellow")
+
+    # What follows.
+
+    def _check(self, batches: Sequence[Sequence[Exercise]]) -> None:
+        self.is_busy = True
+        self.desk.check(self.now.submission, batches)
+
+    def _assignment_by_assignment(self, first: Sequence[Exercise]) -> list[list[Exercise]]:
+        """What else is not known, nearest first: the rest of its assignment, then the others."""
+        rest = [exercise for exercise in self.now.unknown(self.chosen) if exercise not in first]
+        near = [exercise for exercise in rest if exercise.assignment == first[0].assignment]
+        far = [exercise for exercise in rest if exercise not in near]
+        return [batch for batch in (near, far) if batch]
+
+    def _conclude(self) -> None:
+        """All that a save changed is known."""
+        if self.is_first_run:
+            self.is_first_run = False
+            self._settle()
+            self.saved()  # what was saved while torch was loading
+            return
+        self._tell_others()
+        if self.watched is None:
+            return
+        if not self.now.is_solved(self.watched):
+            self._follow()
+            return
+        self._congratulate(self.watched)
+        self._go_on()
+
+    def _settle(self) -> None:
+        """Choose the exercise to begin with, now that everything is known."""
+        if self.watched is None or self.now.is_solved(self.watched):
+            self._go_on()
+        elif not _is_attempted(self.now.results.get(self.watched.id)):
+            self._say(f"Write {self.watched.name} where it says TODO, and save:", "bold")
+            self._say(f"  {self.now.file(self.watched)} (or the notebook beside it)")
+
+    def _tell_others(self) -> None:
+        """Name what the same save solved besides, or broke."""
+        others = [e for e in self.chosen if e != self.watched and self._was_told(e)]
+        solved = [e.id for e in others if self.now.is_solved(e) and not self.before.is_solved(e)]
+        broken = [e.id for e in others if self.before.is_solved(e) and not self.now.is_solved(e)]
+        if solved:
+            self._say(f"Also solved: {', '.join(solved)}.", "green")
+        if broken:
+            self._say(f"Solved before, and not any more: {', '.join(broken)}.", "red")
+
+    def _was_told(self, exercise: Exercise) -> bool:
+        return exercise.id in self.now.results and exercise.id in self.before.results
+
+    def _follow(self) -> None:
+        """Go where the student works: to what changed, when what is watched did not."""
+        if self.watched is None or self._has_changed(self.watched):
+            self._say_next_step()
+            return
+        near = [e for e in self.chosen if e.assignment == self.watched.assignment]
+        for exercise in self.now.unfinished(near):
+            if self._has_changed(exercise) and _is_attempted(self.now.results.get(exercise.id)):
+                self.watched = exercise
+                self._show(exercise)
+                break
+        self._say_next_step()
+
+    def _has_changed(self, exercise: Exercise) -> bool:
+        now, before = (s.results.get(exercise.id) for s in (self.now, self.before))
+        return now is not None and before is not None and _story(now) != _story(before)
+
+    def _congratulate(self, exercise: Exercise) -> None:
+        was = "" if not self.before.is_solved(exercise) else "still "
+        self._say(
+            f"{exercise.name} is {was}solved: {_points(exercise.points)}. Well done!", "green"
+        )
+
+    def _go_on(self) -> None:
+        """Watch the next unfinished exercise, and say which it is."""
+        unfinished = self.now.unfinished(self.chosen)
+        if not unfinished:
+            self.watched = None
+            most = sum(exercise.points for exercise in self.chosen)
+            self._say(f"Everything here is solved: {_points(most)}. Congratulations!", "bold green")
+            return
+        order = list(self.chosen)
+        place = order.index(self.watched) if self.watched in order else -1
+        after = [exercise for exercise in unfinished if order.index(exercise) > place]
+        self.watched = (after or unfinished)[0]
+        result = self.now.results.get(self.watched.id)
+        word = f" ({headline(result)})" if result is not None else ""
+        self._say(f"Next: {self.watched.id}{word}", "bold")
+        self._say(f"  in {self.now.file(self.watched)}")
+        if _is_attempted(result):
+            self._show(self.watched)
+
+    def _say_next_step(self) -> None:
+        if self.has_keys and self.watched is not None:
+            self._say(KEYS, "dim")
+
+    def _give_hint(self) -> None:
+        if self.watched is None:
+            self._say("Everything here is solved: there is nothing left to hint at.")
+            return
+        try:
+            advice = next_advice(hints_of(self.course, self.watched), self.memory, self.watched)
+        except GraderError as error:
+            self._say(str(error), "bold magenta")
+            return
+        self.screen.print(Text(f"\n{advice_text(advice, self.watched)}\n"))
+        if not take_down(advice, self.memory, self.watched):
+            self._say(NOT_REMEMBERED)
+
+    def _show_all(self) -> None:
+        """Everything about the assignment that is watched, or all of it when that is done."""
+        exercises = list(self.chosen)
+        if self.watched is not None:
+            exercises = [e for e in exercises if e.assignment == self.watched.assignment]
+        for assignment in self.now.told(exercises):
+            print_assignment(self.screen, assignment)
+        most = sum(exercise.points for exercise in exercises)
+        self._say(f"{points(self.now.score(exercises))} of {_points(most)}.", "bold")
+
+    def _show(self, exercise: Exercise) -> None:
+        for assignment in self.now.told([exercise]):
+            print_assignment(self.screen, assignment)
+            self._was_read(assignment.exercises)
+
+    def _was_read(self, results: Sequence[ExerciseResult]) -> None:
+        """Have the next hint be another than the questions that a verdict shows itself."""
+        for result in results:
+            for finding in result.findings:
+                question = Question(finding.candidates, 0)
+                take_down(question, self.memory, self.course.exercises[result.id])
+
+    def _say(self, text: str, style: str = "") -> None:
+        self.screen.print(Text(text, style=style))
+
+
+def _is_attempted(result: ExerciseResult | None) -> bool:
+    """Whether there is something to show besides that nothing is written."""
+    empty = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED, Outcome.PASSED)
+    return result is not None and any(check.outcome not in empty for check in result.checks)
+
+
+def _story(result: ExerciseResult) -> object:
+    """What a student sees of a result."""
+    checks = tuple((c.id, c.outcome, c.message) for c in result.checks)
+    return (result.score, is_solved(result), checks)
+
+
+def _points(number: int) -> str:
+    return "1 point" if number == 1 else f"{number} points"

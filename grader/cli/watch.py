@@ -1,0 +1,108 @@
+"""`grader watch`: checks a student's work each time a file is saved."""
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.cli.loop import Loop
+
+WAIT_SECONDS = 0.5
+LONG_SECONDS = 2.0
+
+Event = Callable[["Loop"], None]
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+def watch(targets: tuple[str, ...]) -> None:
+    """Check your work each time you save a file in assignments/.
+
+    TARGET is an assignment or an exercise, as for `grader check`; nothing means all. The next
+    exercise that is not solved is chosen by itself. Keys: h shows the next hint, n goes to the
+    next exercise, a shows everything about the assignment, q quits.
+    """
+    from grader.cli.keys import has_keys
+    from grader.cli.render import console
+    from grader.course import find_course, load_course
+    from grader.standing import work_folder
+
+    course = load_course(find_course(Path.cwd()))
+    chosen = tuple(course.select(targets).values())
+    folder = work_folder(course)
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder} to watch.")
+    screen = console()
+    screen.print("Starting …", style="dim")
+
+    from grader.cli.loop import Loop
+    from grader.desk import Desk
+
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    desk = Desk(course, lambda verdict: events.put(lambda loop: loop.judged(verdict)))
+    loop = Loop(course, chosen, screen, desk, has_keys())
+    with (
+        contextlib.closing(desk),
+        contextlib.suppress(KeyboardInterrupt),
+        _watching(folder, events),
+        _keys(events, wanted=loop.has_keys),
+    ):
+        loop.begin()
+        run(loop, events)
+    screen.print("Stopped watching.", style="dim")
+
+
+def run(loop: "Loop", events: "queue.SimpleQueue[Event]") -> None:
+    """Let the loop have each event in turn, until it is over."""
+    waited = 0.0
+    while not loop.is_over:
+        try:
+            event = events.get(timeout=WAIT_SECONDS)
+        except queue.Empty:
+            # Nothing more than to let Ctrl-C through on Windows, and to notice a long run.
+            waited = waited + WAIT_SECONDS if loop.is_busy else 0.0
+            if waited == LONG_SECONDS:
+                loop.waited()
+            continue
+        waited = 0.0
+        event(loop)
+
+
+@contextmanager
+def _watching(folder: Path, events: "queue.SimpleQueue[Event]") -> Iterator[None]:
+    """Tell each save while the block runs."""
+    from grader.watching import saves
+
+    stop = threading.Event()
+
+    def tell() -> None:
+        for _ in saves(folder, stop):
+            events.put(lambda loop: loop.saved())
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(2.0)
+
+
+@contextmanager
+def _keys(events: "queue.SimpleQueue[Event]", *, wanted: bool) -> Iterator[None]:
+    """Tell each key while the block runs, where there are keys."""
+    from grader.cli.keys import pressed
+
+    if not wanted:
+        yield
+        return
+    with pressed(lambda key: events.put(lambda loop: loop.pressed(key))):
+        yield

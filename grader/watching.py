@@ -1,0 +1,58 @@
+"""Tells when files of a folder were saved: through the system, or by looking now and then."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.submission import FORMS
+
+STEP_MS = 20
+"""An editor's save is over when nothing more has happened for so long."""
+MOST_MS = 200
+LOOK_SECONDS = 0.2
+
+
+def saves(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """Yield each time that a script or notebook below the folder was saved, until `stop` is set."""
+    try:
+        import watchfiles
+    except ImportError:
+        yield from looked_at(folder, stop, LOOK_SECONDS)
+        return
+    changes = watchfiles.watch(
+        folder,
+        watch_filter=lambda _, path: path.endswith(FORMS),
+        debounce=MOST_MS,
+        step=STEP_MS,
+        stop_event=stop,
+        rust_timeout=1000,
+        raise_interrupt=False,
+    )
+    try:
+        for _ in changes:
+            yield
+    except (OSError, RuntimeError):  # the system has no more watches to give
+        yield from looked_at(folder, stop, LOOK_SECONDS)
+
+
+def looked_at(folder: Path, stop: threading.Event, seconds: float) -> Iterator[None]:
+    """The same by looking every so many seconds; slower, and possible everywhere."""
+    before = _seen(folder)
+    while not stop.wait(seconds):
+        now = _seen(folder)
+        if now != before:
+            before = now
+            yield
+
+
+def _seen(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """What tells that a file was saved: its time, its size, and which file it is."""
+    found = {}
+    for form in FORMS:
+        for path in folder.rglob(f"*{form}"):
+            try:
+                facts = path.stat()
+            except OSError:  # renamed just now
+                continue
+            found[str(path)] = (facts.st_mtime_ns, facts.st_size, facts.st_ino)
+    return found

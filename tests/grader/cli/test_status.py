@@ -1,0 +1,256 @@
+"""Tests of `grader status`, and of what `grader` alone says: where a student is, what comes next."""
+
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from grader import desk
+from grader.cli.status import print_status
+from grader.course import load_course
+from grader.memory import Memory
+from grader.sessions import launchers
+from grader.standing import standing
+
+NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+
+FRESH = """\
+Small steps: 0 of 6 points
+
+01_scores                          0 / 2   not attempted yet
+  · scores                         0 / 2   not attempted yet
+02_mixture                         0 / 4   not attempted yet
+
+Begin here: assignments/01_scores/scores.py
+Write scores where it says TODO, there or in the notebook beside it.
+Run `grader watch`: it checks your work each time you save.
+"""
+UNDER_WAY = """\
+Small steps: 3 of 6 points
+
+01_scores                          2 / 2   solved
+02_mixture                         1 / 4   under way
+  ✓ weights                        1 / 1   solved
+  ✗ Mixture                        0 / 3   missing
+
+Next: 02_mixture/Mixture
+  in assignments/02_mixture/mixture.py
+When stuck: `grader hint Mixture`
+"""
+SOLVED = """\
+Small steps: 6 of 6 points
+
+01_scores                          2 / 2   solved
+02_mixture                         4 / 4   solved
+
+All of it is done. Your instructor grades with further checks.
+"""
+
+
+@pytest.fixture
+def status(grader, monkeypatch):
+    """Asks where the student is, and answers what is said."""
+    monkeypatch.setattr(desk, "default_launcher", launchers.default_launcher)
+
+    def ask(*options):
+        ran = grader("status", *options)
+        assert (ran.code, ran.err) == (0, "")
+        return [line.rstrip() for line in ran.out.splitlines()]
+
+    return ask
+
+
+@pytest.fixture
+def write(folder):
+    """Writes a student's files in the copy itself."""
+
+    def write(**files):
+        for module, text in files.items():
+            (solution,) = (folder / "solutions").glob(f"*/{module}.py")
+            path = folder / "assignments" / solution.parent.name / solution.name
+            path.write_text(solution.read_text("utf-8") if text == "right" else text, "utf-8")
+
+    return write
+
+
+@pytest.fixture
+def no_checks(monkeypatch):
+    """Has a check fail the test."""
+
+    def refuse():
+        monkeypatch.setattr(desk, "checked", lambda *_: pytest.fail("it checked"))
+
+    return refuse
+
+
+def test_a_fresh_copy_says_where_to_begin(status):
+    """The assignment that comes next is opened."""
+    assert status() == FRESH.splitlines()
+
+
+def test_work_under_way_is_a_map(status, write):
+    """Solved assignments are one line."""
+    weights = "def weights(raw):\n    return raw.softmax(-1)\n"
+    write(scores="right", mixture=weights)
+    assert status() == UNDER_WAY.splitlines()
+
+
+def test_solved_work_has_nothing_next(status, write):
+    """Hidden checks are still to come."""
+    write(scores="right", mixture="right")
+    assert status() == SOLVED.splitlines()
+
+
+def test_a_target_shows_its_exercises(status, write):
+    """And only its points."""
+    write(scores=NOT_SCALED)
+    assert status("01") == [
+        "Small steps: 0.5 of 2 points",
+        "",
+        "01_scores                        0.5 / 2   partly right",
+        "  ✗ scores                       0.5 / 2   partly right",
+        "",
+        "Next: 01_scores/scores",
+        "  in assignments/01_scores/scores.py",
+        "When stuck: `grader hint 01_scores/scores`",
+    ]
+
+
+def test_every_exercise_is_shown_where_asked_to(status):
+    """Also those that are all alike."""
+    assert status("--all")[4:7] == [
+        "02_mixture                         0 / 4   not attempted yet",
+        "  · weights                        0 / 1   not attempted yet",
+        "  · Mixture                        0 / 3   not attempted yet",
+    ]
+
+
+def test_what_has_not_changed_is_not_checked_again(status, no_checks):
+    """It is remembered from one call to the next."""
+    status()
+    no_checks()
+    assert status() == FRESH.splitlines()
+
+
+def test_what_was_checked_by_hand_is_not_checked_again(status, grader, write, no_checks):
+    """`grader check` remembers, too."""
+    write(scores="right", mixture="right")
+    grader("check")
+    no_checks()
+    assert status() == SOLVED.splitlines()
+
+
+def test_what_changed_is_checked_with_what_builds_on_it(status, write, monkeypatch):
+    """Mixtures build on the scores, and not the other way round."""
+    write(scores="right", mixture="right")
+    status()
+    asked = []
+    check = desk.checked
+    monkeypatch.setattr(
+        desk,
+        "checked",
+        lambda now, exercises: asked.append([e.name for e in exercises]) or check(now, exercises),
+    )
+    write(mixture="def weights(raw):\n    return raw\n")
+    status()
+    write(scores=NOT_SCALED)
+    status()
+    status("--again")
+    every = ["scores", "weights", "Mixture"]
+    assert asked == [["weights", "Mixture"], every, every]
+
+
+def test_an_undecided_exercise_is_no_zero(status, folder):
+    """It is checked again each time."""
+    (folder / "tests" / "checks" / "01_scores" / "test_visible.py").unlink()
+    assert status()[2:4] == [
+        "01_scores                          ? / 2   undecided: the grader failed",
+        "  ! scores                         ? / 2   undecided: the grader failed",
+    ]
+
+
+def test_without_any_file_there_is_nothing_to_tell(grader, folder):
+    """It is no zero."""
+    for path in (folder / "assignments").rglob("*.*"):
+        path.unlink()
+    ran = grader("status")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"There is no .py and no .ipynb in {folder / 'assignments'}.\n"
+
+
+def test_a_terminal_has_bars(status, write, folder):
+    """In ASCII, beside the numbers; full only when all is done."""
+    write(scores=NOT_SCALED)
+    status()
+    course = load_course(folder)
+    screen = Console(
+        width=80,
+        force_terminal=True,
+        color_system=None,
+        _environ={"TERM": "xterm"},
+        highlight=False,
+    )
+    with screen.capture() as shown:
+        now = standing(course, Memory(course.root))
+        print_status(now, list(course.exercises.values()), screen)
+    assert shown.get().splitlines()[2:5] == [
+        "01_scores                      [###.........]   0.5 / 2   partly right",
+        "  ✗ scores                                      0.5 / 2   partly right",
+        "02_mixture                     [............]     0 / 4   not attempted yet",
+    ]
+
+
+# `grader` alone.
+
+
+def test_a_newcomer_is_told_what_to_do_in_three_lines(grader):
+    """Without a command, and without a check."""
+    ran = grader()
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.lines == FRESH.splitlines()[-3:]
+
+
+def test_who_has_begun_is_told_how_to_go_on(grader, write):
+    """In three lines, too."""
+    write(scores="right")
+    grader("check")
+    assert grader().lines == [
+        "2 of 6 points. Next: 02_mixture/weights",
+        "  in assignments/02_mixture/mixture.py",
+        "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
+    ]
+
+
+def test_who_is_done_is_told_so(grader, write):
+    """With how to see it all."""
+    write(scores="right", mixture="right")
+    grader("check")
+    assert grader().lines == [
+        "6 of 6 points. All of it is done. Your instructor grades with further checks.",
+        "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
+    ]
+
+
+def test_outside_of_a_course_the_commands_are_listed(grader, tmp_path, monkeypatch):
+    """As a wrong command is answered."""
+    monkeypatch.chdir(tmp_path)
+    ran = grader()
+    assert ran.code == 2
+    assert ran.lines[0] == "Usage: grader [OPTIONS] [COMMAND] [ARGS]..."
+
+
+def test_where_nothing_changed_torch_is_not_imported(status, folder):
+    """The answer comes at once."""
+    status()
+    code = (
+        "import sys\n"
+        "from grader.cli import cli\n"
+        "try:\n    cli.main(['status'], prog_name='grader')\n"
+        "except SystemExit:\n    pass\n"
+        "print(sorted({'torch', 'pytest', 'numpy'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

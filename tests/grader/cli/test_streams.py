@@ -1,0 +1,157 @@
+"""Tests of the terminal: encodings that lack signs, no colour, eighty columns, a pipe."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from decimal import Decimal
+
+import pytest
+from rich.cells import cell_len
+
+from grader.cli import streams
+from grader.cli.render import SIGNS, WRONG, console, print_assignment
+from grader.memory import Memory
+from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
+from grader.standing import standing
+
+ENCODINGS = ["utf-8", "cp1252", "cp437", "cp850", "ascii"]
+NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+COLOUR = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-7]|4[0-7]|9[0-7])[;m]")
+
+
+@pytest.fixture
+def stream(monkeypatch):
+    """Has standard output write in an encoding; answers what was written in it."""
+
+    def make(encoding):
+        raw = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding, newline="\n"))
+        streams.fit_streams()
+
+        def written():
+            sys.stdout.flush()
+            return raw.getvalue().decode(encoding)
+
+        return written
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("utf-8", "✓ · ✗ → … – √d × é 注 █"),
+        ("cp1252", "+ · x -> … – sqrt d × é ? #"),
+        ("cp437", "+ · x -> ... - √d x é ? █"),
+        ("ascii", "+ . x -> ... - sqrt d x e ? #"),
+    ],
+)
+def test_a_sign_that_an_encoding_lacks_becomes_one_that_says_the_same(stream, encoding, shown):
+    """It neither fails nor turns into a question mark."""
+    written = stream(encoding)
+    streams.say("✓ · ✗ → … – √d × é 注 █")
+    assert written() == f"{shown}\n"
+
+
+def test_signs_stay_apart_in_ascii():
+    """No two of them become the same."""
+    signs = {sign for sign, _ in [*SIGNS.values(), WRONG]}
+    assert len({streams.plain(sign) for sign in signs}) == len(signs)
+    assert all(len(streams.plain(sign)) == 1 for sign in signs)
+
+
+def test_only_encoding_has_its_signs_replaced():
+    """What cannot be decoded is an error as ever."""
+    streams.fit_streams()
+    with pytest.raises(UnicodeDecodeError):
+        b"\xff".decode("ascii", streams.REPLACED_ERRORS)
+
+
+@pytest.fixture
+def checked(grader, folder):
+    """A copy whose work has been checked: something right, something wrong."""
+    path = folder / "assignments" / "01_scores" / "scores.py"
+    path.write_text(NOT_SCALED, "utf-8")
+    grader("check")
+    return folder
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(
+    "arguments",
+    [["status", "--all"], ["hint", "01_scores/scores", "--all"], ["hint", "scores_"], []],
+)
+def test_commands_write_in_the_encoding_of_a_pipe(checked, encoding, arguments):
+    """All that is written can be read in it, in lines of at most eighty columns."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.cli", *arguments],
+        capture_output=True,
+        cwd=checked,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    out, err = done.stdout.decode(encoding), done.stderr.decode(encoding)
+    assert done.returncode == (2 if arguments[-1:] == ["scores_"] else 0)
+    assert "\x1b" not in out + err
+    assert "Traceback" not in err
+    assert "?" not in out.replace("fit?", "")  # the hint's own
+    assert [line for line in out.splitlines() if cell_len(line) > 80] == []
+
+
+def show(folder, monkeypatch, **environment):
+    """The known work as a terminal of eighty columns is shown it."""
+    for name in ("NO_COLOR", "TERM", "FORCE_COLOR", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"COLUMNS": "80", **environment}.items():
+        monkeypatch.setenv(name, value)
+    from grader.course import load_course
+
+    course = load_course(folder)
+    now = standing(course, Memory(folder))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    screen = console()
+    with screen.capture() as shown:
+        for assignment in now.told(course.exercises.values()):
+            print_assignment(screen, assignment)
+    return shown.get()
+
+
+def test_a_terminal_has_colours(checked, monkeypatch):
+    """Where it says so."""
+    assert COLOUR.search(show(checked, monkeypatch, TERM="xterm-256color"))
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "xterm-256color", "NO_COLOR": "1"}])
+def test_no_colour_is_none(checked, monkeypatch, environment):
+    """`NO_COLOR` is obeyed."""
+    assert not COLOUR.search(show(checked, monkeypatch, **environment))
+
+
+def test_a_plain_terminal_is_sent_no_escapes(checked, monkeypatch):
+    """It would show them."""
+    assert "\x1b" not in show(checked, monkeypatch, TERM="dumb")
+
+
+def test_a_terminal_of_eighty_columns_is_not_overrun(checked, monkeypatch):
+    """No line is broken by the terminal itself."""
+    lines = show(checked, monkeypatch, TERM="dumb").splitlines()
+    assert max(cell_len(line) for line in lines) <= 80
+
+
+def test_nothing_is_said_by_colour_alone(monkeypatch, capsys):
+    """Without colours every outcome still reads differently."""
+    monkeypatch.setenv("TERM", "dumb")
+    told = {}
+    for outcome in Outcome:
+        check = CheckResult(
+            "01_a/b::visible::test", "A title.", Visibility.VISIBLE, 1, outcome, "Why.", 0.0
+        )
+        score = Decimal(outcome in (Outcome.PASSED, Outcome.REMARK))
+        exercise = ExerciseResult("01_a/b", score, 1, (check,))
+        print_assignment(console(), AssignmentResult("01_a", "a.py", None, 1, (exercise,)))
+        told[outcome] = capsys.readouterr().out
+    assert len(set(told.values())) == len(told)

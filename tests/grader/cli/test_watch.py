@@ -1,0 +1,201 @@
+"""Tests of `grader watch` as a whole: in a pseudo-terminal, in a pipe, and how it ends."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pexpect = pytest.importorskip("pexpect", reason="there are no pseudo-terminals")
+
+NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
+ENDLESS = "def scores(queries, keys):\n    while True:\n        pass\n"
+BEGUN = "Write scores where it says TODO"
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+pytestmark = pytest.mark.slow  # each starts the real command, which imports torch
+
+
+@dataclass
+class Terminal:
+    """The command in a pseudo-terminal of eighty columns."""
+
+    child: Any
+    folder: Path
+
+    def save(self, text: str) -> None:
+        """Save the scores as editors do: beside the file, then over it."""
+        path = self.folder / "assignments" / "01_scores" / "scores.py"
+        beside = path.with_suffix(".tmp")
+        beside.write_text(text, "utf-8")
+        beside.replace(path)
+
+    def sees(self, text: str) -> None:
+        """Wait until a text is on the screen."""
+        self.child.expect_exact(text)
+
+    def end(self) -> int:
+        """Wait until the command has ended; its exit code, or a signal's number below zero."""
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return self.child.exitstatus if self.child.exitstatus is not None else -1
+
+
+@pytest.fixture
+def terminal(folder: Path) -> Iterator[Callable[..., Terminal]]:
+    """Starts the command."""
+    children = []
+
+    def start(*targets: str, **environment: str) -> Terminal:
+        child = pexpect.spawn(
+            sys.executable,
+            ["-m", "grader.cli", "watch", *targets],
+            cwd=str(folder),
+            env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **environment},
+            encoding="utf-8",
+            dimensions=(40, 80),
+            timeout=120,
+        )
+        child.delaybeforesend = None
+        children.append(child)
+        return Terminal(child, folder)
+
+    yield start
+    for child in children:
+        child.close(force=True)
+
+
+def test_save_verdict_hint_next_quit(terminal):
+    """A student's loop from beginning to end; the terminal is then as it was."""
+    watch = terminal()
+    watch.sees(BEGUN)
+    watch.save(NOT_SCALED)
+    watch.sees("The scores are not scaled.")
+    watch.sees("q quit")
+    watch.child.send("h")
+    watch.sees("Hint 1 of 3 for 01_scores/scores:")
+    watch.child.send("h")
+    watch.sees("Hint 2 of 3 for 01_scores/scores:")
+    watch.save(RIGHT)
+    watch.sees("scores is solved: 2 points. Well done!")
+    watch.sees("Next: 02_mixture/weights (not attempted yet)")
+    watch.child.send("n")
+    watch.sees("Next: 02_mixture/Mixture (not attempted yet)")
+    watch.child.send("a")
+    watch.sees("0 of 4 points.")
+    watch.child.send("q")
+    watch.sees("Stopped watching.")
+    assert watch.end() == 0
+
+
+def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal):
+    """It is left at once, and nothing of it goes on running."""
+    watch = terminal()
+    watch.sees(BEGUN)
+    watch.save(ENDLESS)
+    watch.sees("Still checking.")
+    watch.child.send("?")
+    watch.sees("q quit")
+    watch.save(RIGHT)
+    watch.sees("scores is solved")
+    watch.save(ENDLESS)
+    watch.sees("Saved at")
+    watch.child.send("q")
+    watch.sees("Stopped watching.")
+    assert watch.end() == 0
+
+
+def echoes(child: Any) -> bool:
+    """Whether the terminal shows what is typed."""
+    return child.getecho()
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [(lambda child: child.sendintr(), 0), (lambda child: child.kill(signal.SIGTERM), 143)],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_the_terminal_is_left_as_it_was(terminal, end, code):
+    """However it ends."""
+    watch = terminal()
+    assert echoes(watch.child)
+    watch.sees(BEGUN)
+    assert not echoes(watch.child)
+    end(watch.child)
+    if code == 0:
+        watch.sees("Stopped watching.")
+        assert echoes(watch.child)
+    assert watch.end() == code
+
+
+def test_a_plain_terminal_is_sent_no_escapes(terminal):
+    """And no line is longer than it."""
+    watch = terminal(TERM="dumb")
+    watch.sees(BEGUN)
+    watch.save(NOT_SCALED)
+    shown = []
+    watch.child.expect("The scores are not scaled.*q quit")
+    shown.append(watch.child.before + watch.child.after)
+    watch.child.send("q")
+    assert watch.end() == 0
+    text = "".join(shown)
+    assert "\x1b" not in text
+    assert [line for line in text.splitlines() if len(line.rstrip()) > 80] == []
+
+
+def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
+    """Keys are off."""
+    environment = {**os.environ, "PYTHONIOENCODING": "cp437", "COLUMNS": "80"}
+    watch = subprocess.Popen(
+        [sys.executable, "-m", "grader.cli", "watch", "01"],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert watch.stdout is not None
+    seen = []
+
+    def until(text: str) -> None:
+        for line in watch.stdout:
+            seen.append(line.decode("cp437").rstrip())
+            if text in seen[-1]:
+                return
+        pytest.fail("\n".join(seen))
+
+    until("(or the notebook beside it)")
+    path = folder / "assignments" / "01_scores" / "scores.py"
+    path.write_text(RIGHT, "utf-8")
+    until("Congratulations!")
+    watch.send_signal(signal.SIGINT)
+    rest, faults = watch.communicate(timeout=60)
+    assert (watch.returncode, faults) == (0, b"")
+    seen += rest.decode("cp437").splitlines()
+    assert seen[1:3] == [
+        "Watching assignments/: save a file, and its verdict appears here.",
+        "Ctrl-C ends it.",
+    ]
+    assert seen[3:5] == [
+        "01_scores  01_scores/scores.py",
+        "  · scores                           0 / 2  not attempted yet",
+    ]
+    assert not ESCAPE.search("\n".join(seen))
+    assert seen[-2:] == [
+        "Everything here is solved: 2 points. Congratulations!",
+        "Stopped watching.",
+    ]
+
+
+def test_a_wrong_target_is_answered_at_once(grader):
+    """As with `grader check`."""
+    ran = grader("watch", "weight")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("There is no assignment or exercise 'weight'. Did you mean")
