@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 LAYERS = [
-    "errors model",
+    "errors model language",
     "text",
     "wire sealing",
     "sources",
