@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test quick check generate golden bench clean
+.PHONY: setup demo test quick check generate catalogues golden bench clean
 
 setup: $(STAMP)
 
@@ -37,6 +37,10 @@ test: check
 # Write stubs and notebooks anew from the solutions.
 generate: setup
 	$(BIN)/grader generate
+
+# Bring the catalogues of translations up to date, and compile them.
+catalogues: setup
+	$(BIN)/grader catalogues
 
 # Write the golden results of the example class anew; read the difference before committing it.
 golden: setup

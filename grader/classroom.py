@@ -13,6 +13,7 @@ from typing import Any
 from grader.course import Course
 from grader.errors import GraderError, UsageError
 from grader.grading import Bench, Scope, grade, grading_bench, not_submitted, undecided
+from grader.language import _
 from grader.model import Result
 from grader.results import for_student, points, to_json
 from grader.sessions.child import ChildSession, Launcher
@@ -115,9 +116,11 @@ def grade_student(bench: Bench, launcher: Launcher, student: Student) -> Result:
         finally:
             session.close()
     except GraderError as error:
-        return undecided(workbench, submission, f"The grader itself failed: {error}")
+        reason = _("The grader itself failed: {reason}").format(reason=error)
+        return undecided(workbench, submission, reason)
     except Exception as error:
-        reason = f"The grader itself failed: {type(error).__name__}: {error}"
+        reason = _("The grader itself failed: {reason}")
+        reason = reason.format(reason=f"{type(error).__name__}: {error}")
         return undecided(workbench, submission, reason)
 
 

@@ -11,7 +11,8 @@ from grader.catalogue import Catalogue, LiveCatalogue, RecordedCatalogue, findin
 from grader.course import Assignment, Course, Exercise
 from grader.draw import VISIBLE_SEED
 from grader.handle import SubmissionHandle
-from grader.model import AssignmentResult, ExerciseResult, Result, Visibility
+from grader.language import _, ngettext
+from grader.model import AssignmentResult, ExerciseResult, Finding, Mistake, Result, Visibility
 from grader.pytest_plugin import CheckRun, run_checks
 from grader.recording import read_recording
 from grader.scoring import days_late, exercise_score, late_factor, rounded, total
@@ -77,11 +78,20 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
             score=exercise_score(exercise.points, outcomes[exercise.id]),
             max_score=exercise.points,
             checks=outcomes[exercise.id],
-            findings=findings(bench.catalogue, exercise, checks, run.conducts),
+            findings=_in_words(course, findings(bench.catalogue, exercise, checks, run.conducts)),
         )
         for exercise in scope.exercises.values()
     }
     return collect(workbench, submission, session.isolation, exercises)
+
+
+def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings in the language of the run; they were made, and compared, in the source's."""
+    return tuple(Finding(tuple(_worded(course, m) for m in f.candidates)) for f in found)
+
+
+def _worded(course: Course, mistake: Mistake) -> Mistake:
+    return Mistake(mistake.id, course.text(mistake.symptom), course.text(mistake.question))
 
 
 def collect(
@@ -124,8 +134,7 @@ def _assignment(
     notes, score = reading.notes, total(exercise.score for exercise in exercises)
     if late and score is not None:
         factor = late_factor(late, course.late)
-        off = f"{100 - 100 * factor} percent taken off" if factor != 1 else "nothing taken off"
-        notes = (*notes, f"{late} {'day' if late == 1 else 'days'} late: {off}.")
+        notes = (*notes, _late_note(late, 100 - 100 * factor))
         score = rounded(Fraction(score) * factor)
     return AssignmentResult(
         id=assignment.id,
@@ -136,6 +145,14 @@ def _assignment(
         notes=notes,
         days_late=late,
     )
+
+
+def _late_note(days: int, percent: Fraction) -> str:
+    off = _("nothing taken off")
+    if percent:
+        off = _("{percent} percent taken off").format(percent=percent)
+    template = ngettext("{days} day late: {off}.", "{days} days late: {off}.", days)
+    return template.format(days=days, off=off)
 
 
 def not_submitted(workbench: Workbench, student: str) -> Result:

@@ -8,6 +8,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
+from grader import language
 from grader.cli.render import plain_console, print_check
 from grader.course import Course, find_course, load_course
 from grader.errors import GraderError
@@ -46,6 +47,7 @@ def check_exercise(exercise_id: str) -> float | int:
 @lru_cache(maxsize=1)
 def _bench(root: Path) -> tuple[Course, Bench]:
     course = load_course(root)
+    language.use(language.resolve(None, course.language))
     return course, checking_bench(course, apart=True)
 
 

@@ -27,6 +27,7 @@ from grader.draw import Draw
 from grader.errors import CourseError, GraderFault
 from grader.handle import ReferenceHandle, StudentHandle, StudentOutcome, SubmissionHandle
 from grader.judging import Judge, Mismatch
+from grader.language import _
 from grader.ledger import Ledger
 from grader.messages import explain_difference, explain_failure
 from grader.model import CheckResult, Outcome, Visibility
@@ -206,7 +207,8 @@ class CheckRun:
         check = self.checks[item.nodeid]
         error = call.excinfo.value if call.excinfo is not None else None
         if isinstance(error, Blocked):
-            self._write(check, Outcome.BLOCKED, f"Not run: {error.msg}", 0.0)
+            message = _("Not run: {reason}").format(reason=error.msg)
+            self._write(check, Outcome.BLOCKED, message, 0.0)
         elif call.when == "call" or error is not None:
             tools = getattr(item, "funcargs", {}).get("tools")
             self._conclude(check, tools, error if call.when == "call" else _fault(error), call)
@@ -226,7 +228,8 @@ class CheckRun:
         self.conducts[check.id] = conduct
         self._write(check, outcome, message, call.duration)
         if check.ends_its_exercise(outcome):
-            self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"
+            reason = _("first this has to hold: {title}").format(title=check.title)
+            self.blocked[check.exercise.id] = reason
 
     def _write(self, check: Check, outcome: Outcome, message: str, seconds: float) -> None:
         self.results[check.id] = CheckResult(
@@ -253,7 +256,7 @@ class CheckRun:
         found: dict[str, list[CheckResult]] = {id_: [] for id_ in self.exercises}
         for check in self.checks.values():
             if check.id not in self.results:
-                self._write(check, Outcome.ERROR, "It was collected and not reported.", 0.0)
+                self._write(check, Outcome.ERROR, _("It was collected and not reported."), 0.0)
             found[check.exercise.id].append(self.results[check.id])
         return {id_: tuple(results) for id_, results in found.items()}
 
@@ -280,7 +283,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         id=f"{id_}::{visibility}::{item.name}",
         exercise=course.exercises[id_],
         visibility=visibility,
-        title=title,
+        title=course.text(title),
         weight=0 if is_remark else weight.args[0] if weight else 1,
         is_gate=item.get_closest_marker("gate") is not None,
         is_remark=is_remark,
@@ -308,9 +311,11 @@ def conclude(check: Check, error: BaseException | None, printed: str) -> tuple[O
         outcome, message = Outcome.FAILED, clean(str(error)) or check.title
     else:
         fault = f"{type(error).__name__}: {error}"
-        return Outcome.ERROR, f"The grader itself failed on this check: {clean(fault)}"
+        template = _("The grader itself failed on this check: {fault}")
+        return Outcome.ERROR, template.format(fault=clean(fault))
     if printed and outcome is not Outcome.NOT_ATTEMPTED:
-        message += f"\nYour code printed: {clean(printed.strip(), MAX_PRINTED)}"
+        template = _("Your code printed: {text}")
+        message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
     if check.is_remark and outcome is Outcome.FAILED:
         outcome = Outcome.REMARK
     return outcome, message

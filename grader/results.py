@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
+from grader.language import _
 from grader.model import (
     RESULT_FORMAT,
     AssignmentResult,
@@ -100,7 +101,7 @@ def _without_secrets(exercise: ExerciseResult) -> ExerciseResult:
 def _public(check: CheckResult) -> CheckResult:
     if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
         return check
-    return replace(check, message="This is a hidden check: its inputs are not shown.")
+    return replace(check, message=_("This is a hidden check: its inputs are not shown."))
 
 
 def from_json(record: Mapping[str, Any]) -> Result:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.course import Assignment, Course
 from grader.errors import SubmissionError, UsageError
+from grader.language import _
 from grader.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 from grader.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
 
@@ -85,7 +86,9 @@ class Submission:
         """A hash of all the code that was read."""
         digest = hashlib.sha256()
         for key, source in sorted(self.sources.items()):
-            digest.update(repr((key, source.problem, source.cells)).encode("utf-8", "replace"))
+            digest.update(
+                repr((key, bool(source.problem), source.cells)).encode("utf-8", "replace")
+            )
         return digest.hexdigest()
 
 
@@ -97,13 +100,14 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
     """
     if path.is_file():
         if path.suffix not in FORMS:
-            raise UsageError(f"{path} is neither a .py nor an .ipynb.")
+            raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = _read(course, path, path.name)
         notes = _problem_note(source)
         readings = {a.id: Reading((source.key,), path.name, notes) for a in course.assignments}
         return Submission(student, {source.key: source}, readings)
     if not path.is_dir():
-        raise UsageError(f"There is no submission at {path}. Give a folder, a .py or an .ipynb.")
+        sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
+        raise UsageError(sentence.format(path=path))
     return _Reader(course, path).read(student)
 
 
@@ -155,11 +159,15 @@ class _Reader:
         if chosen.problem:
             return chosen, ()
         if len(readable) < len(found):
-            return chosen, (f"{chosen.key} was read; {others} cannot be.",)
+            note = _("{file} was read; {others} cannot be.")
+            return chosen, (note.format(file=chosen.key, others=others),)
         if len(filled) > 1 and not self._is_untouched(assignment, chosen):
             is_form = len(preferred) < len(filled)
-            reason = f"a .{self.course.prefer} file is preferred" if is_form else "one file counts"
-            return chosen, (f"{chosen.key} was read and {others} was not: {reason}.",)
+            note = _("{file} was read and {others} was not: one file counts.")
+            if is_form:
+                note = _("{file} was read and {others} was not: a .{form} file is preferred.")
+            form = self.course.prefer
+            return chosen, (note.format(file=chosen.key, others=others, form=form),)
         return chosen, ()
 
     def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
@@ -182,7 +190,10 @@ class _Reader:
 
 
 def _problem_note(source: Source) -> tuple[str, ...]:
-    return (f"{source.key} cannot be read: {source.problem}.",) if source.problem else ()
+    if not source.problem:
+        return ()
+    note = _("{file} cannot be read: {problem}.")
+    return (note.format(file=source.key, problem=source.problem),)
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -202,7 +213,8 @@ def _read(course: Course, path: Path, key: str) -> Source:
     try:
         size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
         if size > most:
-            raise SubmissionError(f"it has {size} bytes; at most {most} are read")
+            sentence = _("it has {size} bytes; at most {most} are read")
+            raise SubmissionError(sentence.format(size=size, most=most))
         data = path.read_bytes()
         cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
     except SubmissionError as error:
@@ -214,12 +226,13 @@ def _read(course: Course, path: Path, key: str) -> Source:
 
 def _script(data: bytes) -> str:
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             text = data.decode(encoding)
     except (SyntaxError, ValueError, LookupError) as error:
-        raise SubmissionError("it is not text in UTF-8; save it again in that encoding") from error
+        sentence = _("it is not text in UTF-8; save it again in that encoding")
+        raise SubmissionError(sentence) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from grader import language
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -29,6 +31,13 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, and in CI that is a failure: {report.longrepr}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins in English, whatever language the one before it chose."""
+    monkeypatch.setenv(language.VARIABLE, language.SOURCE)
+    language.use(language.SOURCE)
 
 
 @pytest.fixture(scope="session")

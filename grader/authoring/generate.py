@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import v4
 
+from grader.authoring.prose import in_comment, translated_code, translated_markdown
 from grader.authoring.source import SolutionSource, SourceCell, cleared, read_source
 from grader.course import Course, Exercise
+from grader.errors import CourseError
+from grader.language import KIT, N_, OWN_CATALOGUES, SOURCE, said
 
 SCHEMA_VERSION = 3
 """Of nbgrader's cell metadata."""
@@ -39,19 +42,52 @@ class Generated:
         self.path.write_bytes(self.text.encode())
 
 
-def generate(course: Course) -> list[Generated]:
-    """All files that are made from the solutions.
+def generate(course: Course, code: str = SOURCE) -> list[Generated]:
+    """All files that are made from the solutions, with their prose in a language.
 
     Raises:
-        CourseError: when a solution cannot be read.
+        CourseError: when a solution cannot be read, or a translation changes what code does.
     """
     files = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
         source = read_source(assignment, paths.solution)
+        if code != SOURCE:
+            source = translated(course, source, code)
         files.append(Generated(paths.stub, stub(source)))
-        files.append(Generated(paths.notebook, student_notebook(source)))
+        files.append(Generated(paths.notebook, student_notebook(source, code)))
     return files
+
+
+def translated(course: Course, source: SolutionSource, code: str) -> SolutionSource:
+    """A solution whose prose is in another language; its code is the same.
+
+    What stands between the markers is dropped, as in the stub.
+
+    Raises:
+        CourseError: when a translation changes what the code does.
+    """
+
+    def say(text: str) -> str:
+        return course.text_in(code, text)
+
+    text, cells = source.text, []
+    try:
+        for cell in source.cells:
+            if cell.kind == "markdown":
+                old, new = (
+                    in_comment(cell.text),
+                    in_comment(translated_markdown(cell.text, say, 98)),
+                )
+                words = translated_markdown(cell.text, say)
+            else:
+                old = cell.text
+                new = words = translated_code(cleared(source.assignment, cell), say)
+            text = text.replace(old, new)
+            cells.append(replace(cell, text=words))
+    except (ValueError, SyntaxError) as error:
+        raise CourseError(f"{source.assignment.id} in {code}: {error}") from error
+    return SolutionSource(source.assignment, text, tuple(cells))
 
 
 def stub(source: SolutionSource) -> str:
@@ -64,13 +100,15 @@ def stub(source: SolutionSource) -> str:
     return text
 
 
-def student_notebook(source: SolutionSource) -> str:
+def student_notebook(source: SolutionSource, code: str = SOURCE) -> str:
     """The notebook for students and nbgrader: the stub's cells, each exercise with its test cell."""
-    return notebook_text(source, lambda cell: cleared(source.assignment, cell))
+    return notebook_text(source, lambda cell: cleared(source.assignment, cell), code)
 
 
-def notebook_text(source: SolutionSource, answer: Callable[[SourceCell], str]) -> str:
-    """A notebook with test cells, its answer cells made by `answer`."""
+def notebook_text(
+    source: SolutionSource, answer: Callable[[SourceCell], str], code: str = SOURCE
+) -> str:
+    """A notebook with test cells in a language, its answer cells made by `answer`."""
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
     cells = []
     for number, cell in enumerate(source.cells, 1):
@@ -79,7 +117,7 @@ def notebook_text(source: SolutionSource, answer: Callable[[SourceCell], str]) -
             continue
         exercise = exercises[cell.exercise]
         cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
-        test = _test_text(exercise)
+        test = _test_text(exercise, code)
         cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
     notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
     nbformat.validate(notebook)
@@ -113,9 +151,11 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
     return f"test_{exercise.name}" if is_test else exercise.name
 
 
-def _test_text(exercise: Exercise) -> str:
+def _test_text(exercise: Exercise, code: str) -> str:
+    comment = N_("Checks {name}; the last line is the points earned.")
+    comment = said(OWN_CATALOGUES, KIT, code, comment).format(name=exercise.name)
     return (
-        f"# Checks {exercise.name}; the last line is the points earned.\n"
+        f"# {comment}\n"
         "from grader.notebook import check_exercise\n\n"
         f'check_exercise("{exercise.id}")'
     )

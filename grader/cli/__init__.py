@@ -8,12 +8,13 @@ import traceback
 
 import click
 
-from grader.cli.author import generate, release, validate
+from grader.cli.author import catalogues, generate, release, validate
 from grader.cli.check import check
 from grader.cli.doctor import doctor
 from grader.cli.grade import grade
 from grader.cli.hint import hint
 from grader.errors import CourseError, GraderError, UsageError
+from grader.language import _, ngettext
 
 USAGE_OR_COURSE_ERROR = 2
 GRADERS_FAULT = 3
@@ -37,18 +38,18 @@ class Group(click.Group):
         except Exception as error:
             if ctx.params.get("traceback"):
                 traceback.print_exc()
-            click.echo(
-                f"The grader itself failed: {type(error).__name__}: {error}\n"
-                "Run it again with `grader --traceback …` and report what it prints.",
-                err=True,
-            )
+            sentence = _("The grader itself failed: {reason}")
+            click.echo(sentence.format(reason=f"{type(error).__name__}: {error}"), err=True)
+            todo = _("Run it again with `grader --traceback …` and report what it prints.")
+            click.echo(todo, err=True)
             ctx.exit(GRADERS_FAULT)
 
 
 def _sentence(error: GraderError) -> str:
     if isinstance(error, CourseError):
         count = len(error.problems)
-        head = "The course has a problem:" if count == 1 else f"The course has {count} problems:"
+        head = ngettext("The course has a problem:", "The course has {count} problems:", count)
+        head = head.format(count=count)
         return "\n".join([head, *(f"  {problem}" for problem in error.problems)])
     return str(error)
 
@@ -66,7 +67,7 @@ def cli(traceback: bool) -> None:
     del traceback
 
 
-for command in (check, hint, grade, validate, generate, release, doctor):
+for command in (check, hint, grade, validate, generate, catalogues, release, doctor):
     cli.add_command(command)
 
 

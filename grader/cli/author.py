@@ -32,18 +32,46 @@ def generate(only_check: bool) -> None:
 
 
 @click.command()
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
+def catalogues(only_check: bool) -> None:
+    """Bring the catalogues of translations up to date, and compile them."""
+    from grader.authoring.catalogues import catalogue_files, untranslated
+    from grader.course import find_course, load_course
+
+    course = load_course(find_course(Path.cwd()))
+    _require_solutions(course)
+    files = catalogue_files(course)
+    changed = [file for file in files if not file.is_current]
+    for file in changed:
+        if not only_check:
+            file.write()
+        click.echo(f"{'stale' if only_check else 'written'}: {file.path.relative_to(course.root)}")
+    open_ = untranslated(files)
+    for file in open_:
+        click.echo(f"{file.path.relative_to(course.root)}: {file.open} still to be translated")
+    raise SystemExit(1 if only_check and (changed or open_) else 0)
+
+
+@click.command()
 @click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--to", "audience", type=click.Choice(["students"]), required=True)
-def release(dest: Path, audience: str) -> None:
+@click.option(
+    "--lang",
+    metavar="CODE",
+    help="Stubs, notebooks and README in en, zh_CN or ja.  [default: the course's, or en]",
+)
+def release(dest: Path, audience: str, lang: str | None) -> None:
     """Write into DEST what students receive: no solution, no hidden check.
 
     Exits with 0, or with 2 when the course is not ready or DEST is not empty.
     """
     from grader.course import find_course, load_course
+    from grader.language import resolve
     from grader.release.students import release_to_students
 
+    code = resolve(lang) if lang else ""
     course = load_course(find_course(Path.cwd()))
-    released = release_to_students(course, dest)
+    released = release_to_students(course, dest, code)
     size = sum(len(file.content) for file in released)
     click.echo(f"Released to {audience}: {len(released)} files, {size / 1024:.0f} KiB, in {dest}")
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.edge import lang_option, open_course
 from grader.errors import UsageError
+from grader.language import _
 
 if TYPE_CHECKING:
     from grader.course import Course
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 @click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
-def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug: bool) -> None:
+@lang_option
+def check(
+    targets: tuple[str, ...], submission: Path | None, format_: str, debug: bool, lang: str | None
+) -> None:
     """Run the visible checks on your work.
 
     TARGET is an assignment (04_self_attention, or 04), an exercise
@@ -35,17 +40,16 @@ def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug
     itself failed.
     """
     from grader.cli.render import console, print_check
-    from grader.course import find_course, load_course
     from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
     from grader.results import to_json
     from grader.submission import read_submission
 
-    course = load_course(find_course(Path.cwd()))
+    course = open_course(lang)
     scope = Scope(course.select(targets), VISIBLE_CHECKS)
     given = submission or course.root / "assignments"
     read = read_submission(course, given, "me")
     if read.is_empty:
-        raise UsageError(f"There is no .py and no .ipynb in {given}.")
+        raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=given))
     session = _session(course, read, debug=debug)
     bench = checking_bench(course, apart=debug)
     try:

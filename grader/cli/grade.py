@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from grader.cli.edge import lang_option, open_course
+
 
 @click.command()
 @click.argument("submissions", type=click.Path(path_type=Path))
@@ -26,8 +28,14 @@ import click
     show_default=True,
     help="How student code is kept apart; `process` is not sealed.",
 )
+@lang_option
 def grade(
-    submissions: Path, out: Path, roster: Path | None, seed: int | None, isolation: str
+    submissions: Path,
+    out: Path,
+    roster: Path | None,
+    seed: int | None,
+    isolation: str,
+    lang: str | None,
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
@@ -39,11 +47,10 @@ def grade(
     """
     from grader.classroom import grade_class, read_class, write_outputs
     from grader.cli.render import class_table, console
-    from grader.course import find_course, load_course
     from grader.sessions.child import default_launcher
     from grader.sessions.sealed import sealed_launcher
 
-    course = load_course(find_course(Path.cwd()))
+    course = open_course(lang)
     students = read_class(submissions, roster, course.by_id)
     is_sealed = isolation == "sealed"
     launcher = sealed_launcher() if is_sealed else default_launcher()

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.edge import lang_option, open_course
 from grader.errors import UsageError
+from grader.language import _
 
 if TYPE_CHECKING:
     from grader.course import Course, Exercise
@@ -15,26 +17,28 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("exercise")
 @click.option("--restart", is_flag=True, help="Begin with the first hint again.")
-def hint(exercise: str, restart: bool) -> None:
+@lang_option
+def hint(exercise: str, restart: bool, lang: str | None) -> None:
     """Show the next hint for EXERCISE.
 
     Hints climb: a question first, then where to look; the last points at the equation.
     """
-    from grader.course import find_course, load_course
-
-    course = load_course(find_course(Path.cwd()))
+    course = open_course(lang)
     chosen = list(course.select((exercise,)).values())
     if len(chosen) != 1:
         names = ", ".join(one.name for one in chosen)
-        raise UsageError(f"{exercise!r} is an assignment. Name one of its exercises: {names}.")
+        sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
+        raise UsageError(sentence.format(name=exercise, names=names))
     hints = _hints(course, chosen[0])
     shown = 0 if restart else _remembered(course).get(chosen[0].id, 0)
     number = min(shown, len(hints) - 1)
-    click.echo(f"Hint {number + 1} of {len(hints)} for {chosen[0].id}:\n\n  {hints[number]}\n")
+    head = _("Hint {number} of {count} for {exercise}:")
+    head = head.format(number=number + 1, count=len(hints), exercise=chosen[0].id)
+    click.echo(f"{head}\n\n  {course.text(hints[number])}\n")
     if number + 1 < len(hints):
-        click.echo("Ask again for the next one.")
+        click.echo(_("Ask again for the next one."))
     else:
-        click.echo("That is the last one. `--restart` begins again.")
+        click.echo(_("That is the last one. `--restart` begins again."))
     _remember(course, chosen[0].id, number + 1)
 
 
@@ -79,4 +83,4 @@ def _remember(course: "Course", exercise: str, shown: int) -> None:
         _memory().parent.mkdir(parents=True, exist_ok=True)
         _memory().write_text(json.dumps(content, indent=1), "utf-8")
     except OSError:
-        click.echo("(Which hint comes next could not be remembered.)", err=True)
+        click.echo(_("(Which hint comes next could not be remembered.)"), err=True)

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.language import N_, _
 from grader.model import (
     AssignmentResult,
     CheckResult,
@@ -34,15 +35,16 @@ SIGNS = {
 }
 WRONG = ("✗", "red")
 WORDS = {
-    Outcome.NOT_ATTEMPTED: "not attempted yet",
-    Outcome.MISSING: "missing",
-    Outcome.TIMEOUT: "took too long",
-    Outcome.OUT_OF_MEMORY: "out of memory",
-    Outcome.CRASHED: "crashed",
-    Outcome.ERROR: "undecided: the grader failed",
-    Outcome.BLOCKED: "not run",
-    Outcome.REMARK: "remark",
+    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
+    Outcome.MISSING: N_("missing"),
+    Outcome.TIMEOUT: N_("took too long"),
+    Outcome.OUT_OF_MEMORY: N_("out of memory"),
+    Outcome.CRASHED: N_("crashed"),
+    Outcome.ERROR: N_("undecided: the grader failed"),
+    Outcome.BLOCKED: N_("not run"),
+    Outcome.REMARK: N_("remark"),
 }
+"""A word for an outcome, in English; it is shown through `_`."""
 ALL_SHOWN = 3
 """Of an exercise's failures, so many are shown in full; the others by their title."""
 
@@ -72,8 +74,8 @@ def print_check(result: Result, out: Console) -> None:
 
 def _print_assignment(out: Console, assignment: AssignmentResult) -> None:
     head = f"[bold]{assignment.id}[/]"
-    source = f"  [dim]{escape(assignment.read_from or 'nothing was handed in')}[/]"
-    out.print(f"{head}{source}")
+    source = assignment.read_from or _("nothing was handed in")
+    out.print(f"{head}  [dim]{escape(source)}[/]")
     for note in assignment.notes:
         out.print(indented(Text(note, style="yellow"), 2))
     for exercise in assignment.exercises:
@@ -86,7 +88,7 @@ def _print_exercise(out: Console, exercise: ExerciseResult) -> None:
     name = exercise.id.partition("/")[2]
     score = "?" if exercise.score is None else points(exercise.score)
     word = _word(exercise)
-    tail = f"  [dim]{word}[/]" if word else ""
+    tail = f"  [dim]{_(word)}[/]" if word else ""
     out.print(f"  [{style}]{sign}[/] {name:<28} {score!s:>5} / {exercise.max_score}{tail}")
     wrong = [check for check in exercise.checks if _worth_telling(check)]
     for check in wrong[:ALL_SHOWN]:
@@ -94,17 +96,18 @@ def _print_exercise(out: Console, exercise: ExerciseResult) -> None:
     for finding in exercise.findings:
         _print_finding(out, finding)
     if wrong and not exercise.findings and _was_judged(wrong):
-        out.print(indented(Text("It is not one of the mistakes we know.", style="dim"), 6))
+        sentence = _("It is not one of the mistakes we know.")
+        out.print(indented(Text(sentence, style="dim"), 6))
     for check in wrong[ALL_SHOWN:]:
-        out.print(indented(Text(f"also: {check.title}", style="dim"), 6))
+        also = _("also: {title}").format(title=check.title)
+        out.print(indented(Text(also, style="dim"), 6))
 
 
 def _print_finding(out: Console, finding: Finding) -> None:
     """A recognised mistake: its name, what goes wrong, and the question that leads out."""
-    several = len(finding.candidates) > 1
-    head = (
-        "This looks like one of these mistakes:" if several else "This looks like a known mistake:"
-    )
+    head = _("This looks like a known mistake:")
+    if len(finding.candidates) > 1:
+        head = _("This looks like one of these mistakes:")
     out.print(indented(Text(f"→ {head}", style="bold yellow"), 6))
     for mistake in finding.candidates:
         out.print(indented(Text(f"{mistake.symptom}  ({mistake.id})"), 8))
@@ -143,7 +146,7 @@ def _print_check(out: Console, check: CheckResult) -> None:
     word = WORDS.get(check.outcome, "")
     head = Text(f"{sign} {check.title}", style=style)
     if word:
-        head.append(f"  ({word})", style="dim")
+        head.append(f"  ({_(word)})", style="dim")
     out.print(indented(head, 6))
     for line in check.message.splitlines():
         out.print(indented(Text(line), 10))
@@ -154,12 +157,15 @@ def _print_total(out: Console, result: Result) -> None:
     counted = [check for check in checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
-        out.print("[bold magenta]The grader itself failed on a check: the score is undecided.[/]")
+        sentence = _("The grader itself failed on a check: the score is undecided.")
+        out.print(Text(sentence, style="bold magenta"))
         return
-    out.print(f"[bold]{points(result.score)} of {result.max_score} points[/], ", end="")
-    out.print(f"{passed} of {len(counted)} checks passed.")
+    earned = _("{score} of {max_score} points")
+    earned = earned.format(score=points(result.score), max_score=result.max_score)
+    tail = _("{points}, {passed} of {count} checks passed.")
+    out.print(tail.format(points=f"[bold]{earned}[/]", passed=passed, count=len(counted)))
     if passed < len(counted):
-        out.print(f"Next: {_next(result)}")
+        out.print(_("Next: {what}").format(what=_next(result)))
 
 
 def _next(result: Result) -> str:
@@ -167,17 +173,18 @@ def _next(result: Result) -> str:
     for assignment in result.assignments:
         for exercise in assignment.exercises:
             if exercise.score != exercise.max_score:
-                return f"{exercise.id}, in {assignment.read_from or 'a file still to be written'}"
-    return "nothing is left to do"
+                file = assignment.read_from or _("a file still to be written")
+                return _("{exercise}, in {file}").format(exercise=exercise.id, file=file)
+    return _("nothing is left to do")
 
 
 def class_table(results: list[Result], max_score: int) -> Table:
     """The class as a table: a row per student, undecided and missing told apart from zero."""
     table = Table(title=None, header_style="bold")
-    table.add_column("student", overflow="fold")
-    table.add_column("score", justify="right")
-    table.add_column(f"of {max_score}", justify="right")
-    table.add_column("what happened")
+    table.add_column(_("student"), overflow="fold")
+    table.add_column(_("score"), justify="right")
+    table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
+    table.add_column(_("what happened"))
     for result in results:
         score, share = _shown_score(result)
         table.add_row(result.student, score, share, _story(result))
@@ -186,7 +193,7 @@ def class_table(results: list[Result], max_score: int) -> Table:
 
 def _shown_score(result: Result) -> tuple[str, str]:
     if result.undecided:
-        return "undecided", ""
+        return _("undecided"), ""
     if result.score is None:
         return "–", ""
     share = result.score / result.max_score if result.max_score else Decimal(0)
@@ -196,7 +203,7 @@ def _shown_score(result: Result) -> tuple[str, str]:
 def _story(result: Result) -> str:
     """The outcomes of a student's exercises in a few words."""
     if not result.submitted:
-        return "nothing was handed in"
+        return _("nothing was handed in")
     firsts = [_headline(e) for a in result.assignments for e in a.exercises]
     if not firsts:
         return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
@@ -205,15 +212,20 @@ def _story(result: Result) -> str:
     mistakes = dict.fromkeys(
         name for a in result.assignments for e in a.exercises for name in e.misconceptions
     )
-    named = f"; known mistakes: {', '.join(mistakes)}" if mistakes else ""
-    return ", ".join(f"{counts[word]} {word}" for word in order) + named
+    entry = _("{count} {outcome}")
+    told = ", ".join(entry.format(count=counts[word], outcome=_(word)) for word in order)
+    if not mistakes:
+        return told
+    named = _("{outcomes}; known mistakes: {names}")
+    return named.format(outcomes=told, names=", ".join(mistakes))
 
 
 def _headline(exercise: ExerciseResult) -> str:
+    """One word for how an exercise went, in English; it is shown through `_`."""
     if exercise.undecided:
-        return "undecided"
+        return N_("undecided")
     if exercise.score == exercise.max_score:
-        return "solved"
+        return N_("solved")
     outcomes = [check.outcome for check in exercise.checks]
     for outcome in (
         Outcome.TIMEOUT,
@@ -225,8 +237,8 @@ def _headline(exercise: ExerciseResult) -> str:
         if outcome in outcomes:
             return WORDS[outcome]
     if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return "waiting for another exercise"
-    return "wrong" if not exercise.score else "partly right"
+        return N_("waiting for another exercise")
+    return N_("partly right") if exercise.score else N_("wrong")
 
 
 def validation_table(report: "Report") -> Table:

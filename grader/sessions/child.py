@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from grader.course import Limits
 from grader.errors import GraderFault
+from grader.language import _
 from grader.sessions.base import failed
 from grader.submission import Submission
 from grader.wire import Frame, WireFault, encode, receive
@@ -315,8 +316,9 @@ class ChildSession:
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
         if self.seconds_left <= 0:
-            total = self.limits.submission_seconds
-            return failed("timeout", f"the {total:g} seconds for the whole submission are used up")
+            total = f"{self.limits.submission_seconds:g}"
+            template = _("the {seconds} seconds for the whole submission are used up")
+            return failed("timeout", template.format(seconds=total))
         if frame.header["verb"] == "forget":  # told with the next request, not in one of its own
             self.is_fresh = True
             return Frame({})
@@ -331,14 +333,14 @@ class ChildSession:
             return self._exchange(frame, 1.25 * seconds + 0.5)
         except TimeoutError:
             self._end()
-            return failed("timeout", f"your code was still running after {seconds:g} seconds")
+            template = _("your code was still running after {seconds} seconds")
+            return failed("timeout", template.format(seconds=f"{seconds:g}"))
         except (EOFError, ConnectionError):
             return failed("crashed", _death(self._end(PATIENCE)))
         except WireFault as error:
             self._end()
-            return failed(
-                "crashed", f"its process answered with something that is no answer: {error}"
-            )
+            template = _("its process answered with something that is no answer: {error}")
+            return failed("crashed", template.format(error=error))
         finally:
             self.seconds_left -= time.monotonic() - started
 
@@ -386,7 +388,9 @@ def _signal_name(number: int) -> str:
 
 def _death(status: int | None) -> str:
     if status is not None and status < 0 and -status != signal.SIGKILL:
-        return f"the Python process of your code died of {_signal_name(-status)}"
+        template = _("the Python process of your code died of {signal}")
+        return template.format(signal=_signal_name(-status))
     if status is not None and status >= 0:
-        return f"your code ended the Python process it ran in (exit status {status})"
-    return "the Python process of your code ended without an answer"
+        template = _("your code ended the Python process it ran in (exit status {status})")
+        return template.format(status=status)
+    return _("the Python process of your code ended without an answer")

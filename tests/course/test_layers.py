@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 LAYERS = [
-    "errors model language",
+    "errors model",
+    "language",
     "text",
     "wire sealing",
     "sources",
@@ -28,11 +29,11 @@ LAYERS = [
     "pytest_plugin",
     "catalogue",
     "grading",
-    "classroom authoring.source authoring.bernoulli",
-    "authoring.generate authoring.record",
+    "classroom authoring.source authoring.bernoulli authoring.prose",
+    "authoring.generate authoring.record authoring.catalogues",
     "release.students",
     "authoring.validate",
-    "cli.render",
+    "cli.render cli.edge",
     "notebook cli.check cli.hint cli.grade cli.author cli.doctor",
     "cli",
 ]
