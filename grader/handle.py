@@ -23,7 +23,6 @@ from grader.wire import Frame, Packer, Reference, Unpacker, WireFault
 
 OUTCOMES = {
     "missing": Outcome.MISSING,
-    "unreadable": Outcome.MISSING,
     "not_attempted": Outcome.NOT_ATTEMPTED,
     "exception": Outcome.FAILED,
     "timeout": Outcome.TIMEOUT,
@@ -65,6 +64,7 @@ class Failure:
         own: whether that line raised the exception itself.
         loading: the first thing that went wrong when the file was loaded, for a missing name.
         similar: names the student defined that look like the missing one.
+        is_told: whether the message is a sentence of ours that tells everything.
     """
 
     kind: str
@@ -75,6 +75,7 @@ class Failure:
     own: bool = False
     loading: "Failure | None" = None
     similar: tuple[str, ...] = ()
+    is_told: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -220,7 +221,7 @@ class SubmissionHandle:
             problem = self.submission.sources[key].problem
             if problem:
                 sentence = _("{file} cannot be read: {problem}").format(file=key, problem=problem)
-                failure = Failure("unreadable", message=sentence)
+                failure = Failure("missing", message=sentence, is_told=True)
                 first = first or Located(key, failure, readable=False)
                 continue
             opened = self._open(key)

@@ -54,18 +54,19 @@ def resolve(asked: str | None, preferred: str = "") -> str:
         UsageError: when a language is asked for that there is none of.
     """
     from_environment = os.environ.get(VARIABLE)
-    for given, where in ((asked, ""), (from_environment, f"{VARIABLE}: ")):
+    for given, where in ((asked, "--lang"), (from_environment, VARIABLE)):
         if given:
             code = known(given)
             if code is None:
-                listed = ", ".join(f"{one} ({name})" for one, name in LANGUAGES.items())
-                raise UsageError(
-                    _("{where}there is no language {language!r}. There are: {languages}.").format(
-                        where=where, language=given, languages=listed
-                    )
-                )
+                raise UsageError(f"{where}: {_no_such_language(given)}")
             return code
     return known(preferred) or of_the_locale() or SOURCE
+
+
+def _no_such_language(given: str) -> str:
+    listed = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
+    sentence = _("There is no language {language!r}. There are: {languages}.")
+    return sentence.format(language=given, languages=listed)
 
 
 def known(text: str) -> str | None:

@@ -101,8 +101,6 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
                 "{name} is not attempted yet: the stub's NotImplementedError is still there."
             )
             return sentence.format(name=name)
-        case "unreadable":
-            return _ended(clean(failure.message))
         case "missing":
             return _missing(failure, name)
         case "blocked":
@@ -177,6 +175,8 @@ def _place(place: Place | None) -> list[str]:
 def _missing(failure: Failure, name: str) -> str:
     if not failure.message:
         return _("Nothing was handed in for {name}.").format(name=name)
+    if failure.is_told:  # the file itself could not be read
+        return _ended(clean(failure.message))
     name = clean(failure.message, 80)
     lines = [_("{name} is not defined.").format(name=name)]
     if failure.similar:

@@ -273,7 +273,7 @@ def read_catalogue(path: Path, code: str) -> Catalog:
 def updated(messages: Iterable[Message], old: Catalog, code: str) -> Catalog:
     """A catalogue of these messages with the translations there are; what is gone is dropped."""
     new = SteadyCatalog(locale=code, fuzzy=False)
-    new.header_comment = "# How to translate, and the glossary: see TRANSLATING.md."
+    new.header_comment = "# How to translate, and the glossary: see translations/GLOSSARY.md."
     for message in messages:
         known = old.get(message.id if isinstance(message.id, str) else message.id[0])
         same = known is not None and known.id == message.id and not known.fuzzy

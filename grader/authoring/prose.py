@@ -10,9 +10,10 @@ import ast
 import io
 import re
 import tokenize
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from grader.text import filled
 
 Say = Callable[[str], str]
 """Answers a piece in another language."""
@@ -27,9 +28,6 @@ ARGUMENT = re.compile(r"(?P<marker>\*{0,2}\w+(?:, \w+)*: )(?P<text>.*)")
 TODO = re.compile(r"(?P<marker>TODO: )(?P<text>.*)", re.DOTALL)
 COMMENT = re.compile(r"(.*\S +# )(.+)")
 """A command and what is said beside it."""
-
-CLOSES = "、。，．：；？！）」』】〉》”’…・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ.,:;?!)]}%"
-OPENS = "（「『【〈《“‘([{"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +92,16 @@ def _said(block: Block, say: Say, width: int | None) -> list[str]:
         return list(block.lines)
     if width is None:
         return [block.marker + answer]
-    hanging = " " * (len(block.marker) if block.marker.strip()[:1] not in ("#", "") else 0)
-    hanging = hanging or block.marker[: len(block.marker) - len(block.marker.lstrip())]
-    return filled(answer, width, block.marker, hanging)
+    return filled(answer, width, block.marker, _hanging(block.marker))
+
+
+def _hanging(marker: str) -> str:
+    """What the further lines of a block begin with."""
+    indent = marker[: len(marker) - len(marker.lstrip())]
+    if marker.rstrip().endswith(":") and marker.strip() != "TODO:":
+        return f"{indent}    "
+    is_list = marker.strip()[:1] not in ("#", "T", "")
+    return " " * len(marker) if is_list else indent
 
 
 def translated_docstring(text: str, say: Say, indent: int, width: int = WIDTH) -> str:
@@ -215,48 +220,3 @@ def _said_comment(lines: list[str], say: Say) -> list[str]:
 def in_comment(text: str) -> str:
     """Markdown as the percent form has it: each line behind a `#`."""
     return "\n".join(f"# {line}".rstrip() for line in text.split("\n"))
-
-
-def filled(text: str, width: int, first: str = "", hanging: str = "") -> list[str]:
-    """A paragraph in lines of at most `width` columns, wide characters counted as two.
-
-    Chinese and Japanese break between any two characters, but never before a closing sign nor
-    after an opening one.
-    """
-    lines, line = [], first
-    is_empty = True
-    for unit in _units(text):
-        is_space = unit.isspace()
-        if not is_empty and columns(line + unit.rstrip()) > width:
-            lines.append(line.rstrip())
-            line, is_empty = hanging, True
-        if not (is_space and is_empty):
-            line, is_empty = line + unit, is_empty and is_space
-    return [*lines, line.rstrip()]
-
-
-def _units(text: str) -> Iterator[str]:
-    """What a line cannot break in the middle of: words, spans of code, single wide characters."""
-    unit = ""
-    for piece in re.findall(r"`[^`]*`|\$[^$]*\$|\s+|.", text):
-        is_space = piece.isspace()
-        stays = piece[0] in CLOSES or (unit and unit[-1] in OPENS)
-        glued = stays or (unit and not unit.isspace() and _is_narrow(unit[-1], piece))
-        if unit and (is_space or unit.isspace() or not glued):
-            yield unit
-            unit = ""
-        unit += " " if is_space else piece
-    if unit:
-        yield unit
-
-
-def _is_narrow(one: str, other: str) -> bool:
-    return columns(one) == 1 and columns(other[0]) == 1
-
-
-def columns(text: str) -> int:
-    """How many columns a text takes on a terminal."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )

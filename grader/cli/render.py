@@ -1,12 +1,13 @@
 """What the commands show on a terminal: results in, text out."""
 
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
@@ -22,6 +23,7 @@ from grader.model import (
     Result,
 )
 from grader.results import points
+from grader.text import columns, filled
 
 if TYPE_CHECKING:
     from grader.authoring.validate import Report, Row
@@ -55,9 +57,26 @@ def console() -> Console:
     return made if made.is_terminal else Console(highlight=False, width=max(made.width, 100))
 
 
-def indented(text: Text, columns: int) -> Padding:
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """Text with wide characters, broken into lines as Chinese and Japanese are."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The text line by line."""
+        del console
+        start, plain = 0, self.text.plain
+        for line in filled(plain, options.max_width):
+            start = plain.index(line, start)
+            yield self.text[start : start + len(line)]
+            start += len(line)
+
+
+def indented(text: Text, columns_: int) -> Padding:
     """Text some columns to the right, without trailing space."""
-    return Padding(text, (0, 0, 0, columns), expand=False)
+    is_wide = columns(text.plain) > len(text.plain)
+    return Padding(Wide(text) if is_wide else text, (0, 0, 0, columns_), expand=False)
 
 
 def plain_console() -> Console:

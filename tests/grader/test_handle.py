@@ -248,7 +248,7 @@ def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submiss
         else:
             message = "a.ipynb cannot be read: its JSON is damaged at line 1, column 1"
             assert failure_of(lambda s=student: s.get("one")) == Failure(
-                "unreadable", message=message
+                "missing", message=message, is_told=True
             )
 
 
