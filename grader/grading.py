@@ -1,23 +1,22 @@
 """Grades one submission: runs its checks, adds up its points."""
 
-import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from importlib.metadata import version
-
-import torch
 
 from grader.catalogue import Catalogue, LiveCatalogue, RecordedCatalogue, findings
+from grader.checks import Check, CheckRun, Conduct
 from grader.course import Assignment, Course, Exercise
 from grader.draw import VISIBLE_SEED
 from grader.handle import SubmissionHandle
 from grader.language import _, ngettext
 from grader.model import AssignmentResult, ExerciseResult, Finding, Mistake, Result, Visibility
-from grader.pytest_plugin import CheckRun, run_checks
+from grader.pytest_plugin import collect
 from grader.recording import read_recording
+from grader.replay import Transcripts
 from grader.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
 from grader.submission import Reading, Submission
+from grader.versions import versions
 from grader.workbench import Workbench, live_workbench, recorded_workbench
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -38,6 +37,22 @@ class Bench:
 
     workbench: Workbench
     catalogue: Catalogue
+    collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
+    transcripts: Transcripts[Conduct] = field(default_factory=lambda: Transcripts(Conduct))
+
+    def checks(self, scope: Scope) -> tuple[Check, ...]:
+        """The checks of a scope, collected when they are first asked for.
+
+        Raises:
+            CourseError: when a check declares something wrong.
+            GraderFault: when checks cannot be collected.
+        """
+        key = (*scope.exercises, *scope.visibilities)
+        if key not in self.collected:
+            self.collected[key] = collect(
+                self.workbench.course, scope.exercises, scope.visibilities
+            )
+        return self.collected[key]
 
     def close(self) -> None:
         """End what the reference runs in."""
@@ -69,9 +84,9 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
     workbench = bench.workbench
     course = workbench.course
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    run = CheckRun(workbench, handle, scope.exercises, scope.visibilities)
-    outcomes = run_checks(run)
-    checks = tuple(run.checks.values())
+    checks = bench.checks(scope)
+    run = CheckRun(workbench, handle, checks, bench.transcripts)
+    outcomes = run.run(scope.exercises)
     exercises = {
         exercise.id: ExerciseResult(
             id=exercise.id,
@@ -82,7 +97,7 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
         )
         for exercise in scope.exercises.values()
     }
-    return collect(workbench, submission, session.isolation, exercises)
+    return add_up(workbench, submission, session.isolation, exercises)
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -94,7 +109,7 @@ def _worded(course: Course, mistake: Mistake) -> Mistake:
     return Mistake(mistake.id, course.text(mistake.symptom), course.text(mistake.question))
 
 
-def collect(
+def add_up(
     workbench: Workbench,
     submission: Submission,
     isolation: tuple[str, ...],
@@ -196,12 +211,3 @@ def undecided(workbench: Workbench, submission: Submission, reason: str) -> Resu
             for a in workbench.course.assignments
         ),
     )
-
-
-def versions() -> dict[str, str]:
-    """What a result depends on besides course and submission."""
-    return {
-        "attention-course": version("attention-course"),
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-    }

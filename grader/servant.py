@@ -217,6 +217,8 @@ def _changed(before: object, after: object) -> bool:
     before, after = before.detach(), after.detach()
     if before.shape != after.shape or before.dtype != after.dtype:
         return True
+    if torch.equal(before, after):
+        return False
     same = before == after
     if before.is_floating_point():
         same |= before.isnan() & after.isnan()
@@ -295,12 +297,17 @@ def _describe(value: object) -> str:
     return "tensor" if isinstance(value, torch.Tensor) else type_name(value)
 
 
+MODULES_OWN = frozenset(vars(nn.Module()))
+"""What torch keeps in a module's attributes."""
+HOLDERS = (torch.Tensor, nn.Module, list, tuple, dict)
+
+
 def _loose(instance: object, prefix: str) -> Iterator[tuple[str, object, Callable[[Any], None]]]:
     """Tensors and modules in plain attributes, or in lists and mappings there."""
+    own = MODULES_OWN if isinstance(instance, nn.Module) else ()
     for name, value in list(getattr(instance, "__dict__", {}).items()):
-        if name in ("_parameters", "_buffers", "_modules"):
-            continue
-        yield from _loose_in(f"{prefix}{name}", value, _setter(instance, name))
+        if name not in own and isinstance(value, HOLDERS):
+            yield from _loose_in(f"{prefix}{name}", value, _setter(instance, name))
 
 
 def _loose_in(
@@ -310,6 +317,8 @@ def _loose_in(
         yield name, value, put
     elif isinstance(value, list | tuple | dict) and depth < 4:
         for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
+            if not isinstance(item, HOLDERS):
+                continue
             yield from _loose_in(f"{name}.{key}", item, _setter(value, key), depth + 1)
 
 
@@ -327,23 +336,13 @@ def _setter(owner: Any, key: Any) -> Callable[[Any], None]:
 
 def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """Give parameters (or tensors kept as plain attributes) the values and their dtype."""
-    if isinstance(instance, nn.Module):
-        _convert(instance, values)
-    parameters: dict[str, torch.Tensor] = {}
+    owned = dict(_named_parameters(instance)) if isinstance(instance, nn.Module) else {}
+    if isinstance(instance, nn.Module) and _convert(instance, owned, values):
+        owned = dict(_named_parameters(instance))
+    parameters: dict[str, torch.Tensor] = dict(owned)
     setters: dict[str, Callable[[Any], None]] = {}
-    if isinstance(instance, nn.Module):
-        parameters.update(_named_parameters(instance))
-        loose_owners = [(f"{name}." if name else "", m) for name, m in instance.named_modules()]
-    else:
-        loose_owners = [("", instance)]
-    for prefix, owner in loose_owners:
-        for name, value, put in _loose(owner, prefix):
-            if isinstance(value, torch.Tensor):
-                setters[name] = put
-                parameters.setdefault(name, value)
-            elif isinstance(value, nn.Module):
-                for inner, parameter in _named_parameters(value):
-                    parameters.setdefault(f"{name}.{inner}", parameter)
+    if not values.keys() <= owned.keys():
+        _add_loose(instance, parameters, setters)
     report: dict[str, str] = {}
     given = set()
     for name, value in values.items():
@@ -353,18 +352,40 @@ def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any
             continue
         given.add(matches[0])
         report[name] = _give(parameters[matches[0]], value, setters.get(matches[0]))
-    owned = dict(_named_parameters(instance)) if isinstance(instance, nn.Module) else {}
     identities = {id(parameters[name]) for name in given}
     not_given = [name for name, tensor in owned.items() if id(tensor) not in identities]
     return {"report": report, "not_given": not_given}
 
 
-def _convert(module: nn.Module, values: Mapping[str, torch.Tensor]) -> None:
+def _add_loose(
+    instance: object,
+    parameters: dict[str, torch.Tensor],
+    setters: dict[str, Callable[[Any], None]],
+) -> None:
+    """Add the tensors, and the parameters of modules, that are kept as plain attributes."""
+    owners: list[tuple[str, object]] = [("", instance)]
+    if isinstance(instance, nn.Module):
+        owners = [(f"{name}." if name else "", m) for name, m in instance.named_modules()]
+    for prefix, owner in owners:
+        for name, value, put in _loose(owner, prefix):
+            if isinstance(value, torch.Tensor):
+                setters[name] = put
+                parameters.setdefault(name, value)
+            elif isinstance(value, nn.Module):
+                for inner, parameter in _named_parameters(value):
+                    parameters.setdefault(f"{name}.{inner}", parameter)
+
+
+def _convert(
+    module: nn.Module, owned: Mapping[str, torch.Tensor], values: Mapping[str, torch.Tensor]
+) -> bool:
     """Give a module's floating-point buffers the dtype that its parameters are about to have."""
     given = {value.dtype for value in values.values() if value.is_floating_point()}
-    held = {p.dtype for p in module.parameters() if p.is_floating_point()}
-    if len(given) == 1 and held and given != held:
-        module.to(given.pop())
+    held = {p.dtype for p in owned.values() if p.is_floating_point()}
+    if len(given) != 1 or not held or given == held:
+        return False
+    module.to(given.pop())
+    return True
 
 
 def _matches(name: str, parameters: Mapping[str, torch.Tensor]) -> list[str]:

@@ -1,8 +1,7 @@
 """What the commands show on a terminal: results in, text out."""
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.language import N_, _
+from grader.language import _
 from grader.model import (
     AssignmentResult,
     CheckResult,
@@ -22,11 +21,13 @@ from grader.model import (
     Outcome,
     Result,
 )
+from grader.outputs import WORDS, Row
 from grader.results import points
 from grader.text import columns, filled
 
 if TYPE_CHECKING:
-    from grader.authoring.validate import Report, Row
+    from grader.authoring.validate import Report
+    from grader.authoring.validate import Row as ValidationRow
 
 SIGNS = {
     Outcome.PASSED: ("✓", "green"),
@@ -36,25 +37,16 @@ SIGNS = {
     Outcome.ERROR: ("!", "bold magenta"),
 }
 WRONG = ("✗", "red")
-WORDS = {
-    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
-    Outcome.MISSING: N_("missing"),
-    Outcome.TIMEOUT: N_("took too long"),
-    Outcome.OUT_OF_MEMORY: N_("out of memory"),
-    Outcome.CRASHED: N_("crashed"),
-    Outcome.ERROR: N_("undecided: the grader failed"),
-    Outcome.BLOCKED: N_("not run"),
-    Outcome.REMARK: N_("remark"),
-}
-"""A word for an outcome, in English; it is shown through `_`."""
 ALL_SHOWN = 3
 """Of an exercise's failures, so many are shown in full; the others by their title."""
 
 
-def console() -> Console:
+def console(*, quiet: bool = False) -> Console:
     """A terminal that does not break lines of tensors where it is not one."""
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=max(made.width, 100))
+    made = Console(highlight=False, quiet=quiet)
+    if made.is_terminal:
+        return made
+    return Console(highlight=False, quiet=quiet, width=max(made.width, 100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,67 +189,40 @@ def _next(result: Result) -> str:
     return _("nothing is left to do")
 
 
-def class_table(results: list[Result], max_score: int) -> Table:
+def class_table(rows: Sequence[Row], max_score: int) -> Table:
     """The class as a table: a row per student, undecided and missing told apart from zero."""
     table = Table(title=None, header_style="bold")
     table.add_column(_("student"), overflow="fold")
     table.add_column(_("score"), justify="right")
     table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
     table.add_column(_("what happened"))
-    for result in results:
-        score, share = _shown_score(result)
-        table.add_row(result.student, score, share, _story(result))
+    for row in rows:
+        score, share = _shown_score(row)
+        table.add_row(row.student, score, share, row.story)
     return table
 
 
-def _shown_score(result: Result) -> tuple[str, str]:
-    if result.undecided:
+def class_summary(rows: Sequence[Row], max_score: int) -> str:
+    """A large class in a few lines."""
+    scores = sorted(row.score for row in rows if row.score is not None)
+    missing = sum(not row.submitted for row in rows)
+    lines = [f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing."]
+    if scores:
+        quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
+        lines.append(
+            f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
+            f"three quarters less than {three}."
+        )
+    return "\n".join([*lines, "Everybody's score is in scores.csv."])
+
+
+def _shown_score(row: Row) -> tuple[str, str]:
+    if row.undecided:
         return _("undecided"), ""
-    if result.score is None:
+    if row.score is None:
         return "–", ""
-    share = result.score / result.max_score if result.max_score else Decimal(0)
-    return f"{points(result.score)}", f"{share:.0%}"
-
-
-def _story(result: Result) -> str:
-    """The outcomes of a student's exercises in a few words."""
-    if not result.submitted:
-        return _("nothing was handed in")
-    firsts = [_headline(e) for a in result.assignments for e in a.exercises]
-    if not firsts:
-        return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
-    counts = Counter(firsts)
-    order = [word for word, _ in groupby(sorted(counts, key=firsts.index))]
-    mistakes = dict.fromkeys(
-        name for a in result.assignments for e in a.exercises for name in e.misconceptions
-    )
-    entry = _("{count} {outcome}")
-    told = ", ".join(entry.format(count=counts[word], outcome=_(word)) for word in order)
-    if not mistakes:
-        return told
-    named = _("{outcomes}; known mistakes: {names}")
-    return named.format(outcomes=told, names=", ".join(mistakes))
-
-
-def _headline(exercise: ExerciseResult) -> str:
-    """One word for how an exercise went, in English; it is shown through `_`."""
-    if exercise.undecided:
-        return N_("undecided")
-    if exercise.score == exercise.max_score:
-        return N_("solved")
-    outcomes = [check.outcome for check in exercise.checks]
-    for outcome in (
-        Outcome.TIMEOUT,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.CRASHED,
-        Outcome.NOT_ATTEMPTED,
-        Outcome.MISSING,
-    ):
-        if outcome in outcomes:
-            return WORDS[outcome]
-    if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return N_("waiting for another exercise")
-    return N_("partly right") if exercise.score else N_("wrong")
+    share = row.score / row.max_score if row.max_score else 0
+    return f"{row.score}", f"{share:.0%}"
 
 
 def validation_table(report: "Report") -> Table:
@@ -280,7 +245,7 @@ def validation_table(report: "Report") -> Table:
     return table
 
 
-def _numbers(rows: "list[Row]") -> list[str]:
+def _numbers(rows: "list[ValidationRow]") -> list[str]:
     """The columns of one or more exercises."""
     smallest = min((row.separation for row in rows), default=float("inf"))
     return [

@@ -20,20 +20,25 @@ LAYERS = [
     "notebooks hints",
     "submission misconceptions",
     "sessions.base",
-    "sessions.in_process sessions.child sessions.traced",
+    "sessions.in_process sessions.launchers sessions.traced",
+    "sessions.child",
     "handle ledger draw",
     "judging sessions.sealed",
     "messages diagnosis",
-    "recording scoring results",
+    "recording scoring results versions",
     "workbench",
+    "replay",
+    "checks",
     "pytest_plugin",
     "catalogue",
     "grading",
-    "classroom authoring.source authoring.bernoulli authoring.prose",
+    "classroom handed_in orders outputs authoring.source authoring.bernoulli authoring.prose",
+    "station journal",
+    "class_run pool cluster",
     "authoring.generate authoring.record authoring.catalogues",
     "release.students",
     "authoring.validate",
-    "cli.render cli.edge",
+    "cli.render cli.edge cli.progress",
     "notebook cli.check cli.hint cli.grade cli.author cli.doctor",
     "cli",
 ]
@@ -88,7 +93,9 @@ def test_what_runs_beside_student_code_imports_only_its_own_kind(root: Path, nam
     assert imports(modules(root)[name]) <= SANDBOX
 
 
-@pytest.mark.parametrize("name", sorted(set(LEVEL) - {"cli", "cli.render", "notebook"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(LEVEL) - {"cli", "cli.render cli.progress", "notebook"})
+)
 def test_only_the_edges_print_or_exit(root: Path, name: str) -> None:
     """`print` and `sys.exit` belong to the command line and to notebooks."""
     if name.startswith("cli."):

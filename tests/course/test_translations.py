@@ -45,6 +45,7 @@ from grader.model import (
     Result,
     Visibility,
 )
+from grader.outputs import row_of, story
 from grader.release.students import _preferring, _readme
 from grader.submission import read_submission
 
@@ -320,7 +321,8 @@ def shown(code: str, width: int) -> list[str]:
     out = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=False)
     result = everything(the_course())
     print_check(result, out)
-    out.print(class_table([result, result], 113))
+    row = row_of(result, story(result))
+    out.print(class_table([row, row], 113))
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()
 
