@@ -13,7 +13,8 @@ from grader.handle import Located, StudentOutcome, SubmissionHandle
 from grader.judging import Mismatch
 from grader.language import _
 from grader.messages import explain_difference, explain_failure
-from grader.model import CheckResult, Outcome, Visibility
+from grader.model import CheckResult, Outcome, Visibility, Where
+from grader.places import place_of
 from grader.replay import Transcripts
 from grader.sessions.child import ChildSession
 from grader.text import clean
@@ -132,7 +133,8 @@ class CheckRun:
             tools.student.located = located
         conduct = check.run(tools)
         self._keep(check, conduct, located.key)
-        self._conclude(check, conduct, "".join(tools.student.printed), started)
+        where = place_of(tools.student, conduct.raised)
+        self._conclude(check, conduct, "".join(tools.student.printed), started, where)
 
     @property
     def _remembers(self) -> bool:
@@ -160,15 +162,29 @@ class CheckRun:
             return
         self.transcripts.keep(check.id, file, session, conduct)
 
-    def _conclude(self, check: Check, conduct: Conduct, printed: str, started: float) -> None:
+    def _conclude(
+        self,
+        check: Check,
+        conduct: Conduct,
+        printed: str,
+        started: float,
+        where: Where | None = None,
+    ) -> None:
         self.conducts[check.id] = conduct
         outcome, message = conclude(check, conduct.raised, printed)
-        self._write(check, outcome, message, time.perf_counter() - started)
+        self._write(check, outcome, message, time.perf_counter() - started, where)
         if check.ends_its_exercise(outcome):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
 
-    def _write(self, check: Check, outcome: Outcome, message: str, seconds: float) -> None:
+    def _write(
+        self,
+        check: Check,
+        outcome: Outcome,
+        message: str,
+        seconds: float,
+        where: Where | None = None,
+    ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
             title=check.title,
@@ -177,6 +193,7 @@ class CheckRun:
             outcome=outcome,
             message=message,
             duration_s=round(seconds, 4),
+            where=where,
         )
 
 

@@ -97,6 +97,8 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
         )
         for exercise in scope.exercises.values()
     }
+    if Visibility.HIDDEN in scope.visibilities:
+        submission = submission.with_defects_told()
     return add_up(workbench, submission, session.isolation, exercises)
 
 

@@ -1,21 +1,25 @@
-"""What a notebook's test cells call: the visible checks of one exercise, run in the kernel.
+"""What a notebook's own cells call: an exercise's visible checks, and the student's earlier work.
 
 The messages are those of `grader check`. Student code and checks share the kernel's process here;
 the reference answers from a recording or from a process of its own.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
 from grader import language
 from grader.cli.render import plain_console, print_check
-from grader.course import Course, find_course, load_course
-from grader.errors import GraderError
+from grader.course import Assignment, Course, find_course, load_course
+from grader.errors import GraderError, UsageError
 from grader.grading import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
+from grader.language import _
 from grader.results import points
 from grader.sessions.in_process import InProcessSession
-from grader.submission import Reading, Source, Submission
+from grader.sources import Sources
+from grader.submission import Reading, Source, Submission, read_submission
 
 KEY = "this notebook"
 
@@ -36,12 +40,73 @@ def check_exercise(exercise_id: str) -> float | int:
         submission = _submission(course)
         session = InProcessSession(submission)
         session.adopt(KEY, namespace)
-        result = grade(bench, submission, session, Scope(exercises, VISIBLE_CHECKS))
+        with _quiet_stderr():
+            result = grade(bench, submission, session, Scope(exercises, VISIBLE_CHECKS))
     except GraderError as error:
         print(error)
         return 0
-    print_check(result, plain_console())
+    console = plain_console()
+    with console.capture() as shown:
+        print_check(result, console)
+    print(shown.get(), end="")
     return points(result.score) or 0
+
+
+@contextmanager
+def _quiet_stderr() -> Iterator[None]:
+    """Show on stdout what is written to stderr: nbgrader scores a cell that writes there 0."""
+    stderr = sys.stderr
+    with redirect_stderr(sys.stdout):
+        try:
+            with suppress(AttributeError):  # a kernel's stream; logging may have kept hold of it
+                stderr.write = sys.stdout.write  # type: ignore[method-assign]
+            yield
+        finally:
+            with suppress(AttributeError):
+                del stderr.write
+
+
+def use_own(assignment_id: str) -> None:
+    """Make the student's own module of an earlier assignment importable in this kernel.
+
+    It is looked for beside the notebook, in the folder next to the notebook's (as assignments lie
+    in a students' copy and in nbgrader's trees), and in what nbgrader collected.
+
+    Args:
+        assignment_id: the full id of the earlier assignment.
+    """
+    here = Path.cwd()
+    places = [here, here.parent]
+    if len(here.parents) > 2:  # <course>/autograded/<student>/<assignment>
+        places.append(here.parents[2] / "submitted" / here.parent.name)
+    try:
+        course = load_course(find_course(here))
+        language.use(language.resolve(None, course.language))
+        assignment = course.by_id[course.select((assignment_id,)).popitem()[1].assignment]
+        found = next(filter(None, (_own_work(course, assignment, p) for p in places)), None)
+        if found is None:
+            sentence = _(
+                "Your assignment {assignment} is not here, and this notebook builds on it. Put "
+                "your {module}.py or {module}.ipynb beside this notebook."
+            )
+            names = {"assignment": assignment.id, "module": assignment.module}
+            raise UsageError(sentence.format(**names))
+    except GraderError as error:
+        print(error)
+        return
+    sources = Sources(interactive=True, register=True)
+    sources.add({found.key: found.header()})
+    sources.open(found.key)
+
+
+def _own_work(course: Course, assignment: Assignment, place: Path) -> Source | None:
+    """The file that counts for an assignment in a student's folder."""
+    if not place.is_dir():
+        return None
+    submission = read_submission(course, place, "me")
+    keys = submission.readings[assignment.id].sources
+    sources = (submission.sources[key] for key in keys)
+    return next((s for s in sources if s.module == assignment.module), None)
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,8 @@ from grader.language import _
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
 MAX_CODE_CHARACTERS = 2**19
+IMPORTS_CELL = "own_assignments"
+"""The name of the generated cell that finds the assignments a notebook builds on, in a kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,28 @@ class Cell:
 
 
 def code_cells(data: bytes) -> tuple[Cell, ...]:
-    """The code cells of a notebook, without the locked test cells.
+    """The code cells of a notebook, without the generated cells that only a kernel runs.
+
+    Raises:
+        SubmissionError: when it is not a notebook, saying why.
+    """
+    cells = cells_of(data)
+    code = tuple(
+        Cell(number, text_of(cell))
+        for number, cell in enumerate(cells, 1)
+        if isinstance(cell, dict)
+        and cell.get("cell_type") == "code"
+        and not is_generated_cell(cell)
+    )
+    size = sum(len(cell.text) for cell in code)
+    if size > MAX_CODE_CHARACTERS:
+        sentence = _("it has {size} characters of code; {most} are read")
+        raise SubmissionError(sentence.format(size=size, most=MAX_CODE_CHARACTERS))
+    return code
+
+
+def cells_of(data: bytes) -> list[Any]:
+    """The cells of a notebook, of every kind and as they are: whatever JSON holds.
 
     Raises:
         SubmissionError: when it is not a notebook, saying why.
@@ -30,16 +53,7 @@ def code_cells(data: bytes) -> tuple[Cell, ...]:
     if len(cells) > MAX_CELLS:
         sentence = _("it has {size} cells; at most {most} are read")
         raise SubmissionError(sentence.format(size=len(cells), most=MAX_CELLS))
-    code = tuple(
-        Cell(number, _text(cell))
-        for number, cell in enumerate(cells, 1)
-        if isinstance(cell, dict) and cell.get("cell_type") == "code" and not is_test_cell(cell)
-    )
-    size = sum(len(cell.text) for cell in code)
-    if size > MAX_CODE_CHARACTERS:
-        sentence = _("it has {size} characters of code; {most} are read")
-        raise SubmissionError(sentence.format(size=size, most=MAX_CODE_CHARACTERS))
-    return code
+    return cells
 
 
 def _document(data: bytes) -> dict[str, Any]:
@@ -70,15 +84,24 @@ def _cells(document: dict[str, Any]) -> list[Any]:
     return cells
 
 
-def _text(cell: dict[str, Any]) -> str:
+def text_of(cell: dict[str, Any]) -> str:
+    """A cell's text, "" where it has none."""
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
     return source if isinstance(source, str) else ""
 
 
-def is_test_cell(cell: dict[str, Any]) -> bool:
-    """Whether nbgrader's metadata says that this cell only runs checks."""
+def is_generated_cell(cell: dict[str, Any]) -> bool:
+    """Whether nbgrader's metadata says that this cell only runs checks, or finds earlier work."""
+    marks = nbgrader_marks(cell)
+    if marks.get("solution"):
+        return False
+    return marks.get("grade") is True or marks.get("grade_id") == IMPORTS_CELL
+
+
+def nbgrader_marks(cell: dict[str, Any]) -> dict[str, Any]:
+    """A cell's metadata of nbgrader's; empty where there is none."""
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return isinstance(marks, dict) and marks.get("grade") is True and not marks.get("solution")
+    return marks if isinstance(marks, dict) else {}

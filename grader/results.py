@@ -16,6 +16,7 @@ from grader.model import (
     Outcome,
     Result,
     Visibility,
+    Where,
 )
 
 
@@ -79,6 +80,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "outcome": str(result.outcome),
         "message": result.message,
         "duration_s": result.duration_s,
+        **({} if result.where is None else {"where": asdict(result.where)}),
     }
 
 
@@ -101,7 +103,9 @@ def _without_secrets(exercise: ExerciseResult) -> ExerciseResult:
 def _public(check: CheckResult) -> CheckResult:
     if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
         return check
-    return replace(check, message=_("This is a hidden check: its inputs are not shown."))
+    return replace(
+        check, message=_("This is a hidden check: its inputs are not shown."), where=None
+    )
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
@@ -168,4 +172,5 @@ def _check_from(entry: Mapping[str, Any]) -> CheckResult:
         outcome=Outcome(entry["outcome"]),
         message=entry["message"],
         duration_s=entry["duration_s"],
+        where=Where(**entry["where"]) if "where" in entry else None,
     )

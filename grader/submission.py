@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.course import Assignment, Course
+from grader.defects import defects
 from grader.errors import SubmissionError, UsageError
 from grader.language import _
 from grader.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
@@ -69,12 +70,14 @@ class Reading:
         read_from: the file that counts, for people.
         notes: what the student and the instructor should know about the choice.
         submitted_at: when it was handed in, where that is known.
+        defects: what nbgrader would stumble over, for the instructor.
     """
 
     sources: tuple[str, ...] = ()
     read_from: str = ""
     notes: tuple[str, ...] = ()
     submitted_at: datetime | None = None
+    defects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,14 @@ class Submission:
                 repr((key, bool(source.problem), source.cells)).encode("utf-8", "replace")
             )
         return digest.hexdigest()
+
+    def with_defects_told(self) -> "Submission":
+        """The same submission, its notes for an instructor."""
+        readings = {
+            id_: replace(reading, notes=(*reading.notes, *reading.defects))
+            for id_, reading in self.readings.items()
+        }
+        return replace(self, readings=readings)
 
 
 def read_submission(course: Course, path: Path, student: str) -> Submission:
@@ -152,7 +163,17 @@ class _Reader:
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
         notes = (*notes, *_problem_note(chosen))
-        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at)
+        told = tuple(sentence for path in own for sentence in self._defects(assignment, path))
+        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, told)
+
+    def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
+        """What nbgrader would stumble over in one of the files."""
+        released = self.course.paths(assignment).notebook
+        key = path.relative_to(self.folder).as_posix()
+        if path.suffix != ".ipynb" or self.sources[key].problem or not released.is_file():
+            return ()
+        found = defects(path.read_bytes(), released.read_bytes())
+        return tuple(f"{clean(key, 200)}: {sentence}." for sentence in found)
 
     def _choose(
         self, assignment: Assignment, found: list[Source]

@@ -1,7 +1,7 @@
 """Generates the stub and the student notebook of an assignment from its solution."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,13 @@ from nbformat import v4
 
 from grader.authoring.prose import in_comment, translated_code, translated_markdown
 from grader.authoring.source import SolutionSource, SourceCell, cleared, read_source
-from grader.course import Course, Exercise
+from grader.course import Assignment, Course, Exercise
 from grader.errors import CourseError
 from grader.language import KIT, N_, OWN_CATALOGUES, SOURCE, said
+from grader.notebooks import IMPORTS_CELL
+
+MARKDOWN_WIDTH = 98
+"""Columns of Markdown in the percent form, without the comment sign."""
 
 SCHEMA_VERSION = 3
 """Of nbgrader's cell metadata."""
@@ -51,9 +55,7 @@ def generate(course: Course, code: str = SOURCE) -> list[Generated]:
     files = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        source = read_source(assignment, paths.solution)
-        if code != SOURCE:
-            source = translated(course, source, code)
+        source = translated(course, read_source(assignment, paths.solution), code)
         files.append(Generated(paths.stub, stub(source)))
         files.append(Generated(paths.notebook, student_notebook(source, code)))
     return files
@@ -62,11 +64,11 @@ def generate(course: Course, code: str = SOURCE) -> list[Generated]:
 def translated(course: Course, source: SolutionSource, code: str) -> SolutionSource:
     """A solution whose prose is in another language; its code is the same.
 
-    What stands between the markers is dropped, as in the stub.
-
     Raises:
         CourseError: when a translation changes what the code does.
     """
+    if code == SOURCE:
+        return source
 
     def say(text: str) -> str:
         return course.text_in(code, text)
@@ -75,15 +77,12 @@ def translated(course: Course, source: SolutionSource, code: str) -> SolutionSou
     try:
         for cell in source.cells:
             if cell.kind == "markdown":
-                old, new = (
-                    in_comment(cell.text),
-                    in_comment(translated_markdown(cell.text, say, 98)),
-                )
                 words = translated_markdown(cell.text, say)
+                wrapped = in_comment(translated_markdown(cell.text, say, MARKDOWN_WIDTH))
+                text = text.replace(in_comment(cell.text), wrapped)
             else:
-                old = cell.text
-                new = words = translated_code(cleared(source.assignment, cell), say)
-            text = text.replace(old, new)
+                words = translated_code(cell.text, say)
+                text = text.replace(cell.text, words)
             cells.append(replace(cell, text=words))
     except (ValueError, SyntaxError) as error:
         raise CourseError(f"{source.assignment.id} in {code}: {error}") from error
@@ -102,23 +101,33 @@ def stub(source: SolutionSource) -> str:
 
 def student_notebook(source: SolutionSource, code: str = SOURCE) -> str:
     """The notebook for students and nbgrader: the stub's cells, each exercise with its test cell."""
-    return notebook_text(source, lambda cell: cleared(source.assignment, cell), code)
+    return notebook_text(source, lambda cell: cleared(source.assignment, cell), code=code)
 
 
 def notebook_text(
-    source: SolutionSource, answer: Callable[[SourceCell], str], code: str = SOURCE
+    source: SolutionSource,
+    answer: Callable[[SourceCell], str],
+    more: Sequence[SourceCell] = (),
+    code: str = SOURCE,
 ) -> str:
-    """A notebook with test cells in a language, its answer cells made by `answer`."""
+    """A notebook with test cells, its answer cells made by `answer`, and more cells at its end.
+
+    What its generated cells say is in the language `code`.
+    """
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
+    first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
     cells = []
     for number, cell in enumerate(source.cells, 1):
+        if cell is first_code and source.assignment.imports:
+            cells.append(_imports_cell(source.assignment, code))
         if not cell.exercise:
             cells.append(_plain_cell(cell, number))
             continue
         exercise = exercises[cell.exercise]
         cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
-        test = _test_text(exercise, code)
+        test = test_text(exercise, code)
         cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
+    cells += [_plain_cell(c, n) for n, c in enumerate(more, len(source.cells) + 1)]
     notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
     nbformat.validate(notebook)
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
@@ -128,6 +137,21 @@ def _plain_cell(cell: SourceCell, number: int) -> Any:
     id_ = f"{'text' if cell.kind == 'markdown' else 'code'}-{number:02d}"
     make = v4.new_markdown_cell if cell.kind == "markdown" else v4.new_code_cell
     return make(cell.text, id=id_)
+
+
+def _imports_cell(assignment: Assignment, code: str) -> Any:
+    """A read-only cell that lets the notebook import what earlier assignments defined."""
+    both = said(OWN_CATALOGUES, KIT, code, N_(" and "))
+    comment = N_(
+        "Finds your own assignment {numbers}: beside this notebook, or in the folder next to it."
+    )
+    numbers = both.join(id_.partition("_")[0] for id_ in assignment.imports)
+    text = (
+        f"# {said(OWN_CATALOGUES, KIT, code, comment).format(numbers=numbers)}\n"
+        "from grader.notebook import use_own\n\n"
+    ) + "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
+    marks = {"schema_version": SCHEMA_VERSION, "grade": False, "solution": False, "locked": True}
+    return _code_cell(text, IMPORTS_CELL, {**marks, "task": False, "grade_id": IMPORTS_CELL})
 
 
 def _code_cell(text: str, name: str, nbgrader: dict[str, Any]) -> Any:
@@ -151,7 +175,8 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
     return f"test_{exercise.name}" if is_test else exercise.name
 
 
-def _test_text(exercise: Exercise, code: str) -> str:
+def test_text(exercise: Exercise, code: str) -> str:
+    """What stands in an exercise's test cell."""
     comment = N_("Checks {name}; the last line is the points earned.")
     comment = said(OWN_CATALOGUES, KIT, code, comment).format(name=exercise.name)
     return (

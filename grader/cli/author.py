@@ -1,5 +1,6 @@
 """The commands for authors."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,26 +55,53 @@ def catalogues(only_check: bool) -> None:
 
 @click.command()
 @click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--to", "audience", type=click.Choice(["students"]), required=True)
+@click.option(
+    "--to",
+    "audience",
+    type=click.Choice(["students", "nbgrader", "github", "gradescope"]),
+    required=True,
+    help="A copy for students, a course folder for nbgrader, a student repository with a workflow, or an autograder's zip.",
+)
 @click.option(
     "--lang",
     metavar="CODE",
     help="Stubs, notebooks and README in en, zh_CN or ja.  [default: the course's, or en]",
 )
 def release(dest: Path, audience: str, lang: str | None) -> None:
-    """Write into DEST what students receive: no solution, no hidden check.
+    """Write into DEST what students or a platform receive.
+
+    Nothing for students has a solution or a hidden check in it. The zip for Gradescope has both,
+    because it grades there: upload it as the autograder and give it to nobody else.
+
+    For nbgrader it is the instructor's course folder: its source notebooks hold the solutions, and
+    `nbgrader generate_assignment` makes from them what students receive.
 
     Exits with 0, or with 2 when the course is not ready or DEST is not empty.
     """
     from grader.course import find_course, load_course
     from grader.language import resolve
+    from grader.release.github import list_fingerprint, release_to_github
+    from grader.release.gradescope import release_to_gradescope
+    from grader.release.nbgrader import release_to_nbgrader
     from grader.release.students import release_to_students
 
-    code = resolve(lang) if lang else ""
+    releases = {
+        "students": release_to_students,
+        "nbgrader": release_to_nbgrader,
+        "github": release_to_github,
+        "gradescope": release_to_gradescope,
+    }
     course = load_course(find_course(Path.cwd()))
-    released = release_to_students(course, dest, code)
+    if lang:
+        course = replace(course, language=resolve(lang))
+    released = releases[audience](course, dest)
     size = sum(len(file.content) for file in released)
-    click.echo(f"Released to {audience}: {len(released)} files, {size / 1024:.0f} KiB, in {dest}")
+    files = "1 file" if len(released) == 1 else f"{len(released)} files"
+    click.echo(f"Released to {audience}: {files}, {size / 1024:.0f} KiB, in {dest}")
+    if audience == "github":
+        click.echo(f"List of protected files: {list_fingerprint(released)} (reports show it).")
+    if audience == "gradescope":
+        click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
 
 
 @click.command()

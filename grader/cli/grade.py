@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.edge import lang_option, open_course
+from grader.reports.registry import GRADE_REPORTS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from grader.arrivals import Arrived
     from grader.class_run import Grade
+    from grader.course import Course
     from grader.outputs import Row
 
 MOST_ROWS = 100
@@ -59,6 +63,18 @@ INTERRUPTED = 130
 )
 @click.option("--force", is_flag=True, help="Grade everybody, also who handed in nothing new.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option(
+    "--report",
+    "reports",
+    type=click.Choice(GRADE_REPORTS),
+    multiple=True,
+    help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
+)
+@click.option(
+    "--gradebook",
+    metavar="URL",
+    help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
+)
 @lang_option
 def grade(
     submissions: Path,
@@ -70,12 +86,16 @@ def grade(
     scheduler: str | None,
     force: bool,
     quiet: bool,
+    reports: tuple[str, ...],
+    gradebook: str | None,
     lang: str | None,
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
     A student's folder holds a folder per assignment (<student>/<nn_assignment>/<file>), or the
     files flat, or one file or notebook that defines everything. A single file is a class of one.
+    A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
+    gives for a whole class are read as they are.
 
     Each student is written to --out as soon as they are graded. A run that was interrupted goes
     on where it stopped when the same command is given again; a student who handed in nothing new
@@ -84,28 +104,42 @@ def grade(
     Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
     with 3 when a score is undecided; with 130 when interrupted.
     """
+    from rich.markup import escape
+
+    from grader.arrivals import arrive
     from grader.class_run import ClassRun
-    from grader.classroom import read_class
+    from grader.cli.gradebook import fill, prepare
     from grader.cli.progress import progress
     from grader.cli.render import console
+    from grader.outputs import read_results
 
     course = open_course(lang)
-    students = read_class(submissions, roster, course.by_id)
-    run = ClassRun(course, students, out, isolation, None if seed is None else str(seed), force)
     screen = console(quiet=quiet)
+    chosen = None if seed is None else str(seed)
+    if gradebook:
+        prepare(course, gradebook, out)
     try:
-        with progress(screen) as watcher:
-            rows = run.carry_out(_how(jobs, scheduler), watcher)
+        with arrive(course, submissions, roster) as arrived:
+            run = ClassRun(course, arrived.students, out, isolation, chosen, force)
+            with progress(screen) as watcher:
+                rows = run.carry_out(_how(jobs, scheduler), watcher)
+            _report(course, rows, arrived, out, reports)
+            _tell(screen, rows, arrived.notes, out, sum(a.max_score for a in course.assignments))
+            is_filled = not gradebook or fill(
+                course, arrived.students, read_results(out, rows), gradebook, out, screen
+            )
     except KeyboardInterrupt:
         screen.print(
             f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         )
         raise SystemExit(INTERRUPTED) from None
-    _tell(screen, rows, out, sum(a.max_score for a in course.assignments), isolation)
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
-        click.echo(f"UNDECIDED, the grader failed: {', '.join(undecided)}", err=True)
-    raise SystemExit(3 if undecided else 0)
+        told = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
+        screen.print(f"[bold magenta]{escape(told)}[/]")
+        if quiet:
+            click.echo(told, err=True)
+    raise SystemExit(3 if undecided or not is_filled else 0)
 
 
 def _how(jobs: int | None, scheduler: str | None) -> "Grade":
@@ -130,15 +164,40 @@ def cores() -> int:
 
 
 def _tell(
-    screen: "Console", rows: "Sequence[Row]", out: Path, max_score: int, isolation: str
+    screen: "Console", rows: "Sequence[Row]", notes: "Sequence[str]", out: Path, max_score: int
 ) -> None:
     from grader.cli.render import class_summary, class_table
 
+    for note in notes:
+        screen.print(note, markup=False, soft_wrap=True)
     if len(rows) <= MOST_ROWS:
         screen.print(class_table(rows, max_score))
     else:
         screen.print(class_summary(rows, max_score))
-    if isolation != "sealed":
-        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
+    for row in rows:
+        for defect in row.defects:
+            screen.print(f"{row.student}: {defect}", style="yellow", markup=False, soft_wrap=True)
     layers = sorted({", ".join(row.isolation) for row in rows if row.isolation})
+    if any(row.isolation and "sealed" not in row.isolation for row in rows):
+        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
     screen.print(f"Isolation: {'; '.join(layers) or 'nothing was run'}. Results are in {out}.")
+
+
+def _report(
+    course: "Course",
+    rows: "Sequence[Row]",
+    arrived: "Arrived",
+    out: Path,
+    names: tuple[str, ...],
+) -> None:
+    """Write the reports asked for into `reports/`."""
+    if not names:
+        return
+    from grader.outputs import read_results
+    from grader.reports.base import GradedClass
+    from grader.reports.registry import graded
+    from grader.reports.writing import write_reports
+
+    results = read_results(out, rows)
+    run = GradedClass(course, results, dict(os.environ), datetime.now(UTC), arrived.roster)
+    write_reports(graded(names, run), out / "reports")

@@ -22,6 +22,7 @@ from grader.model import (
     Result,
 )
 from grader.outputs import WORDS, Row
+from grader.protected import Protection
 from grader.results import points
 from grader.text import columns, filled
 
@@ -187,6 +188,16 @@ def _next(result: Result) -> str:
                 file = assignment.read_from or _("a file still to be written")
                 return _("{exercise}, in {file}").format(exercise=exercise.id, file=file)
     return _("nothing is left to do")
+
+
+def print_protection(protection: Protection | None, out: Console) -> None:
+    """Say loudly which protected files are not as they were released; nothing where all are."""
+    if protection is None or not protection.changes:
+        return
+    loud = _("Protected files are not as released; nothing above counts until then:")
+    out.print(Text(loud, style="bold red"))
+    for change in protection.changes:
+        out.print(indented(Text(f"{change.path}: {_(change.what)}"), 2))
 
 
 def class_table(rows: Sequence[Row], max_score: int) -> Table:

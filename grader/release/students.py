@@ -4,7 +4,7 @@ No solution, no hidden check and no misconception's edit is in it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -31,18 +31,24 @@ class Released:
     content: bytes
 
 
-def release_to_students(course: Course, folder: Path, code: str = "") -> list[Released]:
+def release_to_students(course: Course, folder: Path) -> list[Released]:
     """Write a students' copy of the course into an empty folder.
-
-    Args:
-        course: the course itself.
-        folder: an empty one, or one that does not exist.
-        code: the language of stubs, notebooks and README, which the copy then prefers; "" for
-            the course's own language, or else English without preferring it.
 
     Raises:
         UsageError: when the folder is not empty, or this is a released copy itself.
         CourseError: when stubs are stale or a solution does not pass its visible checks.
+    """
+    return write_release(course, folder, student_files)
+
+
+def write_release(
+    course: Course, folder: Path, files_of: Callable[[Course], Iterable[Released]]
+) -> list[Released]:
+    """Write a release into an empty folder.
+
+    Raises:
+        UsageError: when the folder is not empty, or this is a released copy itself.
+        CourseError: when stubs are stale, or the files cannot be made.
     """
     if not course.has_solutions:
         raise UsageError("This is a released copy; releases are made from the course itself.")
@@ -54,7 +60,7 @@ def release_to_students(course: Course, folder: Path, code: str = "") -> list[Re
         raise CourseError(
             f"stubs or notebooks are older than their solutions ({names}); run `grader generate`"
         )
-    released = list(student_files(course, code))
+    released = list(files_of(course))
     for file in released:
         path = folder / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,54 +68,71 @@ def release_to_students(course: Course, folder: Path, code: str = "") -> list[Re
     return released
 
 
-def student_files(course: Course, code: str = "") -> Iterator[Released]:
-    """The files of a students' copy, in a language."""
+def student_files(course: Course) -> Iterator[Released]:
+    """The files of a students' copy, in the course's language."""
     root = course.root
-    spoken = code or course.language or SOURCE
-    missing = [name for name in COPIED if not (root / name).is_file()]
-    if missing:
-        raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
-    for name in COPIED:
-        content = (root / name).read_bytes()
-        yield Released(name, _preferring(content, code) if name == MANIFEST and code else content)
-    yield Released("README.md", _readme(course, spoken).encode())
+    yield from copied_files(course)
+    yield Released("README.md", template(course, "students_readme.md").encode())
     yield _from_root(root, course.documents)
-    yield from _translations(course)
-    for file in generate(course, spoken):
+    yield from translations(course)
+    for file in generate(course, course.language or SOURCE):
         yield Released(file.path.relative_to(root).as_posix(), file.text.encode())
     for assignment in course.assignments:
         paths = course.paths(assignment)
         yield _from_root(root, paths.visible_checks)
         recording = write_recording(record(course, assignment))
         yield Released(paths.recording.relative_to(root).as_posix(), recording)
-    package = Path(grader.__file__).parent
-    for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".md", ".mo", ".typed") or path.name == "py.typed":
-            inner = path.relative_to(package.parent).as_posix()
-            yield Released(inner, path.read_bytes())
+    yield from package_files()
 
 
-def _readme(course: Course, code: str) -> str:
-    """The README for students in a language."""
-    text = files("grader.release").joinpath("students_readme.md").read_text("utf-8")
-    text = translated_markdown(text, lambda piece: said(OWN_CATALOGUES, KIT, code, piece))
-    return text.replace("{{ title }}", course.text_in(code, course.title))
+def copied_files(course: Course) -> Iterator[Released]:
+    """What every release has from the course's own folder.
+
+    Raises:
+        CourseError: when one of them is missing.
+    """
+    missing = [name for name in COPIED if not (course.root / name).is_file()]
+    if missing:
+        raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
+    for name in COPIED:
+        content = (course.root / name).read_bytes()
+        yield Released(name, _preferring(content, course.language) if name == MANIFEST else content)
 
 
 def _preferring(manifest: bytes, code: str) -> bytes:
-    """The manifest with the language that the copy is in."""
+    """The manifest with the language that the copy is in; as it is where none was chosen."""
+    if not code:
+        return manifest
     lines = [line for line in manifest.decode().split("\n") if not LANGUAGE_LINE.match(line)]
     lines.insert(lines.index("[course]") + 1, f'language = "{code}"')
     return "\n".join(lines).encode()
 
 
-def _translations(course: Course) -> Iterator[Released]:
+def translations(course: Course) -> Iterator[Released]:
     """The course's compiled catalogues, without what only hidden checks say."""
     for code in LANGUAGES:
         folder = course.translations / code / "LC_MESSAGES"
         if (folder / "course.po").is_file():
             path = (folder / "course.mo").relative_to(course.root).as_posix()
             yield Released(path, released_catalogue(course, code))
+
+
+def package_files() -> Iterator[Released]:
+    """The grader itself."""
+    package = Path(grader.__file__).parent
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".md", ".mo") or path.name == "py.typed":
+            inner = path.relative_to(package.parent).as_posix()
+            yield Released(inner, path.read_bytes())
+
+
+def template(course: Course, name: str) -> str:
+    """A text that lies beside this module, with the course's title, in the course's language."""
+    code = course.language or SOURCE
+    text = files("grader.release").joinpath(name).read_text("utf-8")
+    if name.endswith(".md"):
+        text = translated_markdown(text, lambda piece: said(OWN_CATALOGUES, KIT, code, piece))
+    return text.replace("{{ title }}", course.text_in(code, course.title))
 
 
 def _from_root(root: Path, path: Path) -> Released:

@@ -154,6 +154,13 @@ def _names(folder: str | Path, pattern: str) -> list[str]:
     return sorted(path.name for path in Path(folder).glob(pattern))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of them together take minutes."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+
+
 def _look_at(path: Path) -> tuple[Any, ...]:
     found = path.lstat()
     text = path.read_bytes() if stat.S_ISREG(found.st_mode) else b""

@@ -10,7 +10,7 @@ import pytest
 LAYERS = [
     "errors model",
     "language",
-    "text",
+    "text classlists protected",
     "wire sealing",
     "sources",
     "servant",
@@ -18,29 +18,42 @@ LAYERS = [
     "manifest",
     "course",
     "notebooks hints",
+    "defects",
     "submission misconceptions",
     "sessions.base",
     "sessions.in_process sessions.launchers sessions.traced",
     "sessions.child",
     "handle ledger draw",
     "judging sessions.sealed",
-    "messages diagnosis",
+    "messages diagnosis places",
     "recording scoring results versions",
+    "outputs",
+    "reports.base",
+    "reports.junit reports.github reports.classroom50 reports.github_legacy reports.gradescope",
+    "reports.scores reports.writing",
+    "reports.gradebooks",
+    "reports.registry",
     "workbench",
     "replay",
     "checks",
     "pytest_plugin",
     "catalogue",
     "grading",
-    "classroom handed_in orders outputs authoring.source authoring.bernoulli authoring.prose",
-    "station journal",
-    "class_run pool cluster",
+    "classroom handed_in orders archives repositories authoring.source authoring.bernoulli authoring.prose",
+    "station journal downloads",
+    "class_run pool cluster arrivals",
     "authoring.generate authoring.record authoring.catalogues",
-    "release.students",
+    "release.students release.clearing",
+    "release.github release.gradescope release.nbgrader",
     "authoring.validate",
+    "gradebook.store gradebook.comments gradebook.answers",
+    "gradebook.structure gradebook.scores",
+    "gradebook.fill",
     "cli.render cli.edge cli.progress",
-    "notebook cli.check cli.hint cli.grade cli.author cli.doctor",
+    "cli.gradebook",
+    "notebook cli.check cli.hint cli.grade cli.author cli.doctor cli.gradescope",
     "cli",
+    "cli.__main__",
 ]
 """Each line imports only from lines above it (and `cli.check` from nothing beside it)."""
 
@@ -67,7 +80,8 @@ def imports(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grader."):
             module = (node.module or "").removeprefix("grader.")
-            names.add(module)
+            inner = {f"{module}.{alias.name}" for alias in node.names} & LEVEL.keys()
+            names |= inner or {module}
         elif isinstance(node, ast.ImportFrom) and node.module == "grader":
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -138,3 +152,27 @@ def test_a_students_command_never_imports_nbgrader(root: Path) -> None:
         cwd=root,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.slow
+def test_grade_imports_nbgrader_only_for_a_gradebook(root: Path, tmp_path: Path) -> None:
+    """A class can be graded where nbgrader is not installed."""
+    work = root / "tests" / "example_class" / "submissions" / "scale_forgotten"
+    arguments = ["grade", str(work), "--out", str(tmp_path), "--isolation", "process"]
+    code = (
+        "import sys\n"
+        "from grader.cli import cli\n"
+        f"try:\n    cli.main({arguments}, prog_name='grader')\n"
+        "except SystemExit:\n    pass\n"
+        "print(sorted({'nbgrader', 'sqlalchemy', 'alembic', 'jupytext'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        cwd=root,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / "scores.csv").is_file()

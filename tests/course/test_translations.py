@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -46,7 +47,7 @@ from grader.model import (
     Visibility,
 )
 from grader.outputs import row_of, story
-from grader.release.students import _preferring, _readme
+from grader.release.students import _preferring, template
 from grader.submission import read_submission
 
 ROOT = Path(__file__).parents[2]
@@ -260,9 +261,12 @@ def test_an_untouched_stub_in_another_language_is_not_attempted(code: str, tmp_p
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_the_readme_for_students_is_translated(code: str) -> None:
     """Every line beside commands, and with the course's title."""
-    text = re.sub(r"```.*?```", "", _readme(the_course(), code), flags=re.DOTALL)
-    assert [line for line in text.split("\n") if line and line.isascii()] == []
-    assert text.startswith(f"# {the_course().text_in(code, the_course().title)}\n")
+    course = replace(the_course(), language=code)
+    for name in ("students_readme.md", "github_readme.md"):
+        text = re.sub(r"```.*?```", "", template(course, name), flags=re.DOTALL)
+        assert [line for line in text.split("\n") if line and line.isascii()] == []
+    title = course.text_in(code, course.title)
+    assert template(course, "students_readme.md").startswith(f"# {title}\n")
 
 
 def test_a_release_in_a_language_prefers_it() -> None:
@@ -270,7 +274,8 @@ def test_a_release_in_a_language_prefers_it() -> None:
     manifest = (ROOT / "course.toml").read_bytes()
     once = _preferring(manifest, "ja")
     assert once.decode().count('\n[course]\nlanguage = "ja"\n') == 1
-    assert _preferring(once, "zh_CN").decode() == _preferring(manifest, "zh_CN").decode()
+    assert _preferring(once, "zh_CN") == _preferring(manifest, "zh_CN")
+    assert _preferring(manifest, "") == manifest
 
 
 @pytest.mark.parametrize("code", TRANSLATIONS)

@@ -94,7 +94,7 @@ def test_a_process_speaks_as_its_environment_asks(monkeypatch: pytest.MonkeyPatc
     """A worker process has nothing else to go by; what it cannot read is English."""
     monkeypatch.setattr(language, "_used", {})
     monkeypatch.setenv(language.VARIABLE, "ja")
-    assert _("missing") == "未定義"
+    assert _("missing") == "見つからない"
     monkeypatch.setattr(language, "_used", {})
     monkeypatch.setenv(language.VARIABLE, "fr")
     assert _("missing") == "missing"

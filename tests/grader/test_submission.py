@@ -274,3 +274,21 @@ def test_what_tools_leave_behind_is_no_submission(name, course, folder):
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(DONE, "utf-8")
     assert read_submission(course, folder, "ada").is_empty
+
+
+def test_defects_are_notes_for_instructors_only(course, folder):
+    """Of every notebook that was handed in, also of one that does not count."""
+    released = json.loads(notebook(STUB))
+    released["cells"][0]["metadata"] = {"nbgrader": {"grade_id": "dot", "solution": True}}
+    path = course.root / "assignments" / "01_first" / "first.ipynb"
+    path.write_text(json.dumps(released), "utf-8")
+    put(folder, **{"01_first__first_py": DONE, "01_first__first_ipynb": notebook("x = 1")})
+    submission = read_submission(course, folder, "ada")
+    reading = submission.readings["01_first"]
+    assert reading.defects == (
+        "01_first/first.ipynb: it has lost nbgrader's marks on its cells: nbgrader would leave "
+        "every score to be given by hand.",
+    )
+    assert not set(reading.defects) & set(reading.notes)
+    told = submission.with_defects_told().readings["01_first"]
+    assert told.notes == (*reading.notes, *reading.defects)

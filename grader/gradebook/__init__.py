@@ -1,0 +1,1 @@
+"""nbgrader's gradebook, filled from results; the only part of the kit that imports nbgrader."""

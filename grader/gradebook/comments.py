@@ -1,0 +1,49 @@
+"""What a student reads in nbgrader about an exercise: the feedback as Markdown, in one comment."""
+
+import textwrap
+from collections.abc import Sequence
+
+from grader.model import CheckResult, ExerciseResult, Finding, Outcome
+from grader.results import points
+
+SILENT = (Outcome.PASSED, Outcome.BLOCKED)
+MAX_CHARACTERS = 20_000
+
+
+def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
+    """The comment on an exercise; None where there is nothing to say.
+
+    Args:
+        exercise: as the student may see it, without what hidden checks asked.
+        notes: sentences on the whole assignment.
+    """
+    told = [_check(check) for check in exercise.checks if check.outcome not in SILENT]
+    parts = [*notes, *told, *(_finding(finding) for finding in exercise.findings)]
+    if exercise.undecided:
+        parts.insert(0, "The grader itself failed here: the score is undecided.")
+    if not parts:
+        return None
+    if exercise.score is not None:
+        parts.insert(0, f"{points(exercise.score)} of {exercise.max_score} points.")
+    return storable("\n\n".join(parts))
+
+
+def _check(check: CheckResult) -> str:
+    if check.outcome is Outcome.NOT_ATTEMPTED:
+        return f"✗ {check.title} (not attempted yet)"
+    sign = "~" if check.outcome is Outcome.REMARK else "✗"
+    message = textwrap.indent(check.message, "    ", lambda line: True)
+    return f"{sign} {check.title}" + (f"\n\n{message}" if check.message else "")
+
+
+def _finding(finding: Finding) -> str:
+    told = [f"{m.id}: {m.symptom} {m.question}" for m in finding.candidates]
+    if len(told) == 1:
+        return f"→ A known mistake, {told[0]}"
+    return "\n".join(["→ One of these mistakes:", "", *(f"- {one}" for one in told)])
+
+
+def storable(text: str) -> str:
+    """A text that every database takes: no NUL, no half of a pair, not without end."""
+    short = text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}\n(shortened)"
+    return short.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

@@ -1,0 +1,106 @@
+"""Fills nbgrader's gradebook from a class's results, and writes what its form grader needs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.authoring.source import SolutionSource, read_source
+from grader.classroom import Student
+from grader.course import Course
+from grader.errors import GraderError
+from grader.gradebook.answers import answered_notebook
+from grader.gradebook.scores import write_student
+from grader.gradebook.store import database_url, open_gradebook, reason, without_password
+from grader.gradebook.structure import write_structure
+from grader.model import Result
+from grader.outputs import write_text
+from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
+from grader.submission import Submission, read_submission
+
+AUTOGRADED = "autograded"
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What came of it.
+
+    Args:
+        students: how many were written.
+        failed: who was not, and why.
+    """
+
+    students: int
+    failed: dict[str, str]
+
+
+def prepare_gradebook(course: Course, address: str, folder: Path) -> list[str]:
+    """Write the course's structure: its assignments into the gradebook, its notebooks on disk.
+
+    Called before a class is graded, so that a wrong address is told at once.
+
+    Returns:
+        What was removed because the course no longer has it.
+
+    Raises:
+        UsageError: when the gradebook cannot be opened.
+    """
+    with open_gradebook(address, course_id(course)) as gradebook:
+        notes = write_structure(gradebook, course)
+    write_text(folder / CONFIG, config(course, without_password(database_url(address))))
+    for assignment in course.assignments:
+        file = source_notebook(course, assignment)
+        write_text(folder / file.path, file.content.decode())
+    return notes
+
+
+def fill_gradebook(
+    course: Course,
+    students: Sequence[Student],
+    results: Sequence[Result],
+    address: str,
+    folder: Path,
+) -> Filled:
+    """Write every student: scores and comments into the gradebook, notebooks for the form grader.
+
+    A student is written whole or not at all, and one who cannot be written stops no other.
+
+    Raises:
+        UsageError: when the gradebook cannot be opened.
+    """
+    sources = {a.id: read_source(a, course.paths(a).solution) for a in course.assignments}
+    paths = {student.id: student.path for student in students}
+    failed = {}
+    with open_gradebook(address, course_id(course)) as gradebook:
+        for result in results:
+            try:
+                submission = _submission(course, result, paths.get(result.student))
+                write_student(gradebook, course, result, _times(submission))
+                _write_notebooks(folder, result, submission, sources)
+            except (SQLAlchemyError, GraderError, ValueError, OSError) as error:
+                failed[result.student] = reason(error)
+    return Filled(len(results) - len(failed), failed)
+
+
+def _submission(course: Course, result: Result, path: Path | None) -> Submission:
+    if path is None or not result.submitted:
+        return Submission(result.student)
+    return read_submission(course, path, result.student)
+
+
+def _times(submission: Submission) -> dict[str, datetime]:
+    found = {id_: reading.submitted_at for id_, reading in submission.readings.items()}
+    return {id_: moment for id_, moment in found.items() if moment is not None}
+
+
+def _write_notebooks(
+    folder: Path, result: Result, submission: Submission, sources: dict[str, SolutionSource]
+) -> None:
+    for graded in result.assignments:
+        if graded.read_from:
+            source = sources[graded.id]
+            place = folder / AUTOGRADED / result.student / graded.id
+            text = answered_notebook(submission, source)
+            write_text(place / f"{source.assignment.module}.ipynb", text)

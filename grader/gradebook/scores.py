@@ -1,0 +1,105 @@
+"""Writes one student's results into nbgrader's gradebook, in one transaction."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+from nbgrader.api import Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
+
+from grader.authoring.generate import grade_id
+from grader.course import Assignment, Course
+from grader.gradebook.comments import comment
+from grader.gradebook.store import transaction
+from grader.model import AssignmentResult, ExerciseResult, Result
+from grader.results import for_student
+from grader.scoring import days_late, late_factor, rounded
+
+
+def write_student(
+    gradebook: Gradebook, course: Course, result: Result, handed_in: Mapping[str, datetime]
+) -> None:
+    """Write a student, and a submission for each assignment that was handed in.
+
+    What was not handed in gets no submission, and a submission that the gradebook has already is
+    left as it is: it may be of an earlier run over other folders.
+
+    Args:
+        gradebook: with the course's structure.
+        course: what was graded.
+        result: the student's.
+        handed_in: when, by assignment, where that is known.
+    """
+    with transaction(gradebook):
+        gradebook.update_or_create_student(result.student)
+        for graded in for_student(result).assignments:
+            if graded.read_from:
+                assignment = course.by_id[graded.id]
+                moment = handed_in.get(graded.id)
+                times = {"timestamp": moment} if moment else {}
+                submission = gradebook.update_or_create_submission(
+                    assignment.id, result.student, **times
+                )
+                _write_submission(course, assignment, graded, submission)
+
+
+def _write_submission(
+    course: Course,
+    assignment: Assignment,
+    graded: AssignmentResult,
+    submission: SubmittedAssignment,
+) -> None:
+    (notebook,) = (one for one in submission.notebooks if one.name == assignment.module)
+    grades = {grade.name: grade for grade in notebook.grades}
+    comments = {row.name: row for row in notebook.comments}
+    found = {exercise.id: exercise for exercise in graded.exercises}
+    notes = graded.notes
+    for exercise in assignment.exercises:
+        result = found.get(exercise.id, ExerciseResult(exercise.id, None, exercise.points))
+        _write_score(grades[grade_id(exercise, is_test=True)], result.score)
+        comments[grade_id(exercise, is_test=False)].auto_comment = comment(result, notes)
+        notes = ()
+    days = _days_late(course, assignment, graded, submission)
+    notebook.late_submission_penalty = float(_penalty(course, notebook, days)) if days else None
+
+
+def _write_score(grade: Grade, score: Decimal | None) -> None:
+    """Write the grader's score; what a person gave stays.
+
+    Undecided is no score: a person has to look. The same where a person's score stands and the
+    grader's has changed since.
+    """
+    before, after = grade.auto_score, None if score is None else float(score)
+    grade.auto_score = after
+    if grade.manual_score is None:
+        grade.needs_manual_grade = after is None
+    elif after != before:
+        grade.needs_manual_grade = True
+
+
+def _days_late(
+    course: Course,
+    assignment: Assignment,
+    graded: AssignmentResult,
+    submission: SubmittedAssignment,
+) -> int:
+    """The days as graded; counted anew where somebody granted an extension in nbgrader."""
+    if not submission.extension or not assignment.due or not submission.timestamp:
+        return graded.days_late
+    moment = submission.timestamp.replace(tzinfo=UTC)
+    return days_late(assignment.due + submission.extension, moment, course.late)
+
+
+def _penalty(course: Course, notebook: SubmittedNotebook, days: int) -> Decimal:
+    """What late work costs, in points of the score that counts in nbgrader.
+
+    Cells hold their scores in full; nbgrader takes this off once, when it exports or gives feedback.
+    """
+    score = sum((_counted(grade) for grade in notebook.grades), Decimal(0))
+    return score - rounded(Fraction(score) * late_factor(days, course.late))
+
+
+def _counted(grade: Grade) -> Decimal:
+    """A cell's score as nbgrader counts it: a person's before the grader's, and extra credit."""
+    given = grade.auto_score if grade.manual_score is None else grade.manual_score
+    return Decimal(str(given or 0)) + Decimal(str(grade.extra_credit or 0))
