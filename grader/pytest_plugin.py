@@ -29,7 +29,8 @@ from grader.handle import ReferenceHandle, StudentHandle, StudentOutcome, Submis
 from grader.judging import Judge, Mismatch
 from grader.ledger import Ledger
 from grader.messages import explain_difference, explain_failure
-from grader.model import CheckResult, Outcome, Visibility
+from grader.model import CheckResult, Outcome, Picture, Visibility
+from grader.pictures import picture_of
 from grader.text import clean
 from grader.workbench import Tools, Workbench
 
@@ -224,11 +225,23 @@ class CheckRun:
         judge = tools.judge if tools is not None else Judge()
         conduct = Conduct(check, judge.judged, error, tuple(judge.covered))
         self.conducts[check.id] = conduct
-        self._write(check, outcome, message, call.duration)
+        self._write(check, outcome, message, call.duration, self._picture(error))
         if check.ends_its_exercise(outcome):
             self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"
 
-    def _write(self, check: Check, outcome: Outcome, message: str, seconds: float) -> None:
+    def _picture(self, error: BaseException | None) -> Picture | None:
+        if not isinstance(error, Mismatch):
+            return None
+        return picture_of(error.difference, error.calls, self.workbench.ledger)
+
+    def _write(
+        self,
+        check: Check,
+        outcome: Outcome,
+        message: str,
+        seconds: float,
+        picture: Picture | None = None,
+    ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
             title=check.title,
@@ -237,6 +250,7 @@ class CheckRun:
             outcome=outcome,
             message=message,
             duration_s=round(seconds, 4),
+            picture=picture,
         )
 
     def by_exercise(self) -> dict[str, tuple[CheckResult, ...]]:

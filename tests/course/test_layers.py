@@ -23,7 +23,7 @@ LAYERS = [
     "handle ledger draw",
     "judging sessions.sealed",
     "messages diagnosis",
-    "recording scoring results",
+    "pictures recording scoring results",
     "workbench",
     "pytest_plugin",
     "catalogue",
