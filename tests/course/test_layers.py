@@ -9,7 +9,7 @@ import pytest
 
 LAYERS = [
     "errors model language",
-    "text",
+    "text drawing",
     "wire sealing",
     "sources",
     "servant",

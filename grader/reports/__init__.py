@@ -1,0 +1,1 @@
+"""Renderings of one result record: for people, for platforms, for gradebooks."""
