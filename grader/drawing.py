@@ -106,9 +106,11 @@ def cell_text(number: Number, decimals: int, room: int) -> str:
     """A number in so many characters, or as near as can be."""
     if isinstance(number, str):
         return SIGNS[number]
+    if not number:
+        return "0"
     text = f"{number:.{decimals}f}".replace("-", "−")
     if len(text) <= room:
-        return text.removeprefix("−") if not float(f"{number:.{decimals}f}") else text
+        return text
     for digits in (2, 1):
         text = f"{number:.{digits}g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
         if len(text) <= room:
@@ -125,9 +127,7 @@ def position(axis: Axis, index: int) -> str:
     number = axis.start + index
     if not axis.labels:
         return f"{name} {number}"
-    return _("{axis} {number} ({token})").format(
-        axis=name, number=number, token=axis.labels[index]
-    )
+    return _("{axis} {number} ({token})").format(axis=name, number=number, token=axis.labels[index])
 
 
 def first_difference(picture: Picture) -> str:
@@ -145,7 +145,7 @@ def first_difference(picture: Picture) -> str:
 
 
 def _word(number: Number) -> str:
-    return number if isinstance(number, str) else f"{number:.6g}"
+    return number if isinstance(number, str) else f"{number:.4g}"
 
 
 def cut_words(picture: Picture) -> str:

@@ -1,6 +1,9 @@
 """A picture as SVG: where every cell, label and mark stands, in the user units of the SVG."""
 
 from dataclasses import dataclass
+from itertools import starmap
+
+from markupsafe import Markup, escape
 
 from grader.drawing import Cell, Grid, cut_words, first_difference, grids, labels
 from grader.language import _, ngettext
@@ -28,50 +31,18 @@ SMALL = Sizes(37, 26, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """One cell in its place."""
-
-    x: float
-    y: float
-    css: str
-    cell: Cell
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A word beside a row or above a column."""
-
-    x: float
-    y: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Panel:
     """One SVG.
 
     Args:
         title: what a reader hears first.
-        description: what it shows, in words.
         heading: what is written above it.
-        is_large: whether its cells are.
+        svg: the whole element.
     """
 
     title: str
-    description: str
     heading: str
-    width: float
-    height: float
-    cell: Sizes
-    boxes: tuple[Box, ...]
-    columns: tuple[Label, ...]
-    rows: tuple[Label, ...]
-    axes: tuple[Label, ...]
-
-    @property
-    def is_large(self) -> bool:
-        """Whether its cells are large."""
-        return self.cell is LARGE
+    svg: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +52,7 @@ class Figure:
     Args:
         panels: expected and received, or both in one.
         heading: what was compared, and which part of it is shown.
+        cut: that part; "" where it is all.
         first: the first difference in words.
         source: where the expected values are printed.
         is_wide: whether it may be wider than a phone.
@@ -88,6 +60,7 @@ class Figure:
 
     panels: tuple[Panel, ...]
     heading: str
+    cut: str
     first: str
     source: str
     is_wide: bool
@@ -100,16 +73,19 @@ def figure(picture: Picture) -> Figure:
     columns = labels(picture.columns, len(picture.expected[0]))
     if len(picture.expected) == 1:
         both = Grid("", (*expected.rows, *received.rows))
-        panels = (_panel(picture, both, sizes, (expected.title, received.title), columns),)
+        titles = (expected.title, received.title)
+        panels: tuple[Panel, ...] = (_panel(picture, both, sizes, titles, columns, marks=True),)
     else:
         rows = labels(picture.rows, len(picture.expected))
         panels = tuple(
-            _panel(picture, grid, sizes, rows, columns) for grid in (expected, received)
+            _panel(picture, grid, sizes, rows, columns, marks=grid is received)
+            for grid in (expected, received)
         )
     cut = cut_words(picture)
     return Figure(
         panels=panels,
         heading=f"{picture.what}: {cut}" if cut else picture.what,
+        cut=cut,
         first=first_difference(picture),
         source=picture.source,
         is_wide=sizes is SMALL,
@@ -117,47 +93,67 @@ def figure(picture: Picture) -> Figure:
 
 
 def _panel(
-    picture: Picture, grid: Grid, sizes: Sizes, rows: tuple[str, ...], columns: tuple[str, ...]
+    picture: Picture,
+    grid: Grid,
+    sizes: Sizes,
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    *,
+    marks: bool,
 ) -> Panel:
-    row_axis = f"{picture.rows.name} ↓" if picture.rows.name else ""
-    column_axis = f"{picture.columns.name} →" if picture.columns.name else ""
-    left = max(len(text) for text in (*rows, row_axis)) * CHARACTER + 10
-    top = 34 if column_axis or row_axis else 20
-    boxes = tuple(
-        Box(
-            left + column * (sizes.width + GAP),
-            top + row * (sizes.height + GAP),
-            _css(cell),
-            cell,
-        )
-        for row, cells in enumerate(grid.rows)
-        for column, cell in enumerate(cells)
+    """A grid with its labels; `marks` says whether cells that differ have a mark."""
+    axes = tuple(
+        f"{axis.name} {arrow}" if axis.name else ""
+        for axis, arrow in ((picture.rows, "↓"), (picture.columns, "→"))
     )
-    width = left + len(columns) * (sizes.width + GAP) + 1
-    return Panel(
-        title=grid.title or _("expected and received"),
-        description=_description(picture),
-        heading=grid.title,
-        width=width,
-        height=top + len(grid.rows) * (sizes.height + GAP) + 1,
-        cell=sizes,
-        boxes=boxes,
-        columns=tuple(
-            Label(left + number * (sizes.width + GAP) + sizes.width / 2, top - 7, text)
-            for number, text in enumerate(columns)
-        ),
-        rows=tuple(
-            Label(left - 7, top + number * (sizes.height + GAP) + sizes.height / 2 + 4, text)
-            for number, text in enumerate(rows)
-        ),
-        axes=(Label(0, 12, row_axis), Label(left + 1, 12, column_axis)),
+    left = round(max(len(text) for text in (*rows, axes[0])) * CHARACTER) + 10
+    top = 34 if any(axes) else 20
+    across, down = sizes.width + GAP, sizes.height + GAP
+    title = grid.title or _("expected and received")
+    cells = "".join(
+        _cell(cell, left + column * across, top + row * down, sizes, marks=marks)
+        for row, line in enumerate(grid.rows)
+        for column, cell in enumerate(line)
     )
+    middle = left + sizes.width / 2
+    words = (
+        ("axis", [(0, 12, axes[0]), (left + 1, 12, axes[1])]),
+        ("column", [(middle + n * across, top - 7, text) for n, text in enumerate(columns)]),
+        (
+            "beside",
+            [(left - 7, top + n * down + sizes.height / 2 + 4, t) for n, t in enumerate(rows)],
+        ),
+    )
+    labels_ = "".join(
+        f'<g class="{css}">{"".join(starmap(_label, placed))}</g>' for css, placed in words
+    )
+    width, height = left + len(columns) * across + 1, top + len(grid.rows) * down + 1
+    small = "" if sizes is LARGE else ' class="small"'
+    svg = (
+        f'<svg role="img"{small} width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+        f"<title>{escape(title)}</title><desc>{escape(_description(picture))}</desc>"
+        f"{labels_}{cells}</svg>"
+    )
+    return Panel(title, grid.title, Markup(svg))
 
 
-def _css(cell: Cell) -> str:
-    if cell.step is None:
-        return "hx"
-    return "h0" if not cell.step else f"{'hp' if cell.step > 0 else 'hn'}{abs(cell.step)}"
+def _label(x: float, y: float, text: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}">{escape(text)}</text>' if text else ""
+
+
+def _cell(cell: Cell, x: int, y: int, sizes: Sizes, *, marks: bool) -> str:
+    """A cell's colour, number and marks."""
+    box = f'x="{x}" y="{y}" width="{sizes.width}" height="{sizes.height}" rx="3"'
+    middle, base = x + sizes.width / 2, y + sizes.height / 2 + 4
+    parts = [
+        f'<g class="cell {_css(cell)}"><rect {box}/>'
+        f'<text x="{middle:g}" y="{base:g}">{escape(cell.text)}</text></g>'
+    ]
+    if cell.differs and marks:
+        parts.append(f'<path class="corner" d="M{x + sizes.width - 7} {y}h7v7z"/>')
+    if cell.is_first:
+        parts.append(f'<rect class="first" {box}/>')
+    return "".join(parts)
 
 
 def _description(picture: Picture) -> str:
@@ -168,3 +164,9 @@ def _description(picture: Picture) -> str:
     ).format(count=sum(shown), total=len(shown))
     first = _("First difference at {place}.").format(place=first_difference(picture))
     return f"{differ} {first}"
+
+
+def _css(cell: Cell) -> str:
+    if cell.step is None:
+        return "hx"
+    return "h0" if not cell.step else f"{'hp' if cell.step > 0 else 'hn'}{abs(cell.step)}"

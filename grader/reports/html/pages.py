@@ -10,7 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from grader import language
 from grader.course import Course
 from grader.model import Result
+from grader.reports.html.class_views import class_view
 from grader.reports.html.views import card, counted, student_view
+from grader.text import clean
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""
@@ -32,6 +34,7 @@ def _environment() -> Environment:
         newstyle=True,
     )
     made.globals["counted"] = counted
+    made.filters["clean"] = lambda text: clean(text, 120)
     return made
 
 
@@ -42,6 +45,23 @@ def _page(template: str, **content: Any) -> str:
 def student_page(result: Result, course: Course) -> str:
     """The feedback page of one student; hidden checks keep their secrets."""
     return _page("student.html.j2", page=student_view(result, course))
+
+
+def class_report(results: Sequence[Result], course: Course) -> str:
+    """The instructor's report on a class, with a link to each student's page."""
+    return _page("class.html.j2", page=class_view(results, course), address=address)
+
+
+def pages(results: Sequence[Result], course: Course) -> Iterator[tuple[str, str]]:
+    """All pages of a class: path inside the report's folder, and text."""
+    yield "index.html", class_report(results, course)
+    for result in results:
+        yield f"{STUDENTS}/{result.student}.html", student_page(result, course)
+
+
+def address(student: str) -> str:
+    """A student's page, seen from the class report."""
+    return f"{STUDENTS}/{quote(student, errors='surrogateescape')}.html"
 
 
 def exercise_cards(result: Result, course: Course) -> str:

@@ -16,7 +16,7 @@ from grader.model import (
     Visibility,
 )
 from grader.reports.html.heatmap import Figure, figure
-from grader.reports.html.standing import Standing, standing
+from grader.reports.standing import Standing, standing
 from grader.results import for_student, points
 from grader.text import clean
 
@@ -174,7 +174,7 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
     tellings = [check for check in exercise.checks if _tells(check)]
     visible = [c for c in tellings if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
     visible.sort(key=lambda check: check.outcome is Outcome.REMARK)
-    told = [telling(check) for check in visible]
+    told = [telling(check, draw=number == 0) for number, check in enumerate(visible)]
     return Card(
         name=name,
         anchor=exercise.id.replace("/", "-"),
@@ -201,8 +201,8 @@ def _is_secret(check: CheckResult) -> bool:
     return check.visibility is Visibility.HIDDEN and check.outcome is not Outcome.ERROR
 
 
-def telling(check: CheckResult) -> Telling:
-    """A check's message, in the parts a page sets apart."""
+def telling(check: CheckResult, *, draw: bool) -> Telling:
+    """A check's message, in the parts a page sets apart; its picture where it is asked for."""
     word = {
         Outcome.MISSING: _("missing"),
         Outcome.TIMEOUT: _("took too long"),
@@ -225,7 +225,7 @@ def telling(check: CheckResult) -> Telling:
         text="\n".join(lines[first - 1 : first]),
         after=tuple(lines[after:]),
         numbers="\n".join(lines[first:after]),
-        figure=figure(picture),
+        figure=figure(picture) if draw else None,
     )
 
 
