@@ -130,15 +130,20 @@ def position(axis: Axis, index: int) -> str:
     return _("{axis} {number} ({token})").format(axis=name, number=number, token=axis.labels[index])
 
 
-def first_difference(picture: Picture) -> str:
-    """Where the first difference is and what it is, in words."""
+def first_place(picture: Picture) -> str:
+    """Where the first difference is, in words."""
     row, column = picture.first
     places = [f"{name or _('axis')} {number}" for name, number in picture.slice]
     if picture.rows.name or picture.rows.size > 1:
         places.append(position(picture.rows, row))
-    places.append(position(picture.columns, column))
+    return ", ".join((*places, position(picture.columns, column)))
+
+
+def first_difference(picture: Picture) -> str:
+    """Where the first difference is and what it is, in words."""
+    row, column = picture.first
     return _("{place}: expected {expected}, received {received}").format(
-        place=", ".join(places),
+        place=first_place(picture),
         expected=_word(picture.expected[row][column]),
         received=_word(picture.received[row][column]),
     )

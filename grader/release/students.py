@@ -17,6 +17,9 @@ from grader.recording import write_recording
 
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
 
+PACKAGED = (".py", ".md", ".j2", ".css", ".js")
+"""What the package consists of; other files are leavings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Released:
@@ -70,7 +73,7 @@ def student_files(course: Course) -> Iterator[Released]:
         yield Released(paths.recording.relative_to(root).as_posix(), recording)
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".md", ".typed") or path.name == "py.typed":
+        if path.suffix in PACKAGED or path.name == "py.typed":
             inner = path.relative_to(package.parent).as_posix()
             yield Released(inner, path.read_bytes())
 

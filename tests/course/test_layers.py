@@ -32,7 +32,11 @@ LAYERS = [
     "authoring.generate authoring.record",
     "release.students",
     "authoring.validate",
-    "cli.render",
+    "reports.standing cli.pictures",
+    "reports.insights reports.html.heatmap cli.render",
+    "reports.html.views",
+    "reports.html.class_views",
+    "reports.html.pages",
     "notebook cli.check cli.hint cli.grade cli.author cli.doctor",
     "cli",
 ]

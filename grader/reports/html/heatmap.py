@@ -5,7 +5,7 @@ from itertools import starmap
 
 from markupsafe import Markup, escape
 
-from grader.drawing import Cell, Grid, cut_words, first_difference, grids, labels
+from grader.drawing import Cell, Grid, cut_words, first_difference, first_place, grids, labels
 from grader.language import _, ngettext
 from grader.model import Picture
 
@@ -53,7 +53,7 @@ class Figure:
         panels: expected and received, or both in one.
         heading: what was compared, and which part of it is shown.
         cut: that part; "" where it is all.
-        first: the first difference in words.
+        first: where the first difference is, in words.
         source: where the expected values are printed.
         is_wide: whether it may be wider than a phone.
     """
@@ -86,7 +86,7 @@ def figure(picture: Picture) -> Figure:
         panels=panels,
         heading=f"{picture.what}: {cut}" if cut else picture.what,
         cut=cut,
-        first=first_difference(picture),
+        first=first_place(picture),
         source=picture.source,
         is_wide=sizes is SMALL,
     )

@@ -9,9 +9,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from grader import language
 from grader.course import Course
-from grader.model import Result
+from grader.model import Picture, Result
 from grader.reports.html.class_views import class_view
-from grader.reports.html.views import card, counted, student_view
+from grader.reports.html.heatmap import figure
+from grader.reports.html.views import counted, student_view
 from grader.text import clean
 
 STUDENTS = "students"
@@ -64,11 +65,6 @@ def address(student: str) -> str:
     return f"{STUDENTS}/{quote(student, errors='surrogateescape')}.html"
 
 
-def exercise_cards(result: Result, course: Course) -> str:
-    """The exercises of a result alone, with the style they need: what a notebook shows."""
-    cards = [
-        card(exercise, course, assignment.read_from)
-        for assignment in result.assignments
-        for exercise in assignment.exercises
-    ]
-    return _page("card.html.j2", cards=cards)
+def pictures(shown: Sequence[Picture]) -> str:
+    """Pictures alone, with the style they need: what a notebook shows."""
+    return _page("pictures.html.j2", figures=[figure(one) for one in shown])
