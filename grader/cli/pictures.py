@@ -1,5 +1,6 @@
 """A picture on a terminal: in colour where there is colour, as numbers or blocks where not."""
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
@@ -64,14 +65,14 @@ def _vector(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool) 
     """Expected above received, so that what belongs together stands in one column."""
     count = len(picture.expected[0])
     titles = [grid.title for grid in grids(picture, WIDEST)]
-    beside = max(map(len, titles))
+    beside = max(map(cell_len, titles))
     room = min(WIDEST, (COLUMNS - indent - beside - 1) // count - 1)
     both = grids(picture, room)
     head = " " * beside + _head(labels(picture.columns, count), room)
     return [
         Text(head.rstrip(), style="dim"),
         *(
-            Text(title.rjust(beside), style="bold").append_text(
+            Text(_right(title, beside), style="bold").append_text(
                 _row(grid.rows[0], room, has_colour=has_colour, is_ascii=is_ascii)
             )
             for title, grid in zip(titles, both, strict=True)
@@ -83,7 +84,7 @@ def _matrices(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool
     """Side by side, as many characters for each number as there is room for."""
     count = len(picture.expected[0])
     above, beside = labels(picture.columns, count), labels(picture.rows, len(picture.expected))
-    width = max(map(len, beside))
+    width = max(map(cell_len, beside))
     # Each row of a side is a column wider than its cells, for the bracket at its end.
     room = (COLUMNS - indent - width - BETWEEN - 2) // (2 * count) - 1
     room = min(WIDEST, room) if room >= NARROWEST else 0
@@ -93,16 +94,16 @@ def _matrices(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool
         room = max(longest, LEAST, min(room, NARROWEST, max(map(len, above))))
     across = count * ((room or 1) + 1) + 1
     gap = " " * BETWEEN
-    titles = gap.join(f" {grid.title}".ljust(across) for grid in sides)
+    titles = gap.join(set_cell_size(f" {grid.title}", across) for grid in sides)
     lines = [Text(" " * width + titles.rstrip(), style="bold")]
     if room:
         head = _head(above, room)
         lines.append(Text(f"{' ' * width}{head} {gap}{head}".rstrip(), style="dim"))
     for number, label in enumerate(beside):
-        line = Text(label.rjust(width), style="")
+        line = Text(_right(label, width))
         for place, grid in enumerate(sides):
             if place:
-                line.pad_right(width + across - len(line.plain))
+                line.pad_right(width + across - line.cell_len)
                 line.append(gap)
             line.append_text(
                 _row(grid.rows[number], room, has_colour=has_colour, is_ascii=is_ascii)
@@ -112,7 +113,16 @@ def _matrices(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool
 
 
 def _head(words: tuple[str, ...], room: int) -> str:
-    return "".join(f" {word[:room]:>{room}}" for word in words)
+    return "".join(f" {_right(word, room)}" for word in words)
+
+
+def _right(text: str, width: int) -> str:
+    """A text at the right of so many columns, cut where it is wider."""
+    return (
+        " " * (width - cell_len(text)) + text
+        if cell_len(text) < width
+        else set_cell_size(text, width)
+    )
 
 
 def _row(cells: tuple[Cell, ...], room: int, *, has_colour: bool, is_ascii: bool) -> Text:
