@@ -1,6 +1,6 @@
 """A picture as SVG: where every cell, label and mark stands, in the user units of the SVG."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import starmap
 
 from markupsafe import Markup, escape
@@ -72,7 +72,8 @@ def figure(picture: Picture) -> Figure:
     expected, received = grids(picture, sizes.room)
     columns = labels(picture.columns, len(picture.expected[0]))
     if len(picture.expected) == 1:
-        both = Grid("", (*expected.rows, *received.rows))
+        unmarked = tuple(replace(cell, differs=False) for cell in expected.rows[0])
+        both = Grid("", (unmarked, *received.rows))
         titles = (expected.title, received.title)
         panels: tuple[Panel, ...] = (_panel(picture, both, sizes, titles, columns, marks=True),)
     else:

@@ -57,8 +57,8 @@ class Card:
         score: the points earned, as shown.
         max_score: the points there are.
         findings: the mistakes that were recognised.
-        first: the failure to begin with.
-        others: the other failures that say something.
+        first: the failure to begin with; None where nothing visible costs points.
+        others: the other checks that say something.
         hidden: titles of the hidden checks that did not pass.
         passed: titles of the checks that did.
         is_unknown: whether it is wrong in a way that is none of the known mistakes.
@@ -83,7 +83,7 @@ class Card:
     @property
     def is_open(self) -> bool:
         """Whether there is something to mend."""
-        return self.first is not None and self.standing is not Standing.SOLVED
+        return self.standing is not Standing.SOLVED and bool(self.first or self.hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,8 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
     tellings = [check for check in exercise.checks if _tells(check)]
     visible = [c for c in tellings if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
     visible.sort(key=lambda check: check.outcome is Outcome.REMARK)
-    told = [telling(check, draw=number == 0) for number, check in enumerate(visible)]
+    costs = bool(visible) and visible[0].outcome is not Outcome.REMARK
+    told = [telling(check, draw=costs and check is visible[0]) for check in visible]
     return Card(
         name=name,
         anchor=exercise.id.replace("/", "-"),
@@ -182,8 +183,8 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
         score=shown(exercise.score),
         max_score=exercise.max_score,
         findings=exercise.findings,
-        first=told[0] if told else None,
-        others=tuple(told[1:]),
+        first=told[0] if costs else None,
+        others=tuple(told[1:] if costs else told),
         hidden=tuple(check.title for check in tellings if check not in visible),
         passed=tuple(c.title for c in exercise.checks if c.outcome is Outcome.PASSED),
         is_unknown=not exercise.findings and any(c.outcome is Outcome.FAILED for c in tellings),
