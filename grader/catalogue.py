@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Protocol
 
+from grader.checks import Check, Conduct, conclude
 from grader.course import Exercise
 from grader.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.handle import StudentOutcome, SubmissionHandle
 from grader.misconceptions import Misconception, edited, read_misconceptions
 from grader.model import Finding, Outcome
 from grader.notebooks import Cell
-from grader.pytest_plugin import Check, Conduct, conclude
 from grader.sessions.in_process import InProcessSession
 from grader.submission import Submission
 from grader.workbench import Workbench, read_solutions
@@ -137,10 +137,10 @@ def findings(
     """The mistakes recognised in an exercise whose checks went like this."""
     own = tuple(check for check in checks if check.exercise.id == exercise.id)
     ran = [conducts[check.id] for check in own if check.id in conducts]
-    student = traces(ran)
-    if not any(trace.failed for trace in student.values()):
+    if all(conduct.raised is None or conduct.check.is_remark for conduct in ran):
         return ()
-    if not ran or _is_untouched(ran) or any(trace.end == BROKEN for trace in student.values()):
+    student = traces(ran)
+    if _is_untouched(ran) or any(trace.end == BROKEN for trace in student.values()):
         return ()
     return diagnose(
         student,

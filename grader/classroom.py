@@ -15,7 +15,8 @@ from grader.errors import GraderError, UsageError
 from grader.grading import Bench, Scope, grade, grading_bench, not_submitted, undecided
 from grader.model import Result
 from grader.results import for_student, points, to_json
-from grader.sessions.child import ChildSession, Launcher
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher
 from grader.submission import FORMS, Submission, read_submission
 
 SUMMARY_FORMAT = "attention-course/summary/1"

@@ -1,19 +1,20 @@
 """Grades one submission: runs its checks, adds up its points."""
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from importlib.metadata import version
 
-import torch
-
 from grader.catalogue import Catalogue, LiveCatalogue, RecordedCatalogue, findings
+from grader.checks import Check, CheckRun, Conduct
 from grader.course import Assignment, Course, Exercise
 from grader.draw import VISIBLE_SEED
 from grader.handle import SubmissionHandle
 from grader.model import AssignmentResult, ExerciseResult, Result, Visibility
-from grader.pytest_plugin import CheckRun, run_checks
+from grader.pytest_plugin import collect
 from grader.recording import read_recording
+from grader.replay import Transcripts
 from grader.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
 from grader.submission import Reading, Submission
@@ -37,6 +38,22 @@ class Bench:
 
     workbench: Workbench
     catalogue: Catalogue
+    collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
+    transcripts: Transcripts[Conduct] = field(default_factory=lambda: Transcripts(Conduct))
+
+    def checks(self, scope: Scope) -> tuple[Check, ...]:
+        """The checks of a scope, collected when they are first asked for.
+
+        Raises:
+            CourseError: when a check declares something wrong.
+            GraderFault: when checks cannot be collected.
+        """
+        key = (*scope.exercises, *scope.visibilities)
+        if key not in self.collected:
+            self.collected[key] = collect(
+                self.workbench.course, scope.exercises, scope.visibilities
+            )
+        return self.collected[key]
 
     def close(self) -> None:
         """End what the reference runs in."""
@@ -68,9 +85,9 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
     workbench = bench.workbench
     course = workbench.course
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    run = CheckRun(workbench, handle, scope.exercises, scope.visibilities)
-    outcomes = run_checks(run)
-    checks = tuple(run.checks.values())
+    checks = bench.checks(scope)
+    run = CheckRun(workbench, handle, checks, bench.transcripts)
+    outcomes = run.run(scope.exercises)
     exercises = {
         exercise.id: ExerciseResult(
             id=exercise.id,
@@ -81,10 +98,10 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
         )
         for exercise in scope.exercises.values()
     }
-    return collect(workbench, submission, session.isolation, exercises)
+    return add_up(workbench, submission, session.isolation, exercises)
 
 
-def collect(
+def add_up(
     workbench: Workbench,
     submission: Submission,
     isolation: tuple[str, ...],
@@ -181,10 +198,15 @@ def undecided(workbench: Workbench, submission: Submission, reason: str) -> Resu
     )
 
 
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (
+        ("attention-course", version("attention-course")),
+        ("python", platform.python_version()),
+        ("torch", version("torch")),
+    )
+
+
 def versions() -> dict[str, str]:
     """What a result depends on besides course and submission."""
-    return {
-        "attention-course": version("attention-course"),
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-    }
+    return dict(_versions())

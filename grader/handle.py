@@ -195,6 +195,7 @@ class SubmissionHandle:
     limits: Limits
     assignments: tuple[Assignment, ...] = ()
     opened: dict[str, tuple[int, Frame]] = field(default_factory=dict)
+    located: dict[str, tuple[int, Located]] = field(default_factory=dict)
 
     def siblings(self, exercise: Exercise) -> tuple[Exercise, ...]:
         """All exercises of an exercise's assignment."""
@@ -212,6 +213,13 @@ class SubmissionHandle:
 
     def locate(self, exercise: Exercise) -> "Located":
         """The file in which an exercise is looked up: the first that defines its name."""
+        generation, located = self.located.get(exercise.id, (0, None))
+        if located is None or generation != self._generation():
+            located = self._locate(exercise)
+            self.located[exercise.id] = (self._generation(), located)
+        return located
+
+    def _locate(self, exercise: Exercise) -> "Located":
         reading = self.submission.readings[exercise.assignment]
         first: Located | None = None
         for key in reading.sources:

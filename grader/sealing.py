@@ -8,6 +8,7 @@ import ctypes
 import errno
 import os
 import platform
+import signal
 import struct
 import sys
 from collections.abc import Iterable
@@ -44,7 +45,7 @@ PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 PR_SET_CHILD_SUBREAPER = 36
 RETURN_ALLOW, RETURN_ERRNO, RETURN_KILL = 0x7FFF0000, 0x00050000, 0x80000000
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_SET, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-AT_NUMBER, AT_ARCHITECTURE, AT_FIRST_ARGUMENT = 0, 4, 16
+AT_NUMBER, AT_ARCHITECTURE, AT_FIRST_ARGUMENT, AT_SECOND_ARGUMENT = 0, 4, 16, 24
 X32_BIT = 0x40000000
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -82,6 +83,7 @@ DENIED: Numbers = {
     "accept4": (288, 242),
     "bind": (49, 200),
     "listen": (50, 201),
+    "setsockopt": (54, 208),
     "sendmsg": (46, 211),
     "recvmsg": (47, 212),
     "sendmmsg": (307, 269),
@@ -150,6 +152,9 @@ DENIED: Numbers = {
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "fanotify_init": (300, 262),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
     # what Landlock does not restrict: owners, modes, times and attributes of files
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -171,13 +176,28 @@ DENIED: Numbers = {
     "lremovexattr": (198, 15),
     "fremovexattr": (199, 16),
     "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
 }
 CLONE: tuple[int, int] = (56, 220)
 CLONE3: tuple[int, int] = (435, 435)
 SIGNALS_TO_SELF: Numbers = {"kill": (62, 129), "tgkill": (234, 131)}
-PRLIMIT: tuple[int, int] = (302, 261)
-
-
+ABOUT_ITSELF: Numbers = {"prlimit64": (302, 261), "sched_setaffinity": (203, 122)}
+"""Calls that are allowed for process 0, which means oneself, and for the own id."""
+PRCTL: tuple[int, int] = (157, 167)
+PR_SET_PDEATHSIG = 1
+SOCKETPAIR: tuple[int, int] = (53, 199)
+AF_UNIX, SOCK_STREAM, SOCK_CLOEXEC, SOCK_NONBLOCK = 1, 1, 0x80000, 0x800
+STREAMS = tuple(
+    SOCK_STREAM | flags for flags in (0, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_CLOEXEC | SOCK_NONBLOCK)
+)
+"""An event loop wakes itself through a pair of these; datagrams could be sent to others."""
+IOCTL: tuple[int, int] = (16, 29)
+TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX = (
+    *(0x5401, 0x5413, 0x541B),
+    *(0x5421, 0x5450, 0x5451),
+)
+HARMLESS_IOCTLS = (TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX)
+"""What Python asks of descriptors; other requests change the flags of files that may be read."""
 CAPSET: tuple[int, int] = (126, 91)
 CAPABILITY_VERSION = 0x20080522
 
@@ -226,6 +246,11 @@ def mount_private_folder(folder: str, mebibytes: int) -> None:
     options = f"size={mebibytes}m,nr_inodes=1000,mode=700".encode()
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     _check(libc.mount(b"private", folder.encode(), b"tmpfs", flags, options), "mounting a tmpfs")
+
+
+def end_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends."""
+    _check(_libc().prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), "tying to the parent")
 
 
 def adopt_orphans() -> None:
@@ -320,7 +345,13 @@ def seccomp_program(machine: str, pid: int) -> bytes:
         number = numbers[column]
         if number is not None:
             program += _when(number, (JUMP_EQUAL, 0, 1, pid))
-    program += _only_own_limits(PRLIMIT[column], pid)
+    for numbers in ABOUT_ITSELF.values():
+        number = numbers[column]
+        if number is not None:
+            program += _one_of(number, AT_FIRST_ARGUMENT, (0, pid), errno.EPERM)
+    program += _unless(PRCTL[column], PR_SET_PDEATHSIG)
+    program += _pairs_of_streams(SOCKETPAIR[column])
+    program += _one_of(IOCTL[column], AT_SECOND_ARGUMENT, HARMLESS_IOCTLS, errno.ENOTTY)
     for numbers in DENIED.values():
         number = numbers[column]
         if number is not None:
@@ -341,15 +372,40 @@ def _when(number: int, test: Instruction) -> list[Instruction]:
     ]
 
 
-def _only_own_limits(number: int, pid: int) -> list[Instruction]:
-    """Allow `prlimit64` for process 0, which means oneself, and for the own id."""
+def _one_of(number: int, where: int, allowed: tuple[int, ...], answer: int) -> list[Instruction]:
+    """Allow a call only with one of some values as an argument (its low half)."""
+    tests = [(JUMP_EQUAL, len(allowed) - n, 0, value) for n, value in enumerate(allowed)]
     return [
-        (JUMP_EQUAL, 0, 5, number),
-        (LOAD, 0, 0, AT_FIRST_ARGUMENT),
-        (JUMP_EQUAL, 1, 0, 0),
-        (JUMP_EQUAL, 0, 1, pid),
+        (JUMP_EQUAL, 0, len(tests) + 3, number),
+        (LOAD, 0, 0, where),
+        *tests,
+        _deny(answer),
         (RETURN, 0, 0, RETURN_ALLOW),
+    ]
+
+
+def _pairs_of_streams(number: int) -> list[Instruction]:
+    """Allow pairs of local sockets that are connected to each other and to nothing else."""
+    tests = [(JUMP_EQUAL, len(STREAMS) - n, 0, kind) for n, kind in enumerate(STREAMS)]
+    return [
+        (JUMP_EQUAL, 0, len(tests) + 5, number),
+        (LOAD, 0, 0, AT_FIRST_ARGUMENT),
+        (JUMP_EQUAL, 0, len(tests) + 1, AF_UNIX),
+        (LOAD, 0, 0, AT_SECOND_ARGUMENT),
+        *tests,
         _deny(errno.EPERM),
+        (RETURN, 0, 0, RETURN_ALLOW),
+    ]
+
+
+def _unless(number: int, value: int) -> list[Instruction]:
+    """Deny a call with this value as its first argument (its low half)."""
+    return [
+        (JUMP_EQUAL, 0, 4, number),
+        (LOAD, 0, 0, AT_FIRST_ARGUMENT),
+        (JUMP_EQUAL, 0, 1, value),
+        _deny(errno.EPERM),
+        (RETURN, 0, 0, RETURN_ALLOW),
     ]
 
 

@@ -217,6 +217,8 @@ def _changed(before: object, after: object) -> bool:
     before, after = before.detach(), after.detach()
     if before.shape != after.shape or before.dtype != after.dtype:
         return True
+    if torch.equal(before, after):
+        return False
     same = before == after
     if before.is_floating_point():
         same |= before.isnan() & after.isnan()
@@ -295,12 +297,17 @@ def _describe(value: object) -> str:
     return "tensor" if isinstance(value, torch.Tensor) else type_name(value)
 
 
+MODULES_OWN = frozenset(vars(nn.Module()))
+"""What torch keeps in a module's attributes."""
+HOLDERS = (torch.Tensor, nn.Module, list, tuple, dict)
+
+
 def _loose(instance: object, prefix: str) -> Iterator[tuple[str, object, Callable[[Any], None]]]:
     """Tensors and modules in plain attributes, or in lists and mappings there."""
+    own = MODULES_OWN if isinstance(instance, nn.Module) else ()
     for name, value in list(getattr(instance, "__dict__", {}).items()):
-        if name in ("_parameters", "_buffers", "_modules"):
-            continue
-        yield from _loose_in(f"{prefix}{name}", value, _setter(instance, name))
+        if name not in own and isinstance(value, HOLDERS):
+            yield from _loose_in(f"{prefix}{name}", value, _setter(instance, name))
 
 
 def _loose_in(
@@ -310,6 +317,8 @@ def _loose_in(
         yield name, value, put
     elif isinstance(value, list | tuple | dict) and depth < 4:
         for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
+            if not isinstance(item, HOLDERS):
+                continue
             yield from _loose_in(f"{name}.{key}", item, _setter(value, key), depth + 1)
 
 

@@ -21,12 +21,14 @@ import torch
 from grader import sealing
 from grader.servant import Servant
 from grader.sources import OutOfTime, Sources, describe_failure
-from grader.wire import Frame, WireFault, receive, send
+from grader.wire import Frame, Reader, WireFault, send
 
 CONTROL_BYTES = 65_536
 """The longest message to and from a warm parent."""
 
 MIB = 2**20
+MAX_DESCRIPTORS = 256
+"""What lies in the buffers of pipes and sockets is memory that no other limit counts."""
 
 
 class BoundedText(io.TextIOBase):
@@ -78,35 +80,53 @@ def serve(connection: socket.socket, limits: dict[str, Any]) -> None:
     servant = Servant(
         Sources(register=True), drain=printed.drain, first=int(limits["first_instance"])
     )
+    reader, alarm = Reader(), Alarm()
     with contextlib.suppress(EOFError, ConnectionError, WireFault):
         while True:
-            frame = receive(connection)
-            send(connection, _answer_in_time(servant, frame))
+            frame = reader.receive(connection).frame()
+            seconds = limits[
+                "load_seconds" if frame.header["verb"] == "open" else "request_seconds"
+            ]
+            alarm.set(frame.header.pop("seconds", seconds))
+            send(connection, _answer_in_time(servant, frame, alarm))
 
 
-def _answer_in_time(servant: Servant, frame: Frame) -> Frame:
-    """Answer, raising `OutOfTime` into student code that takes longer than it may.
+class Alarm:
+    """Raises `OutOfTime` into student code that takes longer than it may.
 
     This only serves to name the line that was running: the deadline that counts is kept by the
-    trusted side, which ends the process.
+    trusted side, which ends the process. The timer is not stopped after an answer, the next
+    request sets it anew; in between it rings unheard.
     """
-    timer = getattr(signal, "setitimer", None)
-    seconds = frame.header.pop("seconds", 0)
-    if timer is None or not seconds:
-        return servant.answer(frame)
-    signal.signal(signal.SIGALRM, _out_of_time)
+
+    def __init__(self) -> None:
+        self.is_heard = False
+        self.timer = getattr(signal, "setitimer", None)
+
+    def set(self, seconds: float) -> None:
+        """Ring after so many seconds; student code may have changed who listens."""
+        if self.timer is None or not seconds:
+            return
+        if signal.getsignal(signal.SIGALRM) != self._ring:
+            signal.signal(signal.SIGALRM, self._ring)
+        self.is_heard = True
+        self.timer(signal.ITIMER_REAL, seconds)
+
+    def _ring(self, *_: object) -> None:
+        if self.is_heard:
+            raise OutOfTime("out of time")
+
+
+def _answer_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
+    """Answer, or say where the student's code was when its time was up."""
     try:
-        timer(signal.ITIMER_REAL, seconds)
-        return servant.answer(frame)
+        answer = servant.answer(frame)
+        alarm.is_heard = False
     except OutOfTime as error:
+        alarm.is_heard = False
         failure = describe_failure(error, servant.sources.place_of)
         return Frame({"failure": failure.header(), "output": ""})
-    finally:
-        timer(signal.ITIMER_REAL, 0)
-
-
-def _out_of_time(*_: object) -> None:
-    raise OutOfTime("out of time")
+    return answer
 
 
 # Limits the process puts on itself before it reads a line of student code.
@@ -124,6 +144,9 @@ def limit_process(limits: dict[str, Any]) -> None:
         size = int(limits["file_mib"]) * MIB
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with contextlib.suppress(ValueError, OSError):
+        most = min(MAX_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if sys.platform == "linux":
         memory = _virtual_memory() + int(limits["memory_mib"]) * MIB
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -174,12 +197,16 @@ def spawned(arguments: str) -> None:
 # A warm parent: torch is imported once, each submission is a fork of it.
 
 
-def warm_parent(descriptor: int) -> None:
+def warm_parent(descriptor: int, folder: str) -> None:
     """Fork a child for each request on the control socket, until that socket closes.
 
     A message is JSON: `{"fork": limits}` with the child's connection as a passed descriptor, or
     `{"reap": pid}`. A child is a zombie until it is reaped on request, so that its process id
-    names nothing else in between.
+    names nothing else in between. All of them end with this process.
+
+    Args:
+        descriptor: the control socket.
+        folder: an empty folder where children mount one of their own; removed at the end.
     """
     control = socket.socket(fileno=descriptor)
     _silence()
@@ -187,8 +214,16 @@ def warm_parent(descriptor: int) -> None:
     gc.collect()
     gc.freeze()
     sealing.adopt_orphans()
-    living: set[int] = set()
     control.send(b'{"ready": true}')
+    try:
+        _serve_forks(control)
+    finally:  # also when the grader was killed
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)  # noqa: PTH106 (no pathlib here)
+
+
+def _serve_forks(control: socket.socket) -> None:
+    living: set[int] = set()
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, CONTROL_BYTES, 1)
         if not message:
@@ -215,10 +250,11 @@ def _fork(control: socket.socket, descriptor: int, limits: dict[str, Any]) -> in
         pid = os.fork()
         if pid == 0:
             control.close()
-            _child(socket.socket(fileno=descriptor), limits)
+            _child(socket.socket(fileno=descriptor), limits, None)
         os.close(descriptor)
         return pid
     told, tell = os.pipe()
+    adopted, adopt = os.pipe()
     between = os.fork()
     if between == 0:
         status = 1
@@ -229,16 +265,20 @@ def _fork(control: socket.socket, descriptor: int, limits: dict[str, Any]) -> in
             pid = os.fork()
             if pid == 0:
                 os.close(tell)
-                _child(socket.socket(fileno=descriptor), limits)
+                os.close(adopt)
+                _child(socket.socket(fileno=descriptor), limits, adopted)
             os.write(tell, str(pid).encode())
             status = 0
         finally:
             os._exit(status)
-    os.close(tell)
-    os.close(descriptor)
+    for number in (tell, adopted, descriptor):
+        os.close(number)
     text = os.read(told, 32)
     os.close(told)
     os.waitpid(between, 0)
+    with contextlib.suppress(BrokenPipeError):
+        os.write(adopt, b"!")
+    os.close(adopt)
     return int(text or b"0")
 
 
@@ -268,11 +308,18 @@ def _end_strays(living: set[int]) -> None:
             os.waitpid(pid, 0)
 
 
-def _child(connection: socket.socket, limits: dict[str, Any]) -> None:
-    """Serve one submission in this fork, then end without running the parent's clean-up."""
+def _child(connection: socket.socket, limits: dict[str, Any], adopted: int | None) -> None:
+    """Serve one submission in this fork, then end without running the parent's clean-up.
+
+    Where `adopted` is a descriptor, a byte on it says that the process in between has ended: the
+    kernel would take its end for that of the parent this process is tied to.
+    """
     status = 1
     try:
         os.setsid()
+        if adopted is not None and not os.read(adopted, 1):
+            return
+        sealing.end_with_parent()
         _close_all_but(connection.fileno())
         try:
             _confine(limits)

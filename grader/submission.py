@@ -1,5 +1,6 @@
 """Reads what a student handed in: which file counts for which assignment, as text, never run."""
 
+import codecs
 import hashlib
 import io
 import tokenize
@@ -14,10 +15,13 @@ from grader.course import Assignment, Course
 from grader.errors import SubmissionError, UsageError
 from grader.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 from grader.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
+from grader.text import clean
 
 FORMS = (".py", ".ipynb")
 NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
 TIMESTAMP = "timestamp.txt"
+NOT_FOR_FILES = {"punycode", "idna", "unicode-escape", "raw-unicode-escape", "utf-7"}
+"""Codecs that no file is written in; two of them take time by the square of a text's length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,11 @@ class Source:
     importable: bool
     cells: tuple[Cell, ...]
     problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The path as people are shown it."""
+        return clean(self.key, 200)
 
     def header(self) -> dict[str, object]:
         """This file as the servant takes it."""
@@ -100,7 +109,7 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
             raise UsageError(f"{path} is neither a .py nor an .ipynb.")
         source = _read(course, path, path.name)
         notes = _problem_note(source)
-        readings = {a.id: Reading((source.key,), path.name, notes) for a in course.assignments}
+        readings = {a.id: Reading((source.key,), source.name, notes) for a in course.assignments}
         return Submission(student, {source.key: source}, readings)
     if not path.is_dir():
         raise UsageError(f"There is no submission at {path}. Give a folder, a .py or an .ipynb.")
@@ -129,7 +138,7 @@ class _Reader:
         own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
         submitted_at = _timestamp(inner) or _timestamp(self.folder)
         if not own:
-            first = self.sources[shared[0]].key if shared else ""
+            first = self.sources[shared[0]].name if shared else ""
             return Reading(shared, first, (), submitted_at)
         found = [self._add(path) for path in own]
         chosen, notes = self._choose(assignment, found)
@@ -139,7 +148,7 @@ class _Reader:
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
         notes = (*notes, *_problem_note(chosen))
-        return Reading(keys, keys[0], notes, submitted_at)
+        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at)
 
     def _choose(
         self, assignment: Assignment, found: list[Source]
@@ -151,15 +160,15 @@ class _Reader:
         filled = [s for s in readable if not self._is_untouched(assignment, s)] or readable
         preferred = [s for s in filled if s.key.endswith(f".{self.course.prefer}")]
         chosen = (preferred or filled)[0]
-        others = ", ".join(source.key for source in found if source is not chosen)
+        others = ", ".join(source.name for source in found if source is not chosen)
         if chosen.problem:
             return chosen, ()
         if len(readable) < len(found):
-            return chosen, (f"{chosen.key} was read; {others} cannot be.",)
+            return chosen, (f"{chosen.name} was read; {others} cannot be.",)
         if len(filled) > 1 and not self._is_untouched(assignment, chosen):
             is_form = len(preferred) < len(filled)
             reason = f"a .{self.course.prefer} file is preferred" if is_form else "one file counts"
-            return chosen, (f"{chosen.key} was read and {others} was not: {reason}.",)
+            return chosen, (f"{chosen.name} was read and {others} was not: {reason}.",)
         return chosen, ()
 
     def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
@@ -182,7 +191,7 @@ class _Reader:
 
 
 def _problem_note(source: Source) -> tuple[str, ...]:
-    return (f"{source.key} cannot be read: {source.problem}.",) if source.problem else ()
+    return (f"{source.name} cannot be read: {source.problem}.",) if source.problem else ()
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -217,6 +226,8 @@ def _script(data: bytes) -> str:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            if codecs.lookup(encoding).name in NOT_FOR_FILES:
+                raise LookupError
             text = data.decode(encoding)
     except (SyntaxError, ValueError, LookupError) as error:
         raise SubmissionError("it is not text in UTF-8; save it again in that encoding") from error

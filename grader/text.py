@@ -3,7 +3,9 @@
 import re
 
 MAX_STUDENT_TEXT = 600
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 

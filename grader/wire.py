@@ -23,10 +23,13 @@ MAX_DEPTH = 24
 MAX_ITEMS = 20_000
 MAX_TEXT = 20_000
 MAX_INT_BITS = 4_096
+MAX_KEY_BITS = 60
+"""Python hashes integers modulo 2**61 - 1; keys of one hash make a mapping's cost quadratic."""
 MAX_RANK = 16
 MAX_AXIS = 2**31 - 1
 MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
+READ_BYTES = 65_536
 
 DTYPES: dict[str, torch.dtype] = {
     str(dtype).removeprefix("torch."): dtype
@@ -122,6 +125,8 @@ class Packer:
         self.items += 1
         if depth > MAX_DEPTH or self.is_full:
             return {"unsupported": "a value too deep or too long"}
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
         if value is None or isinstance(value, bool):
             return value if value is None else bool(value)
         if isinstance(value, numbers.Integral):  # numpy's, too
@@ -134,8 +139,6 @@ class Packer:
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
             return text
-        if isinstance(value, torch.Tensor):
-            return self._tensor(value)
         reference = value if isinstance(value, Reference) else self.refer(value)
         if reference is not None:
             return {"reference": [reference.number, reference.kind, reference.type_name[:200]]}
@@ -245,6 +248,8 @@ class Unpacker:
             key = self.unpack(pair[0], depth + 1)
             if not isinstance(key, str | int | float | bool | None):
                 key = f"<key {len(mapping)}>"
+            elif isinstance(key, int) and key.bit_length() > MAX_KEY_BITS:
+                raise WireFault("a mapping has a huge number as a key")
             mapping[key] = self.unpack(pair[1], depth + 1)
         return mapping
 
@@ -328,11 +333,18 @@ def type_name(value: object) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")[:200]
 
 
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+# Not as ASCII: an emoji would take 12 bytes instead of 4.
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
 def encode(frame: Frame) -> bytes:
     """A frame as bytes."""
-    # Not as ASCII: an emoji would take 12 bytes instead of 4.
-    text = json.dumps(frame.header, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-    header = text.encode("utf-8", "surrogatepass")
+    header = _ENCODER.encode(frame.header).encode("utf-8", "surrogatepass")
     return PREFIX.pack(len(header), len(frame.payload)) + header + frame.payload
 
 
@@ -343,7 +355,7 @@ def decode_header(text: bytes) -> dict[str, Any]:
         WireFault: when it is not a JSON object.
     """
     try:
-        header = json.loads(text, parse_constant=_no_constant)
+        header = _DECODER.decode(text.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError, UnicodeDecodeError) as error:
         raise WireFault("a header is not JSON") from error
     if not isinstance(header, dict):
@@ -351,35 +363,86 @@ def decode_header(text: bytes) -> dict[str, Any]:
     return header
 
 
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
-
-
 def send(stream: Stream, frame: Frame) -> None:
     """Write a frame."""
     stream.sendall(encode(frame))
 
 
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A frame as it arrived, of sizes that may travel; nobody has looked into it yet."""
+
+    header: bytes
+    payload: bytes
+
+    def frame(self) -> Frame:
+        """The frame.
+
+        Raises:
+            WireFault: when its header is not a JSON object.
+        """
+        return Frame(decode_header(self.header), self.payload)
+
+
+class Reader:
+    """Reads frames from a stream; what arrived beyond one is kept for the next."""
+
+    def __init__(self) -> None:
+        self.buffer = bytearray(READ_BYTES)
+        self.start = self.end = 0
+
+    def receive(self, stream: Stream) -> Raw:
+        """Read a frame; its sizes are checked before anything is allocated.
+
+        Raises:
+            EOFError: at the end of the stream.
+            WireFault: when the frame announces more than may travel.
+        """
+        header_size, payload_size = PREFIX.unpack(self._take(stream, PREFIX.size))
+        if header_size > MAX_HEADER_BYTES or payload_size > MAX_PAYLOAD_BYTES:
+            raise WireFault("a frame announces more bytes than may travel")
+        data = self._take(stream, header_size + payload_size)
+        return Raw(data[:header_size], data[header_size:])
+
+    def _take(self, stream: Stream, size: int) -> bytes:
+        """The next bytes; those that are not there yet are read along with what follows them."""
+        held = self.end - self.start
+        if held >= size:
+            taken = bytes(self.buffer[self.start : self.start + size])
+            self.start += size
+            return taken
+        if size > READ_BYTES:
+            return self._take_long(stream, size)
+        self.buffer[:held] = self.buffer[self.start : self.end]
+        self.start, self.end = 0, held
+        with memoryview(self.buffer) as view:
+            while self.end < size:
+                self.end += _some(stream, view[self.end :])
+        return self._take(stream, size)
+
+    def _take_long(self, stream: Stream, size: int) -> bytes:
+        taken = bytearray(size)
+        held = self.end - self.start
+        taken[:held] = self.buffer[self.start : self.end]
+        self.start = self.end = 0
+        with memoryview(taken) as view:
+            while held < size:
+                held += _some(stream, view[held:])
+        return bytes(taken)
+
+
+def _some(stream: Stream, view: memoryview) -> int:
+    count = stream.recv_into(view)
+    if count == 0:
+        raise EOFError("the stream ended inside a frame")
+    return count
+
+
 def receive(stream: Stream) -> Frame:
-    """Read a frame; its sizes are checked before anything is allocated.
+    """Read one frame from a stream on which nothing follows it before it is answered.
 
     Raises:
         EOFError: at the end of the stream.
         WireFault: when the bytes are not a frame.
     """
-    header_size, payload_size = PREFIX.unpack(_read(stream, PREFIX.size))
-    if header_size > MAX_HEADER_BYTES or payload_size > MAX_PAYLOAD_BYTES:
-        raise WireFault("a frame announces more bytes than may travel")
-    header = decode_header(_read(stream, header_size))
-    return Frame(header, _read(stream, payload_size))
-
-
-def _read(stream: Stream, size: int) -> bytes:
-    buffer = bytearray(size)
-    view = memoryview(buffer)
-    while view:
-        count = stream.recv_into(view)
-        if count == 0:
-            raise EOFError("the stream ended inside a frame")
-        view = view[count:]
-    return bytes(buffer)
+    return Reader().receive(stream).frame()

@@ -14,8 +14,9 @@ from grader.ledger import Ledger
 from grader.model import Visibility
 from grader.recording import Recording
 from grader.sessions.base import Session
-from grader.sessions.child import ChildSession, default_launcher
+from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import default_launcher
 from grader.sessions.traced import CachedSession, RecordedSession
 from grader.submission import Reading, Source, Submission, read_submission
 

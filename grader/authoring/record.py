@@ -2,6 +2,7 @@
 
 from grader.authoring.bernoulli import other_processor
 from grader.catalogue import LiveCatalogue
+from grader.checks import CheckRun
 from grader.course import Assignment, Course
 from grader.diagnosis import Known
 from grader.errors import CourseError
@@ -9,7 +10,7 @@ from grader.handle import SubmissionHandle
 from grader.hints import read_hints
 from grader.ledger import Ledger
 from grader.model import Outcome, Visibility
-from grader.pytest_plugin import CheckRun, run_checks
+from grader.pytest_plugin import collect
 from grader.recording import Recording, Traces
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.traced import RecordingSession
@@ -44,9 +45,9 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Traces]:
     reference = SubmissionHandle(submission, session, course.limits)
     workbench = Workbench(course, Ledger(course.documents), reference, session, "")
     student = SubmissionHandle(submission, InProcessSession(submission), course.limits)
-    exercises = {exercise.id: exercise for exercise in assignment.exercises}
-    run = CheckRun(workbench, student, exercises, (Visibility.VISIBLE,))
-    for checks in run_checks(run).values():
+    exercises = [exercise.id for exercise in assignment.exercises]
+    run = CheckRun(workbench, student, collect(course, exercises, (Visibility.VISIBLE,)))
+    for checks in run.run(exercises).values():
         for check in checks:
             if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
                 raise CourseError(f"{check.id}: the solution does not pass it: {check.message}")
@@ -60,7 +61,7 @@ def _known(
     catalogue = LiveCatalogue(live_workbench(course, ""))
     known = {}
     for exercise in assignment.exercises:
-        checks = tuple(c for c in run.checks.values() if c.exercise.id == exercise.id)
+        checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
         known[exercise.id] = (
             catalogue.singles(exercise, checks),
             catalogue.pairs(exercise, checks),

@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.authoring.generate import generate, stale
 from grader.authoring.source import BEGIN, END, REGION
 from grader.catalogue import LiveCatalogue, traces
+from grader.checks import Check, CheckRun
 from grader.course import Assignment, Course, Exercise
 from grader.diagnosis import (
     ATOL,
@@ -22,17 +23,15 @@ from grader.diagnosis import (
     value_separation,
 )
 from grader.errors import CourseError, GraderError
-from grader.grading import ALL_CHECKS
+from grader.grading import Bench, Scope, grading_bench
 from grader.handle import StudentOutcome, SubmissionHandle
 from grader.hints import read_hints
 from grader.ledger import Printed
 from grader.model import CheckResult, Outcome, Visibility
-from grader.pytest_plugin import Check, CheckRun, run_checks
 from grader.release.students import Released, student_files
 from grader.scoring import exercise_score
 from grader.sessions.in_process import InProcessSession
 from grader.submission import Submission, read_submission
-from grader.workbench import Workbench, live_workbench
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be taken for each other, or for the right answer."""
@@ -70,7 +69,7 @@ class _Validation:
     """One validation on its way."""
 
     course: Course
-    workbench: Workbench
+    bench: Bench
     catalogue: LiveCatalogue
     report: Report
     covered: set[str] = field(default_factory=set)
@@ -116,8 +115,8 @@ class _Validation:
         course = self.course
         session = InProcessSession(submission)
         handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-        run = CheckRun(self.workbench, handle, exercises, ALL_CHECKS)
-        return run, run_checks(run)
+        run = CheckRun(self.bench.workbench, handle, self.bench.checks(Scope(exercises)))
+        return run, run.run(exercises)
 
     def solutions(self) -> CheckRun:
         """Every solution earns full marks; every check of weight 0 that remarks is told."""
@@ -143,7 +142,7 @@ class _Validation:
     def misconceptions(self, run: CheckRun) -> None:
         """Every misconception loses points and is recognised by its own name."""
         for exercise in self.course.exercises.values():
-            checks = tuple(c for c in run.checks.values() if c.exercise.id == exercise.id)
+            checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
             own = traces(run.conducts[check.id] for check in checks if check.id in run.conducts)
             known = self.catalogue.singles(exercise, checks)
             self.known[exercise.id] = known
@@ -202,14 +201,14 @@ class _Validation:
 
     def ledger(self) -> None:
         """Every printed tensor is covered the way the ledger says."""
-        used = self.workbench.ledger.used
-        for entry in self.workbench.ledger.entries.values():
+        ledger = self.bench.workbench.ledger
+        for entry in ledger.entries.values():
             if entry.how.startswith("value"):
                 is_covered, wanted = entry.id in self.covered, "judged against by a check"
             elif entry.how.startswith("misconception"):
                 is_covered, wanted = self._is_mistaken(entry), "what a misconception answers"
             else:
-                is_covered, wanted = entry.id in used, "used by a check"
+                is_covered, wanted = entry.id in ledger.used, "used by a check"
             if not is_covered:
                 self.fault(f"ledger {entry.id}", f"it is not {wanted} ({entry.meaning})")
 
@@ -234,8 +233,9 @@ def validate(course: Course) -> Report:
     if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
         return report
     try:
-        workbench = live_workbench(course, "validate")
-        validation = _Validation(course, workbench, LiveCatalogue(workbench), report)
+        bench = grading_bench(course, "validate")
+        catalogue = LiveCatalogue(bench.workbench)
+        validation = _Validation(course, replace(bench, catalogue=catalogue), catalogue, report)
         validation.stubs("py")
         validation.stubs("ipynb")
         run = validation.solutions()

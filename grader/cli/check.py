@@ -61,8 +61,9 @@ def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug
 
 
 def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
-    from grader.sessions.child import ChildSession, default_launcher
+    from grader.sessions.child import ChildSession
     from grader.sessions.in_process import InProcessSession
+    from grader.sessions.launchers import default_launcher
 
     if debug:
         return InProcessSession(submission)

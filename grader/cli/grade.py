@@ -40,7 +40,7 @@ def grade(
     from grader.classroom import grade_class, read_class, write_outputs
     from grader.cli.render import class_table, console
     from grader.course import find_course, load_course
-    from grader.sessions.child import default_launcher
+    from grader.sessions.launchers import default_launcher
     from grader.sessions.sealed import sealed_launcher
 
     course = load_course(find_course(Path.cwd()))

@@ -27,7 +27,7 @@ class OwnFrame(Frame):
     """An answer written by the trusted side: only its words on a failure are ours."""
 
 
-def failed(kind: str, message: str) -> Frame:
+def failed(kind: str, message: str) -> OwnFrame:
     """An answer written by the trusted side for a servant that gave none."""
     failure: dict[str, Any] = {"kind": kind, "type": "", "bases": [], "message": message}
     return OwnFrame({"failure": failure})

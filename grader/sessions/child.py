@@ -1,270 +1,22 @@
-"""A servant in a child process with limits, and the launchers that make such processes."""
+"""A submission in a child process; after any death a new child serves the next request."""
 
-import contextlib
-import json
-import os
-import shutil
 import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import time
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from collections import deque
+from dataclasses import dataclass
 
 from grader.course import Limits
 from grader.errors import GraderFault
-from grader.sessions.base import failed
+from grader.sessions.base import OwnFrame, failed
+from grader.sessions.launchers import START_SECONDS, Child, Launcher
 from grader.submission import Submission
-from grader.wire import Frame, WireFault, encode, receive
+from grader.wire import Frame, Raw, Reader, WireFault, encode
 
-PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
-START_SECONDS = 120.0
+HURRY = 5.0
+"""Seconds beyond those of one request; with less than that left, requests are not kept for others."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
-INSTANCES_PER_PROCESS = 1_000_000
-KEPT_VARIABLES = (
-    "PATH",
-    "SYSTEMROOT",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "LD_LIBRARY_PATH",
-)
-
-
-class Child(Protocol):
-    """A running process that serves one submission."""
-
-    connection: socket.socket
-
-    def end(self, patience: float) -> int | None:
-        """Let it end by itself for some seconds, then kill it; clean up after it.
-
-        Returns:
-            Its exit status; a signal's number is negative.
-        """
-
-
-class Launcher(Protocol):
-    """Makes child processes."""
-
-    isolation: tuple[str, ...]
-
-    def launch(self, limits: Limits, generation: int) -> Child:
-        """Start a child that waits for its first request."""
-
-    def close(self) -> None:
-        """Release what the launcher holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """What is put around a child besides limits: Landlock and seccomp, namespaces where granted."""
-
-    sealed: bool = False
-    namespaces: bool = False
-
-
-def child_arguments(
-    limits: Limits, generation: int, folder: str, seal: Seal | None = None
-) -> dict[str, Any]:
-    """What a child is told when it starts."""
-    first = (generation - 1) * INSTANCES_PER_PROCESS
-    return {
-        **asdict(limits),
-        **asdict(seal or Seal()),
-        "folder": folder,
-        "first_instance": first,
-    }
-
-
-def _command(function: str, *arguments: object) -> list[str]:
-    call = f"{function}({', '.join(repr(argument) for argument in arguments)})"
-    code = f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); from grader.serving import {function}; {call}"
-    return [sys.executable, "-I", "-c", code]
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-class SpawnedChild:
-    """A fresh interpreter for one submission."""
-
-    def __init__(self, limits: Limits, generation: int) -> None:
-        self.folder = tempfile.mkdtemp(prefix="submission-")
-        self.connection, theirs = socket.socketpair()
-        arguments = child_arguments(limits, generation, self.folder)
-        shares = hasattr(theirs, "share")
-        arguments["descriptor"] = None if shares else theirs.fileno()
-        self.process = subprocess.Popen(
-            _command("spawned", json.dumps(arguments)),
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=() if shares else (theirs.fileno(),),
-            start_new_session=True,
-        )
-        if shares and self.process.stdin is not None:
-            shared = theirs.share(self.process.pid)  # type: ignore[attr-defined]
-            self.process.stdin.write(b"%d\n" % len(shared) + shared)
-            self.process.stdin.flush()
-        theirs.close()
-
-    def end(self, patience: float) -> int | None:
-        """Kill the process and its group, and remove its folder."""
-        self.connection.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(patience)
-        status = self.process.returncode
-        _kill_group(self.process.pid)
-        self.process.kill()
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
-        self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        return status
-
-
-class SpawnLauncher:
-    """Starts an interpreter for each submission: slow, and possible everywhere."""
-
-    isolation: tuple[str, ...] = ("child process", "limits")
-
-    def launch(self, limits: Limits, generation: int) -> Child:
-        """Start a fresh interpreter."""
-        return SpawnedChild(limits, generation)
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-class ForkedChild:
-    """A fork of the warm parent for one submission."""
-
-    def __init__(self, parent: "WarmParent", limits: Limits, generation: int) -> None:
-        self.parent = parent
-        self.folder = tempfile.mkdtemp(prefix="submission-")
-        self.connection, theirs = socket.socketpair()
-        arguments = child_arguments(limits, generation, self.folder, parent.seal)
-        try:
-            self.pid = parent.fork(arguments, theirs.fileno())
-        except GraderFault:
-            self.connection.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise
-        finally:
-            theirs.close()
-
-    def end(self, patience: float) -> int | None:
-        """Have the fork and its group killed and reaped, and remove its folder."""
-        self.connection.close()
-        try:
-            status = self.parent.command({"reap": self.pid, "patience": patience})["status"]
-        except GraderFault:  # the warm parent is gone, and its children with it
-            status = None
-        shutil.rmtree(self.folder, ignore_errors=True)
-        return None if status is None else os.waitstatus_to_exitcode(status)
-
-
-class WarmParent:
-    """A process that has torch imported, knows no secret, and forks a child per submission."""
-
-    isolation: tuple[str, ...] = ("child process", "limits")
-
-    def __init__(self, seal: Seal | None = None) -> None:
-        self.seal = seal or Seal()
-        if self.seal.sealed:
-            self.isolation = ("sealed", "child process", "limits", "landlock", "seccomp")
-        if self.seal.namespaces:
-            self.isolation = (*self.isolation, "namespaces")
-        self._start()
-
-    def _start(self) -> None:
-        self.is_closed = False
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.process = subprocess.Popen(
-            _command("warm_parent", theirs.fileno()),
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
-        theirs.close()
-        self.ready = False
-
-    def command(self, message: dict[str, Any], descriptor: int | None = None) -> dict[str, Any]:
-        """Send a message, with a descriptor if one is given, and wait for the answer.
-
-        Raises:
-            GraderFault: when the warm parent is gone.
-        """
-        try:
-            self.control.settimeout(START_SECONDS)
-            if not self.ready:
-                self.ready = bool(self.control.recv(65_536))
-            data = json.dumps(message).encode()
-            if descriptor is None:
-                self.control.send(data)
-            else:
-                socket.send_fds(self.control, [data], [descriptor])
-            answer = self.control.recv(65_536)
-        except OSError as error:
-            raise GraderFault(f"the process that starts children is gone ({error})") from error
-        if not answer:
-            raise GraderFault("the process that starts children has ended")
-        reply: dict[str, Any] = json.loads(answer)
-        return reply
-
-    def fork(self, arguments: dict[str, Any], descriptor: int) -> int:
-        """Fork a child, by a new warm parent where this one is gone.
-
-        Raises:
-            GraderFault: when the new one is gone as well.
-        """
-        try:
-            return int(self.command({"fork": arguments}, descriptor)["pid"])
-        except GraderFault:
-            if self.is_closed:
-                raise
-            self._end()
-            self._start()
-            return int(self.command({"fork": arguments}, descriptor)["pid"])
-
-    def launch(self, limits: Limits, generation: int) -> Child:
-        """Fork a child."""
-        return ForkedChild(self, limits, generation)
-
-    def close(self) -> None:
-        """End the warm parent."""
-        self.is_closed = True
-        self._end()
-
-    def _end(self) -> None:
-        self.control.close()
-        self.process.kill()
-        self.process.wait()
-
-
-def default_launcher() -> Launcher:
-    """A warm parent on Linux; elsewhere fresh interpreters (forking is not safe on macOS)."""
-    return WarmParent() if sys.platform == "linux" else SpawnLauncher()
-
-
-def _kill_group(pid: int) -> None:
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
 
 
 class _Deadline:
@@ -291,8 +43,23 @@ class _Deadline:
         self.connection.sendall(data)
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A request as it was sent, and the answer as it came."""
+
+    request: bytes
+    answer: Raw | OwnFrame
+
+
 class ChildSession:
-    """A submission in a child process; after any death a new child serves the next request."""
+    """A submission in a child process; after any death a new child serves the next request.
+
+    Args:
+        launcher: makes the child processes.
+        submission: what is sent to each of them.
+        limits: of time and memory.
+        owns_launcher: whether the launcher is closed with the session.
+    """
 
     def __init__(
         self,
@@ -309,38 +76,84 @@ class ChildSession:
         self.isolation = launcher.isolation
         self.generation = 1
         self.child: Child | None = None
+        self.reader = Reader()
         self.is_fresh = False
         self.seconds_left = limits.submission_seconds
+        self.heard: list[Heard] = []
+        self.at_hand: deque[Heard] = deque()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no process of this submission has died."""
+        return self.generation == 1
+
+    @property
+    def has_time(self) -> bool:
+        """Whether a request may take the time that the course grants each of them."""
+        return self.seconds_left > self.limits.request_seconds + HURRY
+
+    def listen(self) -> None:
+        """Write down from now on what is asked and answered."""
+        self.heard.clear()
+        self.at_hand.clear()
+
+    def again(self) -> None:
+        """Answer the same requests from what was heard since `listen`, before the child is asked."""
+        self.at_hand = deque(self.heard)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
-        if self.seconds_left <= 0:
-            total = self.limits.submission_seconds
-            return failed("timeout", f"the {total:g} seconds for the whole submission are used up")
         if frame.header["verb"] == "forget":  # told with the next request, not in one of its own
             self.is_fresh = True
             return Frame({})
+        header = {**frame.header, "fresh": self.is_fresh}
+        if self.seconds_left < seconds:
+            seconds = header["seconds"] = max(0.0, self.seconds_left)
+        request = encode(Frame(header, frame.payload))
+        answer = self._at_hand(request) if self.at_hand else self.exchange(request, seconds)
+        if isinstance(answer, OwnFrame):
+            return answer
+        try:
+            return answer.frame()
+        except WireFault as error:
+            return self._garbled(error)
+
+    def _at_hand(self, request: bytes) -> Raw | OwnFrame:
+        heard = self.at_hand.popleft()
+        if heard.request != request and self.has_time:
+            raise GraderFault("a check asks something else when it is given the same answers")
+        self.is_fresh = False
+        return heard.answer
+
+    def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
+        """The same for a request that is encoded already; the answer as it came."""
+        answer = self._answer(request, seconds)
+        self.heard.append(Heard(request, answer))
+        return answer
+
+    def _answer(self, request: bytes, seconds: float) -> Raw | OwnFrame:
+        if self.seconds_left <= 0:
+            total = self.limits.submission_seconds
+            return failed("timeout", f"the {total:g} seconds for the whole submission are used up")
         if self.child is None:
             self._start()
-        seconds = min(seconds, self.seconds_left)
+        self.is_fresh = False
         started = time.monotonic()
         try:
-            # The child names the line it was in when its time is up; a child that does not is ended.
-            header = {**frame.header, "seconds": seconds, "fresh": self.is_fresh}
-            frame, self.is_fresh = Frame(header, frame.payload), False
-            return self._exchange(frame, 1.25 * seconds + 0.5)
+            return self._exchange(request, 1.25 * seconds + 0.5)
         except TimeoutError:
             self._end()
             return failed("timeout", f"your code was still running after {seconds:g} seconds")
         except (EOFError, ConnectionError):
             return failed("crashed", _death(self._end(PATIENCE)))
         except WireFault as error:
-            self._end()
-            return failed(
-                "crashed", f"its process answered with something that is no answer: {error}"
-            )
+            return self._garbled(error)
         finally:
             self.seconds_left -= time.monotonic() - started
+
+    def _garbled(self, error: WireFault) -> OwnFrame:
+        self._end()
+        return failed("crashed", f"its process answered with something that is no answer: {error}")
 
     def _start(self) -> None:
         try:
@@ -351,19 +164,21 @@ class ChildSession:
 
     def _start_child(self) -> None:
         self.child = self.launcher.launch(self.limits, self.generation)
-        greeting = receive(_Deadline(self.child.connection, START_SECONDS)).header
-        if "fault" in greeting:
-            raise GraderFault(f"a child process could not be confined: {greeting['fault']}")
+        self.reader = Reader()
+        greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
+        header = greeting.frame().header
+        if "fault" in header:
+            raise GraderFault(f"a child process could not be confined: {header['fault']}")
         for key, source in self.submission.sources.items():
-            sources = {key: source.header()}
-            self._exchange(Frame({"verb": "sources", "sources": sources}), START_SECONDS)
+            request = Frame({"verb": "sources", "sources": {key: source.header()}})
+            self._exchange(encode(request), START_SECONDS)
 
-    def _exchange(self, frame: Frame, seconds: float) -> Frame:
+    def _exchange(self, request: bytes, seconds: float) -> Raw:
         if self.child is None:
             raise GraderFault("there is no child to ask")
         stream = _Deadline(self.child.connection, seconds)
-        stream.sendall(encode(frame))
-        return receive(stream)
+        stream.sendall(request)
+        return self.reader.receive(stream)
 
     def _end(self, patience: float = 0.0) -> int | None:
         child, self.child = self.child, None

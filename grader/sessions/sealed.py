@@ -12,7 +12,8 @@ from grader.course import Exercise, Limits
 from grader.errors import GraderError, UsageError
 from grader.handle import StudentHandle, StudentOutcome, SubmissionHandle
 from grader.notebooks import Cell
-from grader.sessions.child import ChildSession, Seal, WarmParent
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Seal, WarmParent
 from grader.submission import Reading, Source, Submission
 
 PROBE = """
@@ -95,14 +96,31 @@ class Layer:
 
 def examine() -> tuple[Layer, ...]:
     """Try every layer here, each in the act: a child tries what it must not be able to do."""
+    hopeless = _hopeless()
+    if hopeless:
+        return hopeless
+    launcher = WarmParent()
+    try:
+        return _examine(launcher)
+    finally:
+        launcher.close()
+
+
+def _hopeless() -> tuple[Layer, ...]:
+    """What is missing where nothing needs to be tried."""
     if not sealing.is_supported():
         return (Layer("system", True, False, "only Linux on x86-64 and Arm64 can seal"),)
-    version = sealing.landlock_version()
-    if not version:
+    if not sealing.landlock_version():
         return (Layer("files (Landlock)", True, False, "this kernel has no Landlock"),)
-    namespaces = _tried(Seal(sealed=True, namespaces=True))
+    return ()
+
+
+def _examine(launcher: WarmParent) -> tuple[Layer, ...]:
+    """Try with children of this parent, and have it seal them from now on with what holds."""
+    namespaces = _tried(launcher, Seal(sealed=True, namespaces=True))
     with_them = isinstance(namespaces, dict) and namespaces["process id"] == 1
-    answers = namespaces if with_them else _tried(Seal(sealed=True))
+    answers = namespaces if with_them else _tried(launcher, Seal(sealed=True))
+    launcher.seal = Seal(sealed=True, namespaces=with_them)
     granted = "granted" if with_them else "not granted here; the other layers hold without them"
     optional = Layer("namespaces", False, with_them, granted)
     if isinstance(answers, str):
@@ -118,7 +136,7 @@ def _layer(name: str, attempts: tuple[str, ...], answers: dict[str, object]) -> 
     return Layer(name, True, True, f"refused: {', '.join(attempts)}")
 
 
-def _tried(seal: Seal) -> dict[str, object] | str:
+def _tried(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
     """What a child under this seal could do, or why there was none."""
     limits = Limits(memory_mib=256)
     source = Source("probe.py", "probe", False, (Cell(None, PROBE),))
@@ -126,8 +144,8 @@ def _tried(seal: Seal) -> dict[str, object] | str:
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
         canary = Path(folder) / "canary"
         canary.write_text(secrets.token_hex(16))
-        launcher = WarmParent(seal)
-        session = ChildSession(launcher, submission, limits, owns_launcher=True)
+        launcher.seal = seal
+        session = ChildSession(launcher, submission, limits)
         try:
             handle = StudentHandle(
                 SubmissionHandle(submission, session, limits), Exercise("probe", "probe", 1)
@@ -149,7 +167,17 @@ def sealed_launcher() -> WarmParent:
     Raises:
         CannotSealError: when a required layer does not hold here.
     """
-    layers = examine()
+    _refuse(_hopeless())
+    launcher = WarmParent()
+    try:
+        _refuse(_examine(launcher))
+    except BaseException:
+        launcher.close()
+        raise
+    return launcher
+
+
+def _refuse(layers: tuple[Layer, ...]) -> None:
     missing = [f"{layer.name}: {layer.detail}" for layer in layers if not _is_fine(layer)]
     if missing:
         raise CannotSealError(
@@ -157,8 +185,6 @@ def sealed_launcher() -> WarmParent:
             "every layer. Grade on Linux 5.13 or newer, or say `--isolation process` to grade "
             "without a seal: only code that you trust, or on a machine that you can lose."
         )
-    namespaces = any(layer.name == "namespaces" and layer.holds for layer in layers)
-    return WarmParent(Seal(sealed=True, namespaces=namespaces))
 
 
 def _is_fine(layer: Layer) -> bool:

@@ -19,7 +19,8 @@ import torch
 from grader.course import load_course
 from grader.grading import Scope, grade, grading_bench
 from grader.sessions.base import Session
-from grader.sessions.child import ChildSession, Launcher, WarmParent
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher, WarmParent
 from grader.sessions.sealed import sealed_launcher
 from grader.wire import Frame
 from grader.workbench import read_solutions

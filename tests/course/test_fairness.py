@@ -12,7 +12,8 @@ from grader.course import Assignment, Course, Exercise, load_course
 from grader.grading import Bench, Scope, grade
 from grader.handle import SubmissionHandle
 from grader.model import Outcome, Result
-from grader.sessions.child import ChildSession, Launcher, default_launcher
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.submission import Submission, read_submission
 from grader.workbench import Workbench, live_workbench
 

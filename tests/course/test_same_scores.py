@@ -23,7 +23,8 @@ from grader.course import Assignment, Course, load_course
 from grader.grading import Bench, Scope, grade, grading_bench
 from grader.model import Outcome, Result
 from grader.results import to_json
-from grader.sessions.child import ChildSession, Launcher, default_launcher
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.submission import read_submission
 from grader.workbench import live_workbench
 
@@ -249,7 +250,8 @@ from grader import grading
 from grader.course import load_course
 from grader.results import to_json
 from grader.serving import warm_parent
-from grader.sessions.child import ChildSession, WarmParent, default_launcher
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import WarmParent, default_launcher
 from grader.sessions.in_process import InProcessSession
 from grader.submission import read_submission
 

@@ -13,7 +13,7 @@ import pytest
 from grader.classroom import grade_class, read_class, write_outputs
 from grader.course import Course, load_course
 from grader.model import Result
-from grader.sessions.child import Launcher, default_launcher
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.sessions.sealed import CannotSealError, sealed_launcher
 
 collect_ignore = ["submissions"]

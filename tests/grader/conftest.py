@@ -15,8 +15,9 @@ from grader.course import Course, Exercise, Limits, load_course
 from grader.handle import StudentHandle, SubmissionHandle
 from grader.notebooks import Cell
 from grader.servant import Servant
-from grader.sessions.child import ChildSession, Launcher, SpawnLauncher, WarmParent
+from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
 from grader.sources import Opened, Sources
 from grader.submission import Reading, Source, Submission
 from grader.wire import PREFIX, Frame, Packer, Unpacker, decode_header, encode

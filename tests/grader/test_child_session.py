@@ -8,7 +8,8 @@ import pytest
 
 from grader.course import Limits
 from grader.errors import GraderFault
-from grader.sessions.child import ChildSession, WarmParent, child_arguments
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import WarmParent, child_arguments
 from grader.submission import Submission
 from grader.wire import Frame
 

@@ -280,7 +280,7 @@ def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monk
     from grader.sessions import sealed
 
     layer = sealed.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
-    monkeypatch.setattr(sealed, "examine", lambda: (layer,))
+    monkeypatch.setattr(sealed, "_hopeless", lambda: (layer,))
     ran = grader("grade", students, "--out", out)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (

@@ -1,0 +1,205 @@
+"""Checks as they are declared, how one is run, and what outcome and message it ends in."""
+
+import inspect
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from grader.course import Exercise
+from grader.handle import StudentOutcome, SubmissionHandle
+from grader.judging import Mismatch
+from grader.messages import explain_difference, explain_failure
+from grader.model import CheckResult, Outcome, Picture, Visibility
+from grader.pictures import picture_of
+from grader.replay import Transcripts
+from grader.sessions.child import ChildSession
+from grader.text import clean
+from grader.workbench import Tools, Workbench
+
+MAX_PRINTED = 400
+ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check as declared: what it belongs to, what it weighs, and the function itself.
+
+    Args:
+        id: `<exercise id>::<visibility>::<name>`.
+        exercise: what it belongs to.
+        visibility: whether students see it.
+        title: its docstring, the sentence the student reads.
+        weight: its share of the exercise's points; 0 for a remark.
+        is_gate: whether the later checks of the exercise are blocked when it does not pass.
+        is_remark: whether it says what would be better and costs nothing.
+        owner: the class it is a method of.
+        function: the method.
+        asks_for: the tools it is called with, by name.
+    """
+
+    id: str
+    exercise: Exercise
+    visibility: Visibility
+    title: str
+    weight: int
+    is_gate: bool
+    is_remark: bool
+    owner: type
+    function: Callable[..., None]
+    asks_for: tuple[str, ...]
+
+    def run(self, tools: Tools) -> "Conduct":
+        """Call the check with what it asks for by name."""
+        error: BaseException | None = None
+        try:
+            self.function(self.owner(), **{name: getattr(tools, name) for name in self.asks_for})
+        except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
+            error = raised
+        return Conduct(self, tools.judge.judged, error, tuple(tools.judge.covered))
+
+    def ends_its_exercise(self, outcome: Outcome) -> bool:
+        """Whether the later checks of the exercise are blocked when this one ended so."""
+        return outcome in ENDS_THE_EXERCISE or (self.is_gate and outcome is not Outcome.PASSED)
+
+
+@dataclass(slots=True)
+class Conduct:
+    """How one check went, beyond its outcome: what diagnosis goes by."""
+
+    check: Check
+    judged: list[Any]
+    raised: BaseException | None
+    covered: tuple[str, ...] = ()
+
+
+def parameters(function: Callable[..., None]) -> tuple[str, ...]:
+    """The names a method asks for besides itself."""
+    return tuple(inspect.signature(function).parameters)[1:]
+
+
+@dataclass(slots=True)
+class CheckRun:
+    """Runs checks on one submission, in their order, and keeps how each went.
+
+    Args:
+        workbench: what to judge with.
+        submission: what is judged.
+        checks: the checks to run.
+        transcripts: what is remembered from other submissions, where there are others.
+    """
+
+    workbench: Workbench
+    submission: SubmissionHandle
+    checks: tuple[Check, ...]
+    transcripts: Transcripts[Conduct] | None = None
+    results: dict[str, CheckResult] = field(default_factory=dict)
+    conducts: dict[str, Conduct] = field(default_factory=dict)
+    blocked: dict[str, str] = field(default_factory=dict)
+
+    def run(self, exercises: Iterable[str]) -> dict[str, tuple[CheckResult, ...]]:
+        """Run all checks; the outcomes of each of these exercises, in order."""
+        for check in self.checks:
+            self._run(check)
+        found: dict[str, list[CheckResult]] = {id_: [] for id_ in exercises}
+        for check in self.checks:
+            found[check.exercise.id].append(self.results[check.id])
+        return {id_: tuple(results) for id_, results in found.items()}
+
+    def _run(self, check: Check) -> None:
+        reason = self.blocked.get(check.exercise.id)
+        if reason is not None:
+            self._write(check, Outcome.BLOCKED, f"Not run: {reason}", 0.0)
+            return
+        started = time.perf_counter()
+        conduct = self._known(check)
+        if conduct is not None:
+            self._conclude(check, conduct, "", started)
+            return
+        try:
+            tools = self.workbench.tools(
+                self.submission, check.exercise, check.id, check.visibility
+            )
+        except Exception as error:  # whatever it is, it is not the student's
+            self._write(check, Outcome.ERROR, f"{OUR_FAULT}: {clean(repr(error))}", 0.0)
+            return
+        conduct = check.run(tools)
+        self._keep(check, conduct)
+        self._conclude(check, conduct, "".join(tools.student.printed), started)
+
+    def _known(self, check: Check) -> Conduct | None:
+        """How the check goes with the answers that this submission gives, if they are known."""
+        session = self.submission.session
+        if self.transcripts is None or not isinstance(session, ChildSession):
+            return None
+        file = self.submission.locate(check.exercise).key
+        conduct = self.transcripts.replay(check.id, file, session)
+        if conduct is None:
+            session.again()
+        return conduct
+
+    def _keep(self, check: Check, conduct: Conduct) -> None:
+        session = self.submission.session
+        if self.transcripts is None or not isinstance(session, ChildSession) or conduct.raised:
+            return
+        file = self.submission.locate(check.exercise).key
+        self.transcripts.keep(check.id, file, session, conduct)
+
+    def _conclude(self, check: Check, conduct: Conduct, printed: str, started: float) -> None:
+        self.conducts[check.id] = conduct
+        outcome, message = conclude(check, conduct.raised, printed)
+        picture = self._picture(conduct.raised)
+        self._write(check, outcome, message, time.perf_counter() - started, picture)
+        if check.ends_its_exercise(outcome):
+            self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"
+
+    def _picture(self, error: BaseException | None) -> Picture | None:
+        if not isinstance(error, Mismatch):
+            return None
+        return picture_of(error.difference, error.calls, self.workbench.ledger)
+
+    def _write(
+        self,
+        check: Check,
+        outcome: Outcome,
+        message: str,
+        seconds: float,
+        picture: Picture | None = None,
+    ) -> None:
+        self.results[check.id] = CheckResult(
+            id=check.id,
+            title=check.title,
+            visibility=check.visibility,
+            weight=check.weight,
+            outcome=outcome,
+            message=message,
+            duration_s=round(seconds, 4),
+            picture=picture,
+        )
+
+
+OUR_FAULT = "The grader itself failed on this check"
+
+
+def conclude(check: Check, error: BaseException | None, printed: str) -> tuple[Outcome, str]:
+    """The outcome and the message of a check that ended in this way."""
+    if error is None:
+        return Outcome.PASSED, ""
+    if isinstance(error, StudentOutcome):
+        outcome = error.failure.outcome
+        message = explain_failure(error.failure, error.calls, check.exercise.name)
+    elif isinstance(error, Mismatch):
+        outcome = Outcome.FAILED
+        message = explain_difference(error.difference, error.calls)
+    elif isinstance(error, AssertionError):
+        outcome, message = Outcome.FAILED, clean(str(error)) or check.title
+    else:
+        fault = f"{type(error).__name__}: {error}"
+        return Outcome.ERROR, f"{OUR_FAULT}: {clean(fault)}"
+    if printed and outcome is not Outcome.NOT_ATTEMPTED:
+        message += f"\nYour code printed: {clean(printed.strip(), MAX_PRINTED)}"
+    if check.is_remark and outcome is Outcome.FAILED:
+        outcome = Outcome.REMARK
+    return outcome, message

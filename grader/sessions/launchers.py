@@ -1,0 +1,283 @@
+"""Launchers: what makes child processes, each with limits and, where asked for, a seal."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from grader.course import Limits
+from grader.errors import GraderFault
+
+PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
+START_SECONDS = 120.0
+SLOW_EXIT = 6
+"""How much longer than a fork an interpreter takes to end: it cleans up."""
+INSTANCES_PER_PROCESS = 1_000_000
+KEPT_VARIABLES = (
+    "PATH",
+    "SYSTEMROOT",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "LD_LIBRARY_PATH",
+)
+
+
+class Child(Protocol):
+    """A running process that serves one submission."""
+
+    connection: socket.socket
+
+    def end(self, patience: float) -> int | None:
+        """Let it end by itself for some seconds, then kill it; clean up after it.
+
+        Returns:
+            Its exit status; a signal's number is negative.
+        """
+
+
+class Launcher(Protocol):
+    """Makes child processes."""
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
+
+    def launch(self, limits: Limits, generation: int) -> Child:
+        """Start a child that waits for its first request."""
+
+    def close(self) -> None:
+        """Release what the launcher holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What is put around a child besides limits: Landlock and seccomp, namespaces where granted."""
+
+    sealed: bool = False
+    namespaces: bool = False
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """The layers in words, as results record them."""
+        seal = ("sealed",) if self.sealed else ()
+        layers = ("landlock", "seccomp") if self.sealed else ()
+        namespaces = ("namespaces",) if self.namespaces else ()
+        return (*seal, "child process", "limits", *layers, *namespaces)
+
+
+def child_arguments(
+    limits: Limits, generation: int, folder: str, seal: Seal | None = None
+) -> dict[str, Any]:
+    """What a child is told when it starts."""
+    first = (generation - 1) * INSTANCES_PER_PROCESS
+    return {
+        **asdict(limits),
+        **asdict(seal or Seal()),
+        "folder": folder,
+        "first_instance": first,
+    }
+
+
+def _command(function: str, *arguments: object) -> list[str]:
+    call = f"{function}({', '.join(repr(argument) for argument in arguments)})"
+    code = f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); from grader.serving import {function}; {call}"
+    return [sys.executable, "-I", "-c", code]
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+class SpawnedChild:
+    """A fresh interpreter for one submission."""
+
+    def __init__(self, limits: Limits, generation: int) -> None:
+        self.folder = tempfile.mkdtemp(prefix="submission-")
+        self.connection, theirs = socket.socketpair()
+        arguments = child_arguments(limits, generation, self.folder)
+        shares = hasattr(theirs, "share")
+        arguments["descriptor"] = None if shares else theirs.fileno()
+        self.process = subprocess.Popen(
+            _command("spawned", json.dumps(arguments)),
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=() if shares else (theirs.fileno(),),
+            start_new_session=True,
+        )
+        if shares and self.process.stdin is not None:
+            shared = theirs.share(self.process.pid)  # type: ignore[attr-defined]
+            self.process.stdin.write(b"%d\n" % len(shared) + shared)
+            self.process.stdin.flush()
+        theirs.close()
+
+    def end(self, patience: float) -> int | None:
+        """Kill the process and its group, and remove its folder."""
+        self.connection.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(SLOW_EXIT * patience)
+        status = self.process.returncode
+        _kill_group(self.process.pid)
+        self.process.kill()
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return status
+
+
+class SpawnLauncher:
+    """Starts an interpreter for each submission: slow, and possible everywhere."""
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
+        return Seal().isolation
+
+    def launch(self, limits: Limits, generation: int) -> Child:
+        """Start a fresh interpreter."""
+        return SpawnedChild(limits, generation)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class ForkedChild:
+    """A fork of the warm parent for one submission."""
+
+    def __init__(self, parent: "WarmParent", limits: Limits, generation: int) -> None:
+        self.parent = parent
+        # A sealed child mounts a folder of its own on the parent's, or may write nowhere.
+        self.own_folder = None if parent.seal.sealed else tempfile.mkdtemp(prefix="submission-")
+        self.connection, theirs = socket.socketpair()
+        folder = self.own_folder or parent.folder
+        arguments = child_arguments(limits, generation, folder, parent.seal)
+        try:
+            self.pid = parent.fork(arguments, theirs.fileno())
+        except GraderFault:
+            self.connection.close()
+            self._remove_folder()
+            raise
+        finally:
+            theirs.close()
+
+    def _remove_folder(self) -> None:
+        if self.own_folder is not None:
+            shutil.rmtree(self.own_folder, ignore_errors=True)
+
+    def end(self, patience: float) -> int | None:
+        """Have the fork and its group killed and reaped, and remove its folder."""
+        self.connection.close()
+        try:
+            status = self.parent.command({"reap": self.pid, "patience": patience})["status"]
+        except GraderFault:  # the warm parent is gone, and its children with it
+            status = None
+        self._remove_folder()
+        return None if status is None else os.waitstatus_to_exitcode(status)
+
+
+class WarmParent:
+    """A process that has torch imported, knows no secret, and forks a child per submission."""
+
+    def __init__(self, seal: Seal | None = None) -> None:
+        self.seal = seal or Seal()
+        self._start()
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
+        return self.seal.isolation
+
+    def _start(self) -> None:
+        self.is_closed = False
+        self.folder = tempfile.mkdtemp(prefix="submissions-")
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.process = subprocess.Popen(
+            _command("warm_parent", theirs.fileno(), self.folder),
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+        theirs.close()
+        self.ready = False
+
+    def command(self, message: dict[str, Any], descriptor: int | None = None) -> dict[str, Any]:
+        """Send a message, with a descriptor if one is given, and wait for the answer.
+
+        Raises:
+            GraderFault: when the warm parent is gone.
+        """
+        try:
+            self.control.settimeout(START_SECONDS)
+            if not self.ready:
+                self.ready = bool(self.control.recv(65_536))
+            data = json.dumps(message).encode()
+            if descriptor is None:
+                self.control.send(data)
+            else:
+                socket.send_fds(self.control, [data], [descriptor])
+            answer = self.control.recv(65_536)
+        except OSError as error:
+            raise GraderFault(f"the process that starts children is gone ({error})") from error
+        if not answer:
+            raise GraderFault("the process that starts children has ended")
+        reply: dict[str, Any] = json.loads(answer)
+        return reply
+
+    def fork(self, arguments: dict[str, Any], descriptor: int) -> int:
+        """Fork a child, by a new warm parent where this one is gone.
+
+        Raises:
+            GraderFault: when the new one is gone as well.
+        """
+        try:
+            return int(self.command({"fork": arguments}, descriptor)["pid"])
+        except GraderFault:
+            if self.is_closed:
+                raise
+            self._end()
+            self._start()
+            return int(self.command({"fork": arguments}, descriptor)["pid"])
+
+    def launch(self, limits: Limits, generation: int) -> Child:
+        """Fork a child."""
+        return ForkedChild(self, limits, generation)
+
+    def close(self) -> None:
+        """End the warm parent."""
+        self.is_closed = True
+        self._end()
+
+    def _end(self) -> None:
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def default_launcher() -> Launcher:
+    """A warm parent on Linux; elsewhere fresh interpreters (forking is not safe on macOS)."""
+    return WarmParent() if sys.platform == "linux" else SpawnLauncher()
+
+
+def _kill_group(pid: int) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)

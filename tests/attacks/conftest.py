@@ -1,0 +1,387 @@
+"""What the attacks share: a tiny course, sealed launchers, verdicts, and what must stay as it is."""
+
+import contextlib
+import os
+import platform
+import re
+import shutil
+import signal
+import socket
+import stat
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import sealing
+from grader.classroom import Student, grade_student
+from grader.course import load_course
+from grader.grading import Bench, grading_bench
+from grader.model import Outcome, Result
+from grader.results import to_json
+from grader.sessions.launchers import Seal, WarmParent
+
+SEED = "4820771193654"
+SECRET = "the-canary-sings-5d1c"
+MARK_OF_THE_NEIGHBOUR = "written by alice alone, 77e0"
+MARK_OF_THE_SOLUTION = "only the solution says so, 31fa"
+MARK_OF_THE_HIDDEN_CHECK = "only a hidden check says so, c0de"
+SECRETS = (SEED, SECRET, MARK_OF_THE_NEIGHBOUR, MARK_OF_THE_SOLUTION, MARK_OF_THE_HIDDEN_CHECK)
+
+HERE = Path(__file__).parent
+COURSE = HERE / "course"
+HONEST, HELPERS, ATTEMPTS = (
+    (HERE / "submissions" / f"{name}.py").read_text("utf-8")
+    for name in ("honest", "helpers", "attempts")
+)
+collect_ignore = ["course", "submissions"]
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+FULL = 8
+Verdict = tuple[Any, dict[str, str], str]
+"""The score, the outcomes of each exercise that lost points, and the first message's reason."""
+
+_CALL = (
+    r"(?:(?:torch\.manual_seed\(\d+\)|model = [^\n]*)\n)*"
+    r"(?:(?:double|total|Layer|model)\([^\n]*\)\n)?"
+)
+_WHO = "(?:It|Loading your file)"
+_PLACE = r"(?:\n  at [^\n]+, line \d+:\n    [^\n]*)?"
+_PRINTED = r"(?:\nYour code printed: .*)?"
+_LOOP = r"\nIs there a loop that never ends\?"
+_UNFINISHED = rf"{_CALL}The check could not finish: "
+OURS = {
+    "exit status": rf"{_UNFINISHED}[a-zA-Z ]+ \(exit status (?P<detail>\d+)\)\.",
+    "died of": rf"{_UNFINISHED}[a-zA-Z ]+ died of (?P<detail>SIG[A-Z]+)\.",
+    "ended without an answer": rf"{_UNFINISHED}[a-zA-Z ]+ ended without an answer\.",
+    "no answer": rf"{_UNFINISHED}[a-zA-Z ]+ something that is no answer: [a-zA-Z0-9 ,']+\.",
+    "left out": rf"{_UNFINISHED}its process left out the gradients\.",
+    "no known failure": rf"{_UNFINISHED}[a-zA-Z ]+ a failure in no known way\.",
+    "still running": rf"{_CALL}{_WHO} took too long: [a-z ]+ after [0-9.]+ seconds\.{_LOOP}",
+    "time used up": rf"{_CALL}{_WHO} took too long: [a-z ]*[0-9.]+ seconds for [a-z ]+\.{_LOOP}",
+    "too long": rf"{_CALL}{_WHO} took too long\.{_PLACE}{_LOOP}",
+    "memory": rf"{_CALL}It asked for more memory than a submission may use\.{_PLACE}",
+    "raised": rf"{_CALL}It raised (?P<detail>[A-Za-z_]*).*{_PLACE}(?:\n[A-Z][^\n]*\?)*",
+    "not defined": rf"[a-zA-Z]+ is not defined\.(?:\n[a-zA-Z ]+: [A-Za-z_]+(?:: .*)?{_PLACE})?",
+    "not attempted": r"[a-zA-Z]+ is not attempted yet: [a-zA-Z' ]+\.",
+    "no instance": rf"{_CALL}[a-zA-Z]+ does not make an instance of a class\.",
+    "needs": r"It needs [a-zA-Z_0-9/]+, which is not written yet\.",
+    "nothing": r"Nothing was handed in for [a-zA-Z]+\.",
+    "unreadable": r"[^\n]+ cannot be read: [^\n]+\.",
+    "wrong": rf"{_CALL}(?:[^\n]*: )?(?:[Ee]xpected|\d+ of \d+ values differ) .*",
+}
+"""Every sentence a student may read here; what stands in them of the student's is an appendix."""
+
+
+def reason_of(message: str) -> str:
+    """What a message says, in short; it has to be one of our own sentences."""
+    assert not CONTROL.search(message), f"{message!r} carries control characters"
+    for reason, sentence in OURS.items():
+        found = re.fullmatch(f"{sentence}{_PRINTED}", message, re.DOTALL)
+        if found:
+            return " ".join([reason, *(text for text in found.groupdict().values() if text)])
+    raise AssertionError(f"this is no sentence of ours: {message!r}")
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    """Write files below a folder."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+@dataclass(slots=True)
+class Outside:
+    """What no submission may touch, read or reach, and how to tell that it did."""
+
+    root: Path
+    tcp: socket.socket
+    udp: socket.socket
+    datagrams: socket.socket
+    stream: socket.socket
+    abstract: socket.socket
+    signals: list[int] = field(default_factory=list)
+
+    @property
+    def sockets(self) -> tuple[socket.socket, ...]:
+        """Everything that listens."""
+        return (self.tcp, self.udp, self.datagrams, self.stream, self.abstract)
+
+    def constants(self, parent: int) -> str:
+        """What the attacks know beforehand: every path, process id and port of interest."""
+        known = {
+            "COURSE": str(self.root / "course"),
+            "CANARY": str(self.root / "canary"),
+            "NEIGHBOUR": str(self.root / "class" / "alice" / "01_first" / "first.py"),
+            "OUTSIDE": str(self.root / "outside"),
+            "GRADER": os.getpid(),
+            "PARENT": parent,
+            "PORT": self.tcp.getsockname()[1],
+            "UDP_PORT": self.udp.getsockname()[1],
+            "DATAGRAMS": self.datagrams.getsockname(),
+            "STREAM": self.stream.getsockname(),
+            "ABSTRACT": self.abstract.getsockname(),
+            "PROCESSORS": sorted(os.sched_getaffinity(0)),
+            "SECRETS_BACKWARDS": [secret[::-1] for secret in SECRETS],
+        }
+        return "".join(f"{name} = {value!r}\n" for name, value in known.items())
+
+    def look(self) -> dict[str, Any]:
+        """Everything outside as it is now."""
+        found: dict[str, Any] = {
+            str(path.relative_to(self.root)): _look_at(path)
+            for folder in ("course", "outside", "canary")
+            for path in [self.root / folder, *(self.root / folder).rglob("*")]
+            if "__pycache__" not in path.parts
+        }
+        found["shared memory"] = _names("/dev/shm", "*attack*")
+        found["signals"] = list(self.signals)
+        found["processors"] = os.sched_getaffinity(0)
+        found["heard"] = [heard for listener in self.sockets for heard in _heard(listener)]
+        found["descriptors"] = len(_names("/proc/self/fd", "*"))
+        found["temporary"] = _names(self.root / "children", "*")
+        return found
+
+
+def _names(folder: str | Path, pattern: str) -> list[str]:
+    """The names in a folder that fit a pattern."""
+    return sorted(path.name for path in Path(folder).glob(pattern))
+
+
+def _look_at(path: Path) -> tuple[Any, ...]:
+    found = path.lstat()
+    text = path.read_bytes() if stat.S_ISREG(found.st_mode) else b""
+    return (found.st_mode, found.st_uid, found.st_mtime_ns, found.st_nlink, text)
+
+
+def _heard(listener: socket.socket) -> list[str]:
+    """What came in at a listening socket."""
+    try:
+        if listener.type == socket.SOCK_STREAM:
+            listener.accept()[0].close()
+            return ["a connection"]
+        return [repr(listener.recv(1000))]
+    except BlockingIOError:
+        return []
+
+
+@pytest.fixture(scope="session")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    """The course, a class, a canary, an open folder, and sockets that listen."""
+    root = tmp_path_factory.mktemp("attacks")
+    shutil.copytree(COURSE, root / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    write(root, {"canary": SECRET, "outside/file": "as it was"})
+    write(root, {"class/alice/01_first/first.py": f"# {MARK_OF_THE_NEIGHBOUR}\n{HONEST}"})
+    (root / "outside").chmod(0o777)
+    (root / "children").mkdir()
+    with contextlib.ExitStack() as stack:
+        made = []
+        for family, kind, address in (
+            (socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)),
+            (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0)),
+            (socket.AF_UNIX, socket.SOCK_DGRAM, str(root / "d")),
+            (socket.AF_UNIX, socket.SOCK_STREAM, str(root / "s")),
+            (socket.AF_UNIX, socket.SOCK_DGRAM, f"\0attacked-{os.getpid()}"),
+        ):
+            listener = stack.enter_context(socket.socket(family, kind))
+            listener.bind(address)
+            listener.setblocking(False)
+            if kind == socket.SOCK_STREAM:
+                listener.listen()
+            made.append(listener)
+        place = Outside(root, *made)
+        watched = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGIO)
+        before = {n: signal.signal(n, lambda got, _: place.signals.append(got)) for n in watched}
+        yield place
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def bench(outside: Outside) -> Iterator[Bench]:
+    """What the trusted side judges with."""
+    made = grading_bench(load_course(outside.root / "course"), SEED)
+    yield made
+    made.close()
+
+
+def _launcher(outside: Outside, seal: Seal) -> Iterator[WarmParent]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SECRET_OF_THE_GRADER", SECRET)
+        patch.setenv("TMPDIR", str(outside.root / "children"))
+        made = WarmParent(seal)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def with_namespaces(outside: Outside) -> Iterator[WarmParent]:
+    """Every layer, where the kernel grants namespaces; else the same as without."""
+    granted = _grants_namespaces()
+    yield from _launcher(outside, Seal(sealed=True, namespaces=granted))
+
+
+@pytest.fixture(scope="session")
+def without_namespaces(outside: Outside) -> Iterator[WarmParent]:
+    """The required layers alone, as on a machine that grants no namespaces."""
+    yield from _launcher(outside, Seal(sealed=True))
+
+
+@pytest.fixture(scope="session")
+def unsealed(outside: Outside) -> Iterator[WarmParent]:
+    """No seal at all: what shows that an attempt would have succeeded."""
+    yield from _launcher(outside, Seal())
+
+
+def _grants_namespaces() -> bool:
+    """Whether a process may make namespaces here."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            sealing.enter_namespaces()
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.fixture(params=["with_namespaces", "without_namespaces"])
+def launcher(request: pytest.FixtureRequest) -> WarmParent:
+    """Each way of sealing."""
+    made: WarmParent = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.fixture
+def is_first_process(launcher: WarmParent) -> bool:
+    """Whether student code is the first process of its own namespace."""
+    return launcher.seal.namespaces
+
+
+def _children(pid: int) -> list[int]:
+    """The children of a process, zombies included."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def verdict_of(result: Result) -> Verdict:
+    """A result in short."""
+    lost = {
+        exercise.id.partition("/")[2]: " ".join(check.outcome for check in exercise.checks)
+        for assignment in result.assignments
+        for exercise in assignment.exercises
+        if exercise.score != exercise.max_score
+    }
+    reasons = [
+        reason_of(check.message)
+        for assignment in result.assignments
+        for exercise in assignment.exercises
+        for check in exercise.checks
+        if check.message and check.outcome != Outcome.BLOCKED
+    ]
+    return (result.score, lost, reasons[0] if reasons else "")
+
+
+@dataclass(slots=True)
+class Grader:
+    """Grades submissions one after the other, and checks that each harmed only itself."""
+
+    outside: Outside
+    bench: Bench
+    launcher: WarmParent
+    folder: Path
+
+    def submit(self, files: dict[str, str | bytes], **limits: float) -> Result:
+        """Grade a submission of some files, then an honest one, and look around."""
+        student = self.folder / "mallory"
+        for name, content in files.items():
+            path = student / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        before, parent = self.outside.look(), self.launcher.process.pid
+        bench = _with_limits(self.bench, limits)
+        result = grade_student(bench, self.launcher, Student("mallory", student))
+        assert self.honest() == (FULL, {}, "")
+        assert self.outside.look() == before
+        assert self.launcher.process.pid == parent
+        assert _children(parent) == []
+        return result
+
+    def honest(self) -> Verdict:
+        """What an honest submission gets."""
+        alice = self.outside.root / "class" / "alice"
+        return verdict_of(grade_student(self.bench, self.launcher, Student("alice", alice)))
+
+    def constants(self) -> str:
+        """What an attack knows beforehand."""
+        denied = {name: numbers[_column()] for name, numbers in sealing.DENIED.items()}
+        return f"{self.outside.constants(self.launcher.process.pid)}DENIED = {denied!r}\n{HELPERS}"
+
+    def script(self, code: str, *, before: str = "", **limits: float) -> Verdict:
+        """Grade a script: what is known, an honest solution, then the attack's own code."""
+        parts = [self.constants(), textwrap.dedent(before), HONEST, textwrap.dedent(code)]
+        return verdict_of(self.submit({"01_first/first.py": "\n".join(parts)}, **limits))
+
+    def verdict(self, result: Result) -> Verdict:
+        """A result in short."""
+        return verdict_of(result)
+
+    def record(self, result: Result) -> dict[str, Any]:
+        """A result as it is written down."""
+        return to_json(result)
+
+    def has_controls(self, text: str) -> bool:
+        """Whether a text carries characters that a terminal or a page obeys."""
+        return bool(CONTROL.search(text))
+
+    def pristine(self, code: str) -> str:
+        """A script that knows the names of things and runs some code at its end."""
+        return "\n".join([self.constants(), HONEST, textwrap.dedent(code)])
+
+
+def _with_limits(bench: Bench, limits: dict[str, Any]) -> Bench:
+    """The same bench in a course that grants other limits."""
+    course = bench.workbench.course
+    course = replace(course, limits=replace(course.limits, **limits))
+    return replace(bench, workbench=replace(bench.workbench, course=course))
+
+
+def _column() -> int:
+    return 0 if platform.machine() == "x86_64" else 1
+
+
+@pytest.fixture
+def grader(
+    outside: Outside,
+    bench: Bench,
+    launcher: WarmParent,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Grader:
+    """Grades whole submissions."""
+    children = str(outside.root / "children")
+    monkeypatch.setenv("TMPDIR", children)
+    monkeypatch.setattr(tempfile, "tempdir", children)
+    outside.look()  # what an earlier test heard is none of this one's
+    return Grader(outside, bench, launcher, tmp_path)
+
+
+@pytest.fixture
+def attack(grader: Grader) -> Callable[..., Verdict]:
+    """Grades an attack that is added to an honest script; the verdict on it."""
+    return grader.script
+
+
+@pytest.fixture
+def attempt(grader: Grader) -> Callable[..., Verdict]:
+    """Grades a script that tries what `ATTEMPTS` holds and fails if anything is not refused."""
+
+    def made(code: str, **limits: float) -> Verdict:
+        return grader.script(f"{textwrap.dedent(code)}\n{ATTEMPTS}", **limits)
+
+    return made
