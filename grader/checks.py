@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.course import Exercise
-from grader.handle import StudentOutcome, SubmissionHandle
+from grader.handle import Located, StudentOutcome, SubmissionHandle
 from grader.judging import Mismatch
 from grader.messages import explain_difference, explain_failure
 from grader.model import CheckResult, Outcome, Picture, Visibility
@@ -114,7 +114,9 @@ class CheckRun:
             self._write(check, Outcome.BLOCKED, f"Not run: {reason}", 0.0)
             return
         started = time.perf_counter()
-        conduct = self._known(check)
+        self._listen()
+        located = self.submission.locate(check.exercise)
+        conduct = self._known(check, located)
         if conduct is not None:
             self._conclude(check, conduct, "", started)
             return
@@ -125,26 +127,37 @@ class CheckRun:
         except Exception as error:  # whatever it is, it is not the student's
             self._write(check, Outcome.ERROR, f"{OUR_FAULT}: {clean(repr(error))}", 0.0)
             return
+        if self._remembers:
+            # Where it was before the replay, in which its process may have died.
+            tools.student.located = located
         conduct = check.run(tools)
-        self._keep(check, conduct)
+        self._keep(check, conduct, located.key)
         self._conclude(check, conduct, "".join(tools.student.printed), started)
 
-    def _known(self, check: Check) -> Conduct | None:
+    @property
+    def _remembers(self) -> bool:
+        return self.transcripts is not None and isinstance(self.submission.session, ChildSession)
+
+    def _listen(self) -> None:
+        if isinstance(self.submission.session, ChildSession):
+            self.submission.session.listen()
+
+    def _known(self, check: Check, located: Located) -> Conduct | None:
         """How the check goes with the answers that this submission gives, if they are known."""
         session = self.submission.session
         if self.transcripts is None or not isinstance(session, ChildSession):
             return None
-        file = self.submission.locate(check.exercise).key
-        conduct = self.transcripts.replay(check.id, file, session)
+        if check.exercise.name not in located.names:  # then the check asks for nothing
+            return None
+        conduct = self.transcripts.replay(check.id, located.key, session)
         if conduct is None:
             session.again()
         return conduct
 
-    def _keep(self, check: Check, conduct: Conduct) -> None:
+    def _keep(self, check: Check, conduct: Conduct, file: str) -> None:
         session = self.submission.session
         if self.transcripts is None or not isinstance(session, ChildSession) or conduct.raised:
             return
-        file = self.submission.locate(check.exercise).key
         self.transcripts.keep(check.id, file, session, conduct)
 
     def _conclude(self, check: Check, conduct: Conduct, printed: str, started: float) -> None:

@@ -1,10 +1,7 @@
 """Grades one submission: runs its checks, adds up its points."""
 
-import platform
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
-from importlib.metadata import version
 
 from grader.catalogue import Catalogue, LiveCatalogue, RecordedCatalogue, findings
 from grader.checks import Check, CheckRun, Conduct
@@ -18,6 +15,7 @@ from grader.replay import Transcripts
 from grader.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
 from grader.submission import Reading, Submission
+from grader.versions import versions
 from grader.workbench import Workbench, live_workbench, recorded_workbench
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -196,17 +194,3 @@ def undecided(workbench: Workbench, submission: Submission, reason: str) -> Resu
             for a in workbench.course.assignments
         ),
     )
-
-
-@cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    return (
-        ("attention-course", version("attention-course")),
-        ("python", platform.python_version()),
-        ("torch", version("torch")),
-    )
-
-
-def versions() -> dict[str, str]:
-    """What a result depends on besides course and submission."""
-    return dict(_versions())

@@ -336,23 +336,13 @@ def _setter(owner: Any, key: Any) -> Callable[[Any], None]:
 
 def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """Give parameters (or tensors kept as plain attributes) the values and their dtype."""
-    if isinstance(instance, nn.Module):
-        _convert(instance, values)
-    parameters: dict[str, torch.Tensor] = {}
+    owned = dict(_named_parameters(instance)) if isinstance(instance, nn.Module) else {}
+    if isinstance(instance, nn.Module) and _convert(instance, owned, values):
+        owned = dict(_named_parameters(instance))
+    parameters: dict[str, torch.Tensor] = dict(owned)
     setters: dict[str, Callable[[Any], None]] = {}
-    if isinstance(instance, nn.Module):
-        parameters.update(_named_parameters(instance))
-        loose_owners = [(f"{name}." if name else "", m) for name, m in instance.named_modules()]
-    else:
-        loose_owners = [("", instance)]
-    for prefix, owner in loose_owners:
-        for name, value, put in _loose(owner, prefix):
-            if isinstance(value, torch.Tensor):
-                setters[name] = put
-                parameters.setdefault(name, value)
-            elif isinstance(value, nn.Module):
-                for inner, parameter in _named_parameters(value):
-                    parameters.setdefault(f"{name}.{inner}", parameter)
+    if not values.keys() <= owned.keys():
+        _add_loose(instance, parameters, setters)
     report: dict[str, str] = {}
     given = set()
     for name, value in values.items():
@@ -362,18 +352,40 @@ def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any
             continue
         given.add(matches[0])
         report[name] = _give(parameters[matches[0]], value, setters.get(matches[0]))
-    owned = dict(_named_parameters(instance)) if isinstance(instance, nn.Module) else {}
     identities = {id(parameters[name]) for name in given}
     not_given = [name for name, tensor in owned.items() if id(tensor) not in identities]
     return {"report": report, "not_given": not_given}
 
 
-def _convert(module: nn.Module, values: Mapping[str, torch.Tensor]) -> None:
+def _add_loose(
+    instance: object,
+    parameters: dict[str, torch.Tensor],
+    setters: dict[str, Callable[[Any], None]],
+) -> None:
+    """Add the tensors, and the parameters of modules, that are kept as plain attributes."""
+    owners: list[tuple[str, object]] = [("", instance)]
+    if isinstance(instance, nn.Module):
+        owners = [(f"{name}." if name else "", m) for name, m in instance.named_modules()]
+    for prefix, owner in owners:
+        for name, value, put in _loose(owner, prefix):
+            if isinstance(value, torch.Tensor):
+                setters[name] = put
+                parameters.setdefault(name, value)
+            elif isinstance(value, nn.Module):
+                for inner, parameter in _named_parameters(value):
+                    parameters.setdefault(f"{name}.{inner}", parameter)
+
+
+def _convert(
+    module: nn.Module, owned: Mapping[str, torch.Tensor], values: Mapping[str, torch.Tensor]
+) -> bool:
     """Give a module's floating-point buffers the dtype that its parameters are about to have."""
     given = {value.dtype for value in values.values() if value.is_floating_point()}
-    held = {p.dtype for p in module.parameters() if p.is_floating_point()}
-    if len(given) == 1 and held and given != held:
-        module.to(given.pop())
+    held = {p.dtype for p in owned.values() if p.is_floating_point()}
+    if len(given) != 1 or not held or given == held:
+        return False
+    module.to(given.pop())
+    return True
 
 
 def _matches(name: str, parameters: Mapping[str, torch.Tensor]) -> list[str]:

@@ -1,8 +1,23 @@
 """`grader grade`: a class, all checks."""
 
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from grader.class_run import Grade
+    from grader.outputs import Row
+
+MOST_ROWS = 100
+"""A class of more students is not shown as a table."""
+INTERRUPTED = 130
 
 
 @click.command()
@@ -18,7 +33,11 @@ import click
     type=click.Path(path_type=Path, dir_okay=False),
     help="A CSV with a column `student`; who is on it and handed in nothing is listed as such.",
 )
-@click.option("--seed", type=int, help="Draw the hidden inputs of an earlier run again.")
+@click.option(
+    "--seed",
+    type=int,
+    help="Draw the hidden inputs of an earlier run again; else those of the run that --out holds.",
+)
 @click.option(
     "--isolation",
     type=click.Choice(["sealed", "process"]),
@@ -26,35 +45,97 @@ import click
     show_default=True,
     help="How student code is kept apart; `process` is not sealed.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="How many students are graded at a time; one per core unless said.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS|local",
+    help="Grade on the workers of a dask scheduler, or of a cluster made on this machine.",
+)
+@click.option("--force", is_flag=True, help="Grade everybody, also who handed in nothing new.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def grade(
-    submissions: Path, out: Path, roster: Path | None, seed: int | None, isolation: str
+    submissions: Path,
+    out: Path,
+    roster: Path | None,
+    seed: int | None,
+    isolation: str,
+    jobs: int | None,
+    scheduler: str | None,
+    force: bool,
+    quiet: bool,
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
     A student's folder holds a folder per assignment (<student>/<nn_assignment>/<file>), or the
     files flat, or one file or notebook that defines everything. A single file is a class of one.
 
+    Each student is written to --out as soon as they are graded. A run that was interrupted goes
+    on where it stopped when the same command is given again; a student who handed in nothing new
+    is not graded again, unless the course, the grader, torch or --seed changed.
+
     Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
-    with 3 when a score is undecided.
+    with 3 when a score is undecided; with 130 when interrupted.
     """
-    from grader.classroom import grade_class, read_class, write_outputs
-    from grader.cli.render import class_table, console
+    from grader.class_run import ClassRun
+    from grader.classroom import read_class
+    from grader.cli.progress import progress
+    from grader.cli.render import console
     from grader.course import find_course, load_course
-    from grader.sessions.launchers import default_launcher
-    from grader.sessions.sealed import sealed_launcher
 
     course = load_course(find_course(Path.cwd()))
     students = read_class(submissions, roster, course.by_id)
-    is_sealed = isolation == "sealed"
-    launcher = sealed_launcher() if is_sealed else default_launcher()
-    results = list(grade_class(course, students, launcher, seed))
-    write_outputs(course, results, out)
-    screen = console()
-    screen.print(class_table(results, sum(a.max_score for a in course.assignments)))
-    if not is_sealed:
-        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
-    screen.print(f"Isolation: {', '.join(launcher.isolation)}. Results are in {out}.")
-    undecided = [result.student for result in results if result.undecided]
+    run = ClassRun(course, students, out, isolation, None if seed is None else str(seed), force)
+    screen = console(quiet=quiet)
+    try:
+        with progress(screen) as watcher:
+            rows = run.carry_out(_how(jobs, scheduler), watcher)
+    except KeyboardInterrupt:
+        screen.print(
+            f"Interrupted. Who is graded is in {out}; the same command goes on from there."
+        )
+        raise SystemExit(INTERRUPTED) from None
+    _tell(screen, rows, out, sum(a.max_score for a in course.assignments), isolation)
+    undecided = [row.student for row in rows if row.undecided]
     if undecided:
-        screen.print(f"[bold magenta]UNDECIDED, the grader failed: {', '.join(undecided)}[/]")
+        click.echo(f"UNDECIDED, the grader failed: {', '.join(undecided)}", err=True)
     raise SystemExit(3 if undecided else 0)
+
+
+def _how(jobs: int | None, scheduler: str | None) -> "Grade":
+    """Where students are graded: on a cluster, in worker processes, or in this process."""
+    from grader.class_run import grade_here, sent
+    from grader.cluster import grade_on_cluster
+    from grader.pool import grade_locally
+
+    wanted = jobs or cores()
+    if scheduler is not None:
+        return partial(grade_on_cluster, address=scheduler, jobs=wanted, take=sent)
+    if wanted == 1:
+        return grade_here
+    return partial(grade_locally, jobs=wanted)
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _tell(
+    screen: "Console", rows: "Sequence[Row]", out: Path, max_score: int, isolation: str
+) -> None:
+    from grader.cli.render import class_summary, class_table
+
+    if len(rows) <= MOST_ROWS:
+        screen.print(class_table(rows, max_score))
+    else:
+        screen.print(class_summary(rows, max_score))
+    if isolation != "sealed":
+        screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
+    layers = sorted({", ".join(row.isolation) for row in rows if row.isolation})
+    screen.print(f"Isolation: {'; '.join(layers) or 'nothing was run'}. Results are in {out}.")

@@ -1,7 +1,6 @@
 """What the commands show on a terminal: results in, text out."""
 
-from collections import Counter
-from decimal import Decimal
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -21,10 +20,12 @@ from grader.model import (
     Outcome,
     Result,
 )
+from grader.outputs import WORDS, Row
 from grader.results import points
 
 if TYPE_CHECKING:
-    from grader.authoring.validate import Report, Row
+    from grader.authoring.validate import Report
+    from grader.authoring.validate import Row as ValidationRow
 
 SIGNS = {
     Outcome.PASSED: ("✓", "green"),
@@ -34,16 +35,6 @@ SIGNS = {
     Outcome.ERROR: ("!", "bold magenta"),
 }
 WRONG = ("✗", "red")
-WORDS = {
-    Outcome.NOT_ATTEMPTED: "not attempted yet",
-    Outcome.MISSING: "missing",
-    Outcome.TIMEOUT: "took too long",
-    Outcome.OUT_OF_MEMORY: "out of memory",
-    Outcome.CRASHED: "crashed",
-    Outcome.ERROR: "undecided: the grader failed",
-    Outcome.BLOCKED: "not run",
-    Outcome.REMARK: "remark",
-}
 ALL_SHOWN = 3
 """Of an exercise's failures, so many are shown, the first with its picture; the others by title."""
 
@@ -54,10 +45,12 @@ BEFORE_PICTURE = 6
 """Columns before a picture: fewer than before words, because pictures are wide."""
 
 
-def console() -> Console:
+def console(*, quiet: bool = False) -> Console:
     """A terminal that does not break lines of tensors where it is not one."""
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=max(made.width, 100))
+    made = Console(highlight=False, quiet=quiet)
+    if made.is_terminal:
+        return made
+    return Console(highlight=False, quiet=quiet, width=max(made.width, 100))
 
 
 def indented(text: Text, columns: int) -> Padding:
@@ -198,62 +191,40 @@ def _next(result: Result) -> str:
     return "nothing is left to do"
 
 
-def class_table(results: list[Result], max_score: int) -> Table:
+def class_table(rows: Sequence[Row], max_score: int) -> Table:
     """The class as a table: a row per student, undecided and missing told apart from zero."""
     table = Table(title=None, header_style="bold")
     table.add_column("student", overflow="fold")
     table.add_column("score", justify="right")
     table.add_column(f"of {max_score}", justify="right")
     table.add_column("what happened")
-    for result in results:
-        score, share = _shown_score(result)
-        table.add_row(result.student, score, share, _story(result))
+    for row in rows:
+        score, share = _shown_score(row)
+        table.add_row(row.student, score, share, row.story)
     return table
 
 
-def _shown_score(result: Result) -> tuple[str, str]:
-    if result.undecided:
+def class_summary(rows: Sequence[Row], max_score: int) -> str:
+    """A large class in a few lines."""
+    scores = sorted(row.score for row in rows if row.score is not None)
+    missing = sum(not row.submitted for row in rows)
+    lines = [f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing."]
+    if scores:
+        quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
+        lines.append(
+            f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
+            f"three quarters less than {three}."
+        )
+    return "\n".join([*lines, "Everybody's score is in scores.csv."])
+
+
+def _shown_score(row: Row) -> tuple[str, str]:
+    if row.undecided:
         return "undecided", ""
-    if result.score is None:
+    if row.score is None:
         return "–", ""
-    share = result.score / result.max_score if result.max_score else Decimal(0)
-    return f"{points(result.score)}", f"{share:.0%}"
-
-
-def _story(result: Result) -> str:
-    """The outcomes of a student's exercises in a few words."""
-    if not result.submitted:
-        return "nothing was handed in"
-    firsts = [_headline(e) for a in result.assignments for e in a.exercises]
-    if not firsts:
-        return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
-    counts = Counter(firsts)
-    order = [word for word, _ in groupby(sorted(counts, key=firsts.index))]
-    mistakes = dict.fromkeys(
-        name for a in result.assignments for e in a.exercises for name in e.misconceptions
-    )
-    named = f"; known mistakes: {', '.join(mistakes)}" if mistakes else ""
-    return ", ".join(f"{counts[word]} {word}" for word in order) + named
-
-
-def _headline(exercise: ExerciseResult) -> str:
-    if exercise.undecided:
-        return "undecided"
-    if exercise.score == exercise.max_score:
-        return "solved"
-    outcomes = [check.outcome for check in exercise.checks]
-    for outcome in (
-        Outcome.TIMEOUT,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.CRASHED,
-        Outcome.NOT_ATTEMPTED,
-        Outcome.MISSING,
-    ):
-        if outcome in outcomes:
-            return WORDS[outcome]
-    if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return "waiting for another exercise"
-    return "wrong" if not exercise.score else "partly right"
+    share = row.score / row.max_score if row.max_score else 0
+    return f"{row.score}", f"{share:.0%}"
 
 
 def validation_table(report: "Report") -> Table:
@@ -276,7 +247,7 @@ def validation_table(report: "Report") -> Table:
     return table
 
 
-def _numbers(rows: "list[Row]") -> list[str]:
+def _numbers(rows: "list[ValidationRow]") -> list[str]:
     """The columns of one or more exercises."""
     smallest = min((row.separation for row in rows), default=float("inf"))
     return [

@@ -18,12 +18,13 @@ from typing import Any
 import pytest
 
 from grader import sealing
-from grader.classroom import Student, grade_student
+from grader.classroom import Student
 from grader.course import load_course
 from grader.grading import Bench, grading_bench
 from grader.model import Outcome, Result
 from grader.results import to_json
 from grader.sessions.launchers import Seal, WarmParent
+from grader.station import grade_student
 
 SEED = "4820771193654"
 SECRET = "the-canary-sings-5d1c"

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom import Student, grade_class, grade_student, write_outputs
+from grader.class_run import ClassRun
+from grader.classroom import Student
 from grader.course import load_course
 from grader.sessions.launchers import WarmParent
+from grader.station import Station, grade_student
 
 HANGS = "{}\n\ndef double(x):\n    import collections, itertools\n    collections.deque(itertools.repeat(0), maxlen=0)\n"
 
@@ -32,7 +34,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, {root!r})
-from grader.classroom import Student, grade_student
+from grader.classroom import Student
+from grader.station import grade_student
 from grader.course import load_course
 from grader.grading import grading_bench
 from grader.sessions.launchers import Seal, WarmParent
@@ -66,6 +69,30 @@ def hanging(grader, tmp_path):
     file.parent.mkdir(parents=True)
     file.write_text(HANGS.format(grader.pristine("")))
     return Student("mallory", file.parents[1])
+
+
+class Silence:
+    """Watches a run and says nothing."""
+
+    def begin(self, students, unchanged):
+        """Nothing."""
+
+    def done(self, row):
+        """Nothing."""
+
+
+def run_class(course, students, seal, out):
+    """Grade a class in one way of sealing."""
+
+    def graded(order, todo):
+        station = Station(order, WarmParent(seal))
+        try:
+            for student in todo:
+                yield student, station.grade(student)
+        finally:
+            station.close()
+
+    return ClassRun(course, students, out, seed="7").carry_out(graded, Silence())
 
 
 def children(pid):
@@ -114,8 +141,7 @@ def test_a_class_with_attackers_in_it_is_graded_to_the_end(outside, grader, seal
         file.write_text(f"{grader.pristine('')}\n{code}")
     students = [Student(name, tmp_path / "class" / name) for name in CLASS]
     course = load_course(outside.root / "course")
-    results = list(grade_class(course, students, WarmParent(seal), 7))
-    write_outputs(course, results, tmp_path / "out")
+    run_class(course, students, seal, tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
     assert summary["scores"] == {
         "alice": 8,
@@ -132,21 +158,21 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
     outside, grader, seal, tmp_path, monkeypatch
 ):
     """Whatever a submission makes the grader stumble over, the class goes on."""
-    from grader import classroom
+    from grader import station
 
-    graded = classroom.grade
+    graded = station.grade
 
     def stumble(bench, submission, session, scope):
         if submission.student == "mallory":
             raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
         return graded(bench, submission, session, scope)
 
-    monkeypatch.setattr(classroom, "grade", stumble)
+    monkeypatch.setattr(station, "grade", stumble)
     alice = outside.root / "class" / "alice"
     students = [Student("mallory", alice), Student("alice", alice)]
     course = load_course(outside.root / "course")
-    results = list(grade_class(course, students, WarmParent(seal), 7))
-    assert [(r.student, r.score, r.undecided) for r in results] == [
+    rows = run_class(course, students, seal, tmp_path / "out")
+    assert [(row.student, row.score, row.undecided) for row in rows] == [
         ("mallory", None, True),
         ("alice", 8, False),
     ]

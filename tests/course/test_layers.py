@@ -24,19 +24,21 @@ LAYERS = [
     "handle ledger draw",
     "judging sessions.sealed",
     "messages diagnosis",
-    "pictures recording scoring results",
+    "pictures recording scoring results versions",
     "workbench",
     "replay",
     "checks",
     "pytest_plugin",
     "catalogue",
     "grading",
-    "classroom authoring.source authoring.bernoulli",
+    "classroom handed_in orders outputs authoring.source authoring.bernoulli",
+    "station journal",
+    "class_run pool cluster",
     "authoring.generate authoring.record",
     "release.students",
     "authoring.validate",
     "reports.standing cli.pictures",
-    "reports.insights reports.html.heatmap cli.render",
+    "reports.insights reports.html.heatmap cli.render cli.progress",
     "reports.html.views",
     "reports.html.class_views",
     "reports.html.pages",
@@ -94,7 +96,9 @@ def test_what_runs_beside_student_code_imports_only_its_own_kind(root: Path, nam
     assert imports(modules(root)[name]) <= SANDBOX
 
 
-@pytest.mark.parametrize("name", sorted(set(LEVEL) - {"cli", "cli.render", "notebook"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(LEVEL) - {"cli", "cli.render cli.progress", "notebook"})
+)
 def test_only_the_edges_print_or_exit(root: Path, name: str) -> None:
     """`print` and `sys.exit` belong to the command line and to notebooks."""
     if name.startswith("cli."):

@@ -18,13 +18,14 @@ import torch
 from nbformat import v4
 
 from grader.catalogue import LiveCatalogue, RecordedCatalogue
-from grader.classroom import grade_student, read_class
+from grader.classroom import read_class
 from grader.course import Assignment, Course, load_course
 from grader.grading import Bench, Scope, grade, grading_bench
 from grader.model import Outcome, Result
 from grader.results import to_json
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
+from grader.station import grade_student
 from grader.submission import read_submission
 from grader.workbench import live_workbench
 

@@ -55,13 +55,17 @@ class Heads:
         """
         parameters = sorted(self.parameters().items())
         has_heads = any(n.startswith("heads.") for n in self.student.state(wrapper).parameters)
-        for index, head in enumerate(self.made):
+        given = []
+        for index in range(len(self.made)):
             place = f"heads.{index}." if has_heads else f"{index}."
             values = {name: draw.normal(*t.shape, dtype=dtype) for name, t in parameters}
             values |= {n: v.zero_() for n, v in values.items() if "bias" in n and not biased}
-            loaded = self.student.load(wrapper, {place + n: v for n, v in values.items()})
-            found = {n: v for n, v in values.items() if place + n not in loaded.problems}
-            self.student.load(head, found)
+            given.append({place + n: v for n, v in values.items()})
+        loaded = self.student.load(wrapper, {n: v for values in given for n, v in values.items()})
+        for head, values in zip(self.made, given, strict=True):
+            found = {n: v for n, v in values.items() if n not in loaded.problems}
+            start = 2 if has_heads else 1
+            self.student.load(head, {n.split(".", start)[start]: v for n, v in found.items()})
 
     def answers(self, x, training=False):
         """What each head answers; None where one refuses the texts.

@@ -1,0 +1,126 @@
+"""A class run: who is still to be graded, by whom, and everything written as it comes."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from grader.classroom import Student
+from grader.course import Course
+from grader.errors import UsageError
+from grader.handed_in import HandedIn, take_in
+from grader.journal import Journal, RunIdentity, earlier_seed, new_seed
+from grader.orders import WorkOrder
+from grader.outputs import Row, Written, write_class, write_student
+from grader.versions import grader_hash, versions
+
+Done = Iterator[tuple[Student, Written | str]]
+Grade = Callable[[WorkOrder, Sequence[Student]], Done]
+"""Grades students somewhere, in any order; a text is the reason why one could not be graded."""
+
+
+class Watcher(Protocol):
+    """Is told how a run goes on."""
+
+    def begin(self, students: int, unchanged: int) -> None:
+        """So many students, of whom so many are done already."""
+
+    def done(self, row: Row) -> None:
+        """One more is done, and written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRun:
+    """What to grade and where to write it.
+
+    Args:
+        course: the course.
+        students: all of them, in order.
+        out: the output folder.
+        isolation: "sealed" or "process".
+        seed: of the hidden inputs; None for the one of the run that the folder holds, or a new one.
+        force: whether to grade those again who are done.
+    """
+
+    course: Course
+    students: Sequence[Student]
+    out: Path
+    isolation: str = "sealed"
+    seed: str | None = None
+    force: bool = False
+
+    def carry_out(self, grade: Grade, watcher: Watcher) -> list[Row]:
+        """Grade who is not done, and answer the class's rows in order.
+
+        However it ends, each student who is done is written, and the class's files tell of them.
+
+        Raises:
+            UsageError: in a released copy, or when another run writes to the folder.
+        """
+        if not self.course.has_solutions:
+            raise UsageError(
+                "This is a released copy of the course, without solutions; `grader check` works "
+                "here."
+            )
+        seed = self.seed or earlier_seed(self.out) or new_seed()
+        order = WorkOrder(self.course.root, self.course.hash, seed, self.isolation)
+        identity = RunIdentity(
+            seed, order.course_hash, {**versions(), "grader": grader_hash()}, self.isolation
+        )
+        with Journal(self.out, identity, self.force) as journal:
+            prints = {s.id: fingerprint(self.course, s) for s in self.students}
+            rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
+            todo = [student for student in self.students if student.id not in rows]
+            watcher.begin(len(self.students), len(rows))
+            try:
+                for student, written in grade(order, todo) if todo else ():
+                    done = _lost(order, student, written) if isinstance(written, str) else written
+                    write_student(self.out, done)
+                    journal.add(student.id, prints[student.id], done.row)
+                    rows[student.id] = done.row
+                    watcher.done(done.row)
+            finally:
+                found = [rows[student.id] for student in self.students if student.id in rows]
+                write_class(self.course, found, self.out)
+        return found
+
+
+def fingerprint(course: Course, student: Student) -> str:
+    """What tells whether a student handed in something else; never the same where unreadable."""
+    if student.path is None:
+        return ""
+    try:
+        return take_in(student.path, student.id, course.by_id).fingerprint
+    except OSError:
+        return f"unreadable {new_seed()}"
+
+
+def sent(student: Student) -> HandedIn | Student:
+    """A submission as data, for a machine that cannot read it; every folder in it counts.
+
+    Raises:
+        OSError: when a file cannot be read.
+    """
+    if student.path is None:
+        return student
+    folders = {path.name for path in student.path.iterdir()} if student.path.is_dir() else set()
+    return take_in(student.path, student.id, folders)
+
+
+def grade_here(order: WorkOrder, students: Iterable[Student]) -> Done:
+    """Grade in this process, one student after the other."""
+    from grader.station import Station  # imports torch; other ways to grade do without it here
+
+    station = Station(order)
+    try:
+        for student in students:
+            yield student, station.grade(student)
+    finally:
+        station.close()
+
+
+def _lost(order: WorkOrder, student: Student, reason: str) -> Written:
+    """The result of a student who could not be graded: undecided."""
+    from grader.station import undecided_result
+
+    return undecided_result(order, student, reason)

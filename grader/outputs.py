@@ -1,0 +1,223 @@
+"""What a class run writes: a record and a copy for the student each, and the class in two files."""
+
+import csv
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from grader.course import Course
+from grader.model import ExerciseResult, Outcome, Result
+from grader.results import for_student, points, to_json
+
+SUMMARY_FORMAT = "attention-course/summary/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A student's result in one line: what the class's files and tables are made of.
+
+    Args:
+        student: the student's id.
+        score: in points; None when undecided or nothing was handed in.
+        max_score: in points.
+        undecided: whether the grader itself failed.
+        submitted: whether anything was handed in.
+        exercises: the score of each exercise that was graded, by id.
+        story: what happened, in a few words.
+        isolation: the layers around the student's code.
+        seed: the run's.
+    """
+
+    student: str
+    score: int | float | None
+    max_score: int
+    undecided: bool
+    submitted: bool
+    exercises: Mapping[str, int | float | None]
+    story: str
+    isolation: tuple[str, ...]
+    seed: str
+
+    def record(self) -> dict[str, Any]:
+        """The row as JSON."""
+        return asdict(self)
+
+
+def row_of(result: Result, story: str) -> Row:
+    """The row of a result."""
+    return Row(
+        student=result.student,
+        score=points(result.score),
+        max_score=result.max_score,
+        undecided=result.undecided,
+        submitted=result.submitted,
+        exercises={e.id: points(e.score) for a in result.assignments for e in a.exercises},
+        story=story,
+        isolation=result.isolation,
+        seed=result.seed,
+    )
+
+
+def row_from(record: Mapping[str, Any]) -> Row:
+    """A row from its record.
+
+    Raises:
+        TypeError, KeyError: when it is none.
+    """
+    return Row(**{**record, "isolation": tuple(record["isolation"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The two files of one student as text, and the row."""
+
+    row: Row
+    record: str
+    feedback: str
+
+
+def written(result: Result, story: str) -> Written:
+    """A result as it is written down."""
+    return Written(
+        row_of(result, story), _json(to_json(result)), _json(to_json(for_student(result)))
+    )
+
+
+def record_path(out: Path, student: str) -> Path:
+    """Where the instructor's record of a student stands."""
+    return out / "results" / f"{student}.json"
+
+
+def feedback_path(out: Path, student: str) -> Path:
+    """Where the student's copy stands."""
+    return out / "feedback" / f"{student}.json"
+
+
+def write_student(out: Path, student: Written) -> None:
+    """Write one student's two files, each whole or not at all."""
+    write_text(record_path(out, student.row.student), student.record)
+    write_text(feedback_path(out, student.row.student), student.feedback)
+
+
+def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
+    """Write `scores.csv` and `summary.json`."""
+    write_text(out / "scores.csv", scores_csv(course, rows))
+    write_text(out / "summary.json", _json(summary(rows)))
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
+    temporary.replace(path)
+
+
+def scores_csv(course: Course, rows: Iterable[Row]) -> str:
+    """One row per student: blank for no submission, `undecided` where the grader failed."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    ids = list(course.exercises)
+    writer.writerow(["student", "score", "max_score", *ids])
+    for row in rows:
+        cells = [_cell(row, row.exercises.get(id_)) for id_ in ids]
+        writer.writerow([_safe(row.student), _cell(row, row.score), row.max_score, *cells])
+    return text.getvalue()
+
+
+def _cell(row: Row, score: int | float | None) -> object:
+    if score is not None:
+        return score
+    return "undecided" if row.submitted else ""
+
+
+def _safe(text: str) -> str:
+    """A name that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def summary(rows: Sequence[Row]) -> dict[str, Any]:
+    """The class in numbers."""
+    scored = [row for row in rows if row.score is not None]
+    scores = sorted(Decimal(str(row.score)) for row in scored)
+    return {
+        "format": SUMMARY_FORMAT,
+        "students": len(rows),
+        "submitted": sum(row.submitted for row in rows),
+        "undecided": [row.student for row in rows if row.undecided],
+        "not_submitted": [row.student for row in rows if not row.submitted],
+        "max_score": rows[0].max_score if rows else 0,
+        "mean_score": round(float(sum(scores) / len(scores)), 2) if scores else None,
+        "median_score": _median(scores),
+        "scores": {row.student: row.score for row in scored},
+        "seed": rows[0].seed if rows else "",
+    }
+
+
+def _median(scores: Sequence[Decimal]) -> float | None:
+    if not scores:
+        return None
+    middle = len(scores) // 2
+    if len(scores) % 2:
+        return float(scores[middle])
+    return float((scores[middle - 1] + scores[middle]) / 2)
+
+
+WORDS = {
+    Outcome.NOT_ATTEMPTED: "not attempted yet",
+    Outcome.MISSING: "missing",
+    Outcome.TIMEOUT: "took too long",
+    Outcome.OUT_OF_MEMORY: "out of memory",
+    Outcome.CRASHED: "crashed",
+    Outcome.ERROR: "undecided: the grader failed",
+    Outcome.BLOCKED: "not run",
+    Outcome.REMARK: "remark",
+}
+"""What a student is told of an outcome."""
+
+
+def story(result: Result) -> str:
+    """The outcomes of a student's exercises in a few words."""
+    if not result.submitted:
+        return "nothing was handed in"
+    firsts = [_headline(e) for a in result.assignments for e in a.exercises]
+    if not firsts:
+        return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
+    counts = Counter(firsts)
+    order = [word for word, _ in groupby(sorted(counts, key=firsts.index))]
+    mistakes = dict.fromkeys(
+        name for a in result.assignments for e in a.exercises for name in e.misconceptions
+    )
+    named = f"; known mistakes: {', '.join(mistakes)}" if mistakes else ""
+    return ", ".join(f"{counts[word]} {word}" for word in order) + named
+
+
+def _headline(exercise: ExerciseResult) -> str:
+    if exercise.undecided:
+        return "undecided"
+    if exercise.score == exercise.max_score:
+        return "solved"
+    outcomes = [check.outcome for check in exercise.checks]
+    for outcome in (
+        Outcome.TIMEOUT,
+        Outcome.OUT_OF_MEMORY,
+        Outcome.CRASHED,
+        Outcome.NOT_ATTEMPTED,
+        Outcome.MISSING,
+    ):
+        if outcome in outcomes:
+            return WORDS[outcome]
+    if outcomes and outcomes[0] is Outcome.BLOCKED:
+        return "waiting for another exercise"
+    return "wrong" if not exercise.score else "partly right"

@@ -1,0 +1,94 @@
+"""Grades students one after the other with tools that are set up once: the work of one worker."""
+
+import tempfile
+from pathlib import Path
+
+from grader.classroom import Student
+from grader.course import load_course
+from grader.errors import CourseError, GraderError
+from grader.grading import Bench, Scope, grade, grading_bench, not_submitted, undecided
+from grader.handed_in import HandedIn
+from grader.model import Result
+from grader.orders import WorkOrder
+from grader.outputs import Written, story, written
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher, default_launcher
+from grader.sessions.sealed import sealed_launcher
+from grader.submission import Submission, read_submission
+
+
+def grade_student(bench: Bench, launcher: Launcher, student: Student) -> Result:
+    """Grade one student in a child process; a failure of ours makes this one result undecided."""
+    workbench, course = bench.workbench, bench.workbench.course
+    if student.path is None:
+        return not_submitted(workbench, student.id)
+    submission = Submission(student.id)
+    try:
+        submission = read_submission(course, student.path, student.id)
+        if submission.is_empty:
+            return not_submitted(workbench, student.id)
+        session = ChildSession(launcher, submission, course.limits)
+        try:
+            return grade(bench, submission, session, Scope(course.exercises))
+        finally:
+            session.close()
+    except GraderError as error:
+        return undecided(workbench, submission, f"The grader itself failed: {error}")
+    except Exception as error:
+        reason = f"The grader itself failed: {type(error).__name__}: {error}"
+        return undecided(workbench, submission, reason)
+
+
+class Station:
+    """Torch, checks and reference answers, loaded once; a child process per student.
+
+    Args:
+        order: the run.
+        launcher: makes the child processes; as the run's isolation says unless given.
+
+    Raises:
+        CourseError: when the course here is not the run's.
+        CannotSealError: when student code is to be sealed and cannot be.
+        UsageError: in a released copy, which has no hidden checks to grade by.
+    """
+
+    def __init__(self, order: WorkOrder, launcher: Launcher | None = None) -> None:
+        course = load_course(order.root)
+        if course.hash != order.course_hash:
+            raise CourseError(
+                f"{order.root}: this is not the course that the run began with; every machine "
+                "needs the same course, and nobody may change it while a class is graded"
+            )
+        self.order = order
+        self.bench: Bench = grading_bench(course, order.seed)
+        self.launcher: Launcher = launcher or _launcher(order.isolation)
+
+    def grade(self, student: Student) -> Written:
+        """Grade a student; a failure of ours makes this one result undecided."""
+        result = grade_student(self.bench, self.launcher, student)
+        return written(result, story(result))
+
+    def grade_sent(self, handed: HandedIn) -> Written:
+        """The same for a submission that came as data."""
+        with tempfile.TemporaryDirectory(prefix="handed-in-") as folder:
+            return self.grade(Student(handed.student, handed.unpack(Path(folder))))
+
+    def close(self) -> None:
+        """End the processes it holds."""
+        self.launcher.close()
+        self.bench.close()
+
+
+def _launcher(isolation: str) -> Launcher:
+    return sealed_launcher() if isolation == "sealed" else default_launcher()
+
+
+def undecided_result(order: WorkOrder, student: Student, reason: str) -> Written:
+    """The result of a student on whom the grader itself failed."""
+    bench = grading_bench(load_course(order.root), order.seed)
+    try:
+        submission = Submission(student.id)
+        result = undecided(bench.workbench, submission, f"The grader itself failed: {reason}")
+        return written(result, story(result))
+    finally:
+        bench.close()
