@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli.pictures import draw
+from grader.language import _
 from grader.model import (
     AssignmentResult,
     CheckResult,
@@ -39,7 +40,7 @@ ALL_SHOWN = 3
 """Of an exercise's failures, so many are shown, the first with its picture; the others by title."""
 
 MOST_LINES = 16
-"""So many lines of a message are shown."""
+"""So many lines of a message are shown; below a picture, half as many: together, a screen."""
 
 BEFORE_PICTURE = 6
 """Columns before a picture: fewer than before words, because pictures are wide."""
@@ -158,14 +159,14 @@ def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
     if check.picture is not None and pictures:
         for line in draw(check.picture, out, BEFORE_PICTURE):
             out.print(indented(line, BEFORE_PICTURE))
-    _print_lines(out, lines[after:])
+    _print_lines(out, lines[after:], MOST_LINES // 2)
 
 
-def _print_lines(out: Console, lines: list[str]) -> None:
-    for line in lines[:MOST_LINES]:
+def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None:
+    for line in lines[:most]:
         out.print(indented(Text(line), 10))
-    if len(lines) > MOST_LINES:
-        more = f"… ({len(lines) - MOST_LINES} more lines)"
+    if len(lines) > most:
+        more = _("… ({count} more lines)").format(count=len(lines) - most)
         out.print(indented(Text(more, style="dim"), 10))
 
 

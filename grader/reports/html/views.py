@@ -20,6 +20,12 @@ from grader.reports.standing import Standing, standing
 from grader.results import for_student, points
 from grader.text import clean
 
+MOST_LINES = 20
+"""So many lines of a message are shown before the rest is folded."""
+
+MOST_HINTS = 6
+"""So many lines below a picture."""
+
 
 @dataclass(frozen=True, slots=True)
 class Telling:
@@ -32,6 +38,7 @@ class Telling:
         code: what was called.
         text: what came of it, in words.
         after: what may lie behind it.
+        more: the lines of a long message that are folded.
         numbers: the tensors as text, for who wants to copy them.
         figure: the same as a picture.
     """
@@ -42,6 +49,7 @@ class Telling:
     code: str = ""
     text: str = ""
     after: tuple[str, ...] = ()
+    more: str = ""
     numbers: str = ""
     figure: Figure | None = None
 
@@ -216,7 +224,8 @@ def telling(check: CheckResult, *, draw: bool) -> Telling:
     lines = check.message.splitlines()
     picture = check.picture
     if picture is None:
-        return Telling(check.title, kind, word, code="\n".join(lines))
+        code, more = "\n".join(lines[:MOST_LINES]), "\n".join(lines[MOST_LINES:])
+        return Telling(check.title, kind, word, code=code, more=more)
     first, after = picture.lines
     return Telling(
         check.title,
@@ -224,7 +233,8 @@ def telling(check: CheckResult, *, draw: bool) -> Telling:
         word,
         code="\n".join(lines[: first - 1]),
         text="\n".join(lines[first - 1 : first]),
-        after=tuple(lines[after:]),
+        after=tuple(lines[after:][:MOST_HINTS]),
+        more="\n".join(lines[after:][MOST_HINTS:]),
         numbers="\n".join(lines[first:after]),
         figure=figure(picture) if draw else None,
     )

@@ -3,6 +3,7 @@
 import io
 import random
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from generated_class import picture
@@ -10,7 +11,17 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from grader.cli.pictures import draw
-from grader.model import Axis, Picture
+from grader.cli.render import print_check
+from grader.model import (
+    AssignmentResult,
+    Axis,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Picture,
+    Result,
+    Visibility,
+)
 
 WEIGHTS = Picture(
     what="the weights",
@@ -127,3 +138,25 @@ def test_the_part_that_is_shown_is_named() -> None:
     drawn = lines(cut, terminal())
     assert drawn[0] == "(batch entry 1)"
     assert drawn[-1] == "[ ] first difference: batch entry 1, query 1 (journey), key 0 (Your)"
+
+
+def test_a_failure_takes_no_more_than_a_screen() -> None:
+    """A picture for the first one, words for the next, and of a long message the beginning."""
+    shown = replace(picture(random.Random(1)), lines=(2, 4))
+    long = "\n".join(f"line {number}" for number in range(300))
+    checks = [
+        CheckResult("id", f"It holds {n}.", Visibility.VISIBLE, 1, Outcome.FAILED, text, 0.0, one)
+        for n, (text, one) in enumerate([(long, shown), (long, shown), (long, None)])
+    ]
+    exercise = ExerciseResult("01_a/f", Decimal(0), 1, tuple(checks))
+    assignment = AssignmentResult("01_a", "a.py", Decimal(0), 1, (exercise,))
+    result = Result("me", Decimal(0), 1, False, True, (), "", {}, "", "", (assignment,))
+    out = terminal()
+    print_check(result, out)
+    out.file.flush()
+    text = out.file.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    failures = text.split("✗ It holds ")[1:]
+    assert [failure.count("first difference") for failure in failures] == [1, 0, 0]
+    assert [failure.count("line 2\n") for failure in failures] == [0, 0, 1]
+    assert [failure.count("… (") for failure in failures] == [1, 1, 1]
+    assert max(failure.count("\n") for failure in failures) <= 24

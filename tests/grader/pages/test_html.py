@@ -112,6 +112,18 @@ def test_of_several_failures_the_first_is_shown_and_the_others_are_folded(course
     assert page.count('<details class="fold check">') == 2
 
 
+def test_the_rest_of_a_long_message_is_folded(course: Course) -> None:
+    """What a student's code prints may have hundreds of lines."""
+    long = "\n".join(f"line {number}" for number in range(300))
+    page = student_page(result_of(check("one", Outcome.FAILED, long)), course)
+    assert "line 18\nline 19</pre>" in page
+    assert "<summary>The rest of the message</summary><pre>line 20\nline 21\n" in page
+    drawn = check("one", Outcome.FAILED, f"{MESSAGE}\n{long}", picture=PICTURE)
+    page = student_page(result_of(drawn), course)
+    assert page.count("<li>line ") == 5
+    assert "<summary>The rest of the message</summary><pre>line 5\nline 6\n" in page
+
+
 def test_a_hidden_check_tells_its_title_alone(course: Course) -> None:
     """Neither its message nor its picture is on a student's page, nor is the run's seed."""
     secret = replace(PICTURE, expected=((0.987654,) * 6,) * 6)
