@@ -12,8 +12,9 @@ from grader.course import Exercise
 from grader.handle import Located, StudentOutcome, SubmissionHandle
 from grader.judging import Mismatch
 from grader.messages import explain_difference, explain_failure
-from grader.model import CheckResult, Outcome, Picture, Visibility
+from grader.model import CheckResult, Outcome, Picture, Visibility, Where
 from grader.pictures import picture_of
+from grader.places import place_of
 from grader.replay import Transcripts
 from grader.sessions.child import ChildSession
 from grader.text import clean
@@ -132,7 +133,8 @@ class CheckRun:
             tools.student.located = located
         conduct = check.run(tools)
         self._keep(check, conduct, located.key)
-        self._conclude(check, conduct, "".join(tools.student.printed), started)
+        where = place_of(tools.student, conduct.raised)
+        self._conclude(check, conduct, "".join(tools.student.printed), started, where)
 
     @property
     def _remembers(self) -> bool:
@@ -160,11 +162,18 @@ class CheckRun:
             return
         self.transcripts.keep(check.id, file, session, conduct)
 
-    def _conclude(self, check: Check, conduct: Conduct, printed: str, started: float) -> None:
+    def _conclude(
+        self,
+        check: Check,
+        conduct: Conduct,
+        printed: str,
+        started: float,
+        where: Where | None = None,
+    ) -> None:
         self.conducts[check.id] = conduct
         outcome, message = conclude(check, conduct.raised, printed)
         picture = self._picture(conduct.raised)
-        self._write(check, outcome, message, time.perf_counter() - started, picture)
+        self._write(check, outcome, message, time.perf_counter() - started, where, picture)
         if check.ends_its_exercise(outcome):
             self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"
 
@@ -179,6 +188,7 @@ class CheckRun:
         outcome: Outcome,
         message: str,
         seconds: float,
+        where: Where | None = None,
         picture: Picture | None = None,
     ) -> None:
         self.results[check.id] = CheckResult(
@@ -189,6 +199,7 @@ class CheckRun:
             outcome=outcome,
             message=message,
             duration_s=round(seconds, 4),
+            where=where,
             picture=picture,
         )
 

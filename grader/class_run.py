@@ -81,7 +81,8 @@ class ClassRun:
                     watcher.done(done.row)
             finally:
                 found = [rows[student.id] for student in self.students if student.id in rows]
-                write_class(self.course, found, self.out)
+                if found:
+                    write_class(self.course, found, self.out)
         return found
 
 

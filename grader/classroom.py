@@ -1,11 +1,10 @@
 """Finds the students of a class and what each handed in."""
 
-import csv
-import io
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classlists import read_roster
 from grader.errors import UsageError
 from grader.submission import FORMS
 
@@ -37,29 +36,10 @@ def read_class(
         return [Student(submissions.resolve().name, submissions)]
     folders = [path for path in submissions.iterdir() if not path.name.startswith(".")]
     found = {path.name: path for path in folders if path.is_dir() and not path.is_symlink()}
-    names = {*found, *_roster(roster)}
+    listed = read_roster(roster) if roster is not None else []
+    names = {*found, *(enrolled.student for enrolled in listed)}
     if not names:
         raise UsageError(
             f"{submissions} holds no student's folder. Expected is <student>/<nn_assignment>/<file>."
         )
     return [Student(name, found.get(name)) for name in sorted(names)]
-
-
-def _roster(path: Path | None) -> list[str]:
-    if path is None:
-        return []
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"The roster {path} cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"The roster {path} is not text in UTF-8.") from error
-    rows = csv.DictReader(io.StringIO(text))
-    if "student" not in (rows.fieldnames or []):
-        found = ", ".join(rows.fieldnames or []) or "nothing"
-        raise UsageError(f"The roster {path} has no column `student`; its first line has {found}.")
-    names = [row["student"].strip() for row in rows if (row["student"] or "").strip()]
-    for name in names:
-        if name.startswith(".") or not name.isprintable() or {"/", "\\"} & set(name):
-            raise UsageError(f"The roster {path} lists {name!r}, which cannot be a folder's name.")
-    return names

@@ -83,6 +83,21 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class Where:
+    """A line of the student's own.
+
+    Args:
+        file: the file's path inside the submission, with `/`.
+        line: counted from 1; in a notebook, inside the cell.
+        cell: the notebook's cell, counted from 1; None in a script.
+    """
+
+    file: str
+    line: int
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
     """One check's outcome.
 
@@ -92,6 +107,7 @@ class CheckResult:
         weight: its share of the exercise's points; 0 for a remark.
         message: what the student reads; empty when the check passed.
         duration_s: seconds.
+        where: the line it is about, where one is known; None when the check passed.
         picture: expected and received side by side, where two tensors of a shape differ.
     """
 
@@ -102,6 +118,7 @@ class CheckResult:
     outcome: Outcome
     message: str
     duration_s: float
+    where: Where | None = None
     picture: Picture | None = None
 
 

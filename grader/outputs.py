@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.course import Course
+from grader.errors import UsageError
 from grader.model import ExerciseResult, Outcome, Result
-from grader.results import for_student, points, to_json
+from grader.results import for_student, from_json, points, to_json
 
 SUMMARY_FORMAT = "attention-course/summary/1"
+UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,24 @@ def write_student(out: Path, student: Written) -> None:
     write_text(feedback_path(out, student.row.student), student.feedback)
 
 
+def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
+    """The full results of some students, from what is written.
+
+    Raises:
+        UsageError: when a record is not one of ours.
+    """
+    return [_read_result(record_path(out, row.student)) for row in rows]
+
+
+def _read_result(path: Path) -> Result:
+    try:
+        return from_json(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{path} cannot be read as a result ({error!r}). `--force` writes everything anew."
+        ) from error
+
+
 def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
     """Write `scores.csv` and `summary.json`."""
     write_text(out / "scores.csv", scores_csv(course, rows))
@@ -126,25 +146,30 @@ def write_text(path: Path, text: str) -> None:
 
 def scores_csv(course: Course, rows: Iterable[Row]) -> str:
     """One row per student: blank for no submission, `undecided` where the grader failed."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     ids = list(course.exercises)
-    writer.writerow(["student", "score", "max_score", *ids])
+    lines: list[Sequence[object]] = [["student", "score", "max_score", *ids]]
     for row in rows:
         cells = [_cell(row, row.exercises.get(id_)) for id_ in ids]
-        writer.writerow([_safe(row.student), _cell(row, row.score), row.max_score, *cells])
-    return text.getvalue()
+        lines.append([safe(row.student), _cell(row, row.score), row.max_score, *cells])
+    return table(lines)
 
 
 def _cell(row: Row, score: int | float | None) -> object:
     if score is not None:
         return score
-    return "undecided" if row.submitted else ""
+    return UNDECIDED if row.submitted else ""
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """A name that no spreadsheet takes for a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def table(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def summary(rows: Sequence[Row]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from grader.model import (
     Picture,
     Result,
     Visibility,
+    Where,
 )
 
 
@@ -81,6 +82,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "message": result.message,
         "duration_s": result.duration_s,
         **({} if result.picture is None else {"picture": asdict(result.picture)}),
+        **({} if result.where is None else {"where": asdict(result.where)}),
     }
 
 
@@ -104,7 +106,7 @@ def _public(check: CheckResult) -> CheckResult:
     if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
         return check
     message = "This is a hidden check: its inputs are not shown."
-    return replace(check, message=message, picture=None)
+    return replace(check, message=message, picture=None, where=None)
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
@@ -172,6 +174,7 @@ def _check_from(entry: Mapping[str, Any]) -> CheckResult:
         message=entry["message"],
         duration_s=entry["duration_s"],
         picture=_picture_from(entry["picture"]) if "picture" in entry else None,
+        where=Where(**entry["where"]) if "where" in entry else None,
     )
 
 

@@ -63,9 +63,13 @@ class Station:
         self.bench: Bench = grading_bench(course, order.seed)
         self.launcher: Launcher = launcher or _launcher(order.isolation)
 
-    def grade(self, student: Student) -> Written:
+    def result(self, student: Student) -> Result:
         """Grade a student; a failure of ours makes this one result undecided."""
-        result = grade_student(self.bench, self.launcher, student)
+        return grade_student(self.bench, self.launcher, student)
+
+    def grade(self, student: Student) -> Written:
+        """The same as it is written down."""
+        result = self.result(student)
         return written(result, story(result))
 
     def grade_sent(self, handed: HandedIn) -> Written:

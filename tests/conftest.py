@@ -1,9 +1,14 @@
 """What all tests of the kit share: in CI a skipped test is a failure."""
 
+import base64
+import json
 import os
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -35,3 +40,49 @@ def pytest_runtest_makereport(
 def root() -> Path:
     """The folder of the repository."""
     return ROOT
+
+
+# Every platform's form of a result, read back.
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """Reads reports back; one that breaks its platform's schema fails the test.
+
+    Args:
+        folder: where the schemas are.
+    """
+
+    folder: Path
+
+    def classroom50(self, text: str) -> dict[str, Any]:
+        """A `result.json`."""
+        return self._json("classroom50", json.loads(text))
+
+    def gradescope(self, text: str) -> dict[str, Any]:
+        """A `results.json`."""
+        return self._json("gradescope", json.loads(text))
+
+    def github_legacy(self, text: str) -> dict[str, Any]:
+        """The value of a step's output `result`."""
+        assert len(text) < 128 * 1024
+        return self._json("github_legacy", json.loads(base64.b64decode(text, validate=True)))
+
+    def junit(self, text: str) -> Any:
+        """JUnit XML, as its root element."""
+        from lxml import etree
+
+        tree = etree.fromstring(text.encode())
+        etree.XMLSchema(file=str(self.folder / "junit.xsd")).assertValid(tree)
+        return tree
+
+    def _json(self, name: str, record: dict[str, Any]) -> dict[str, Any]:
+        schema = json.loads((self.folder / f"{name}.json").read_text("utf-8"))
+        jsonschema.validate(record, schema, cls=jsonschema.Draft202012Validator)
+        return record
+
+
+@pytest.fixture(scope="session")
+def schemas() -> Schemas:
+    """The platforms' schemas."""
+    return Schemas(ROOT / "tests" / "schemas")

@@ -12,6 +12,7 @@ from grader.cli.author import generate, release, validate
 from grader.cli.check import check
 from grader.cli.doctor import doctor
 from grader.cli.grade import grade
+from grader.cli.gradescope import gradescope
 from grader.cli.hint import hint
 from grader.errors import CourseError, GraderError, UsageError
 
@@ -66,7 +67,7 @@ def cli(traceback: bool) -> None:
     del traceback
 
 
-for command in (check, hint, grade, validate, generate, release, doctor):
+for command in (check, hint, grade, validate, generate, release, doctor, gradescope):
     cli.add_command(command)
 
 

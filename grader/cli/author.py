@@ -33,19 +33,40 @@ def generate(only_check: bool) -> None:
 
 @click.command()
 @click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--to", "audience", type=click.Choice(["students"]), required=True)
+@click.option(
+    "--to",
+    "audience",
+    type=click.Choice(["students", "github", "gradescope"]),
+    required=True,
+    help="A copy for students, a student repository with a workflow, or an autograder's zip.",
+)
 def release(dest: Path, audience: str) -> None:
-    """Write into DEST what students receive: no solution, no hidden check.
+    """Write into DEST what students or a platform receive.
+
+    Nothing for students has a solution or a hidden check in it. The zip for Gradescope has both,
+    because it grades there: upload it as the autograder and give it to nobody else.
 
     Exits with 0, or with 2 when the course is not ready or DEST is not empty.
     """
     from grader.course import find_course, load_course
+    from grader.release.github import list_fingerprint, release_to_github
+    from grader.release.gradescope import release_to_gradescope
     from grader.release.students import release_to_students
 
+    releases = {
+        "students": release_to_students,
+        "github": release_to_github,
+        "gradescope": release_to_gradescope,
+    }
     course = load_course(find_course(Path.cwd()))
-    released = release_to_students(course, dest)
+    released = releases[audience](course, dest)
     size = sum(len(file.content) for file in released)
-    click.echo(f"Released to {audience}: {len(released)} files, {size / 1024:.0f} KiB, in {dest}")
+    files = "1 file" if len(released) == 1 else f"{len(released)} files"
+    click.echo(f"Released to {audience}: {files}, {size / 1024:.0f} KiB, in {dest}")
+    if audience == "github":
+        click.echo(f"List of protected files: {list_fingerprint(released)} (reports show it).")
+    if audience == "gradescope":
+        click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
 
 
 @click.command()

@@ -1,16 +1,24 @@
 """`grader check`: a student's own run of the visible checks."""
 
 import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.errors import UsageError
+from grader.reports.registry import CHECK_REPORTS
 
 if TYPE_CHECKING:
     from grader.course import Course
     from grader.model import Result
+    from grader.protected import Protection
+    from grader.reports.base import Checked
     from grader.sessions.base import Session
     from grader.submission import Submission
 
@@ -24,19 +32,33 @@ if TYPE_CHECKING:
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 @click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
-def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug: bool) -> None:
+@click.option(
+    "--report",
+    "reports",
+    type=click.Choice(CHECK_REPORTS),
+    multiple=True,
+    help="Also report in a platform's own form; may be given more than once.",
+)
+def check(
+    targets: tuple[str, ...],
+    submission: Path | None,
+    format_: str,
+    debug: bool,
+    reports: tuple[str, ...],
+) -> None:
     """Run the visible checks on your work.
 
     TARGET is an assignment (04_self_attention, or 04), an exercise
     (04_self_attention/SelfAttention_v1, or SelfAttention_v1 where that is unique), or nothing for
     all.
 
-    Exits with 0 when all passed, 1 when not, 2 for a wrong command or course, 3 when the grader
-    itself failed.
+    Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
+    as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
     """
-    from grader.cli.render import console, print_check
+    from grader.cli.render import console, print_check, print_protection
     from grader.course import find_course, load_course
     from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
+    from grader.protected import protection
     from grader.results import to_json
     from grader.submission import read_submission
 
@@ -53,11 +75,60 @@ def check(targets: tuple[str, ...], submission: Path | None, format_: str, debug
     finally:
         session.close()
         bench.close()
-    if format_ == "json":
-        click.echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
-    else:
-        print_check(result, console())
-    raise SystemExit(_exit_code(result))
+    protected = protection(course.root)
+    told = _reported(course, result, given, protected, reports)
+    with _quiet_commands(told.lines, err=format_ == "json"):
+        if format_ == "json":
+            click.echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+        else:
+            print_check(result, console())
+            print_protection(protected, console())
+    raise SystemExit(_exit_code(result, protected))
+
+
+def _reported(
+    course: "Course",
+    result: "Result",
+    given: Path,
+    protected: "Protection | None",
+    names: Sequence[str],
+) -> "Checked":
+    """Write the reports asked for; what they have for standard output is answered."""
+    from grader.reports.base import CheckedWork
+    from grader.reports.registry import checked
+    from grader.reports.writing import write_reports
+
+    run = CheckedWork(
+        course, result, _folder(given), dict(os.environ), datetime.now(UTC), protected
+    )
+    told = checked(names, run)
+    write_reports(told.files, course.root)
+    return told
+
+
+def _folder(given: Path) -> str:
+    """The submission's folder as the repository's platform writes it."""
+    folder = (given if given.is_dir() else given.parent).resolve()
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
+    inner = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    return "" if inner == Path() else inner.as_posix()
+
+
+@contextmanager
+def _quiet_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
+    """Print a platform's commands, and keep it from taking anything printed after for one.
+
+    What student code printed may look like a command to GitHub's runner.
+    """
+    for line in lines:
+        click.echo(line, err=err)
+    if not lines or not os.environ.get("GITHUB_ACTIONS"):
+        yield
+        return
+    token = secrets.token_hex(16)
+    click.echo(f"::stop-commands::{token}", err=err)
+    yield
+    click.echo(f"::{token}::", err=err)
 
 
 def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
@@ -70,11 +141,13 @@ def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Ses
     return ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
 
 
-def _exit_code(result: "Result") -> int:
+def _exit_code(result: "Result", protected: "Protection | None") -> int:
     from grader.model import Outcome
 
     if result.undecided:
         return 3
+    if protected is not None and protected.changes:
+        return 1
     fine = (Outcome.PASSED, Outcome.REMARK)
     outcomes = [c.outcome for a in result.assignments for e in a.exercises for c in e.checks]
     return 0 if all(outcome in fine for outcome in outcomes) else 1

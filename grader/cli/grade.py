@@ -3,16 +3,21 @@
 import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from grader.reports.registry import GRADE_REPORTS
+
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from grader.arrivals import Arrived
     from grader.class_run import Grade
+    from grader.course import Course
     from grader.outputs import Row
 
 MOST_ROWS = 100
@@ -57,6 +62,13 @@ INTERRUPTED = 130
 )
 @click.option("--force", is_flag=True, help="Grade everybody, also who handed in nothing new.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option(
+    "--report",
+    "reports",
+    type=click.Choice(GRADE_REPORTS),
+    multiple=True,
+    help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
+)
 def grade(
     submissions: Path,
     out: Path,
@@ -67,11 +79,14 @@ def grade(
     scheduler: str | None,
     force: bool,
     quiet: bool,
+    reports: tuple[str, ...],
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
     A student's folder holds a folder per assignment (<student>/<nn_assignment>/<file>), or the
     files flat, or one file or notebook that defines everything. A single file is a class of one.
+    A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
+    gives for a whole class are read as they are.
 
     Each student is written to --out as soon as they are graded. A run that was interrupted goes
     on where it stopped when the same command is given again; a student who handed in nothing new
@@ -80,28 +95,36 @@ def grade(
     Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
     with 3 when a score is undecided; with 130 when interrupted.
     """
+    from rich.markup import escape
+
+    from grader.arrivals import arrive
     from grader.class_run import ClassRun
-    from grader.classroom import read_class
     from grader.cli.progress import progress
     from grader.cli.render import console
     from grader.course import find_course, load_course
 
     course = load_course(find_course(Path.cwd()))
-    students = read_class(submissions, roster, course.by_id)
-    run = ClassRun(course, students, out, isolation, None if seed is None else str(seed), force)
     screen = console(quiet=quiet)
+    chosen = None if seed is None else str(seed)
     try:
-        with progress(screen) as watcher:
+        with arrive(course, submissions, roster) as arrived, progress(screen) as watcher:
+            run = ClassRun(course, arrived.students, out, isolation, chosen, force)
             rows = run.carry_out(_how(jobs, scheduler), watcher)
     except KeyboardInterrupt:
         screen.print(
             f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         )
         raise SystemExit(INTERRUPTED) from None
+    _report(course, rows, arrived, out, reports)
+    for note in arrived.notes:
+        screen.print(note, markup=False, soft_wrap=True)
     _tell(screen, rows, out, sum(a.max_score for a in course.assignments), isolation)
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
-        click.echo(f"UNDECIDED, the grader failed: {', '.join(undecided)}", err=True)
+        told = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
+        screen.print(f"[bold magenta]{escape(told)}[/]")
+        if quiet:
+            click.echo(told, err=True)
     raise SystemExit(3 if undecided else 0)
 
 
@@ -139,3 +162,23 @@ def _tell(
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
     layers = sorted({", ".join(row.isolation) for row in rows if row.isolation})
     screen.print(f"Isolation: {'; '.join(layers) or 'nothing was run'}. Results are in {out}.")
+
+
+def _report(
+    course: "Course",
+    rows: "Sequence[Row]",
+    arrived: "Arrived",
+    out: Path,
+    names: tuple[str, ...],
+) -> None:
+    """Write the reports asked for into `reports/`."""
+    if not names:
+        return
+    from grader.outputs import read_results
+    from grader.reports.base import GradedClass
+    from grader.reports.registry import graded
+    from grader.reports.writing import write_reports
+
+    results = read_results(out, rows)
+    run = GradedClass(course, results, dict(os.environ), datetime.now(UTC), arrived.roster)
+    write_reports(graded(names, run), out / "reports")

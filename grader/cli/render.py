@@ -22,6 +22,7 @@ from grader.model import (
     Result,
 )
 from grader.outputs import WORDS, Row
+from grader.protected import Protection
 from grader.results import points
 
 if TYPE_CHECKING:
@@ -190,6 +191,15 @@ def _next(result: Result) -> str:
             if exercise.score != exercise.max_score:
                 return f"{exercise.id}, in {assignment.read_from or 'a file still to be written'}"
     return "nothing is left to do"
+
+
+def print_protection(protection: Protection | None, out: Console) -> None:
+    """Say loudly which protected files are not as they were released; nothing where all are."""
+    if protection is None or not protection.changes:
+        return
+    out.print("[bold red]Protected files are not as released; nothing above counts until then:[/]")
+    for change in protection.changes:
+        out.print(indented(Text(f"{change.path}: {change.what}"), 2))
 
 
 def class_table(rows: Sequence[Row], max_score: int) -> Table:

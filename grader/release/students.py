@@ -3,7 +3,7 @@
 No solution, no hidden check and no misconception's edit is in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -36,6 +36,18 @@ def release_to_students(course: Course, folder: Path) -> list[Released]:
         UsageError: when the folder is not empty, or this is a released copy itself.
         CourseError: when stubs are stale or a solution does not pass its visible checks.
     """
+    return write_release(course, folder, student_files)
+
+
+def write_release(
+    course: Course, folder: Path, files_of: Callable[[Course], Iterable[Released]]
+) -> list[Released]:
+    """Write a release into an empty folder.
+
+    Raises:
+        UsageError: when the folder is not empty, or this is a released copy itself.
+        CourseError: when stubs are stale, or the files cannot be made.
+    """
     if not course.has_solutions:
         raise UsageError("This is a released copy; releases are made from the course itself.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -46,7 +58,7 @@ def release_to_students(course: Course, folder: Path) -> list[Released]:
         raise CourseError(
             f"stubs or notebooks are older than their solutions ({names}); run `grader generate`"
         )
-    released = list(student_files(course))
+    released = list(files_of(course))
     for file in released:
         path = folder / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,13 +69,8 @@ def release_to_students(course: Course, folder: Path) -> list[Released]:
 def student_files(course: Course) -> Iterator[Released]:
     """The files of a students' copy."""
     root = course.root
-    missing = [name for name in COPIED if not (root / name).is_file()]
-    if missing:
-        raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
-    for name in COPIED:
-        yield Released(name, (root / name).read_bytes())
-    readme = files("grader.release").joinpath("students_readme.md").read_text("utf-8")
-    yield Released("README.md", readme.replace("{{ title }}", course.title).encode())
+    yield from copied_files(course)
+    yield Released("README.md", template(course, "students_readme.md").encode())
     yield _from_root(root, course.documents)
     for assignment in course.assignments:
         paths = course.paths(assignment)
@@ -71,11 +78,35 @@ def student_files(course: Course) -> Iterator[Released]:
             yield _from_root(root, path)
         recording = write_recording(record(course, assignment))
         yield Released(paths.recording.relative_to(root).as_posix(), recording)
+    yield from package_files()
+
+
+def copied_files(course: Course) -> Iterator[Released]:
+    """What every release has from the course's own folder.
+
+    Raises:
+        CourseError: when one of them is missing.
+    """
+    missing = [name for name in COPIED if not (course.root / name).is_file()]
+    if missing:
+        raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
+    for name in COPIED:
+        yield Released(name, (course.root / name).read_bytes())
+
+
+def package_files() -> Iterator[Released]:
+    """The grader itself."""
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
         if path.suffix in PACKAGED or path.name == "py.typed":
             inner = path.relative_to(package.parent).as_posix()
             yield Released(inner, path.read_bytes())
+
+
+def template(course: Course, name: str) -> str:
+    """A text that lies beside this module, with the course's title in its place."""
+    text = files("grader.release").joinpath(name).read_text("utf-8")
+    return text.replace("{{ title }}", course.title)
 
 
 def _from_root(root: Path, path: Path) -> Released:

@@ -15,7 +15,7 @@ import pytest
 from grader.authoring.source import BEGIN, END, REGION
 from grader.course import Course, load_course
 from grader.misconceptions import read_misconceptions
-from grader.release.students import release_to_students
+from grader.release.github import release_to_github
 
 pytestmark = pytest.mark.slow
 
@@ -74,9 +74,9 @@ def course(root: Path) -> Course:
 
 @pytest.fixture(scope="module")
 def released(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A students' copy, as it is handed out."""
+    """A student repository: the students' copy, and what GitHub needs besides."""
     folder = tmp_path_factory.mktemp("release") / "course"
-    release_to_students(course, folder)
+    release_to_github(course, folder)
     return folder
 
 

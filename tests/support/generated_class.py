@@ -132,7 +132,7 @@ def _check(
 ) -> CheckResult:
     visibility = Visibility.HIDDEN if number == len(TITLES) - 1 else Visibility.VISIBLE
     name = f"{id_}::{visibility}::test_{number}"
-    return CheckResult(name, TITLES[number], visibility, 1, outcome, message, 0.001, shown)
+    return CheckResult(name, TITLES[number], visibility, 1, outcome, message, 0.001, picture=shown)
 
 
 def picture(draw: random.Random, rows: int = 6, columns: int = 6) -> Picture:

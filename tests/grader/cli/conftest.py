@@ -14,7 +14,7 @@ from grader.authoring.generate import generate
 from grader.cli import cli
 from grader.course import load_course
 from grader.release.students import COPIED
-from grader.sessions import child
+from grader.sessions import launchers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def folder(
     for name in [name for name in sys.modules if name.startswith("tests.checks")]:
         monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
     kept = Kept(request.getfixturevalue("warm_parent"))
-    monkeypatch.setattr(child, "default_launcher", lambda: kept)
+    monkeypatch.setattr(launchers, "default_launcher", lambda: kept)
     monkeypatch.setattr(workbench, "default_launcher", lambda: kept)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")

@@ -145,7 +145,9 @@ def test_a_failure_takes_no_more_than_a_screen() -> None:
     shown = replace(picture(random.Random(1)), lines=(2, 4))
     long = "\n".join(f"line {number}" for number in range(300))
     checks = [
-        CheckResult("id", f"It holds {n}.", Visibility.VISIBLE, 1, Outcome.FAILED, text, 0.0, one)
+        CheckResult(
+            "id", f"It holds {n}.", Visibility.VISIBLE, 1, Outcome.FAILED, text, 0.0, None, one
+        )
         for n, (text, one) in enumerate([(long, shown), (long, shown), (long, None)])
     ]
     exercise = ExerciseResult("01_a/f", Decimal(0), 1, tuple(checks))

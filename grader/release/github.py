@@ -1,0 +1,54 @@
+"""A student repository for GitHub: the students' copy, a workflow, and a list of protected files.
+
+A push grades. The workflow has the least permissions, actions by full commit, pip's cache and a
+time limit; it needs no secret.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.course import Course
+from grader.protected import PROTECTED, fingerprint, protected_list
+from grader.release.students import Released, student_files, template, write_release
+
+WORKFLOW = ".github/workflows/check.yml"
+ATTRIBUTES = "* text=auto eol=lf\n*.bin binary\n"
+IGNORED = (".venv/", "build/", "*.egg-info/", "__pycache__/", ".ipynb_checkpoints/")
+STUDENTS_OWN = ("README.md", ".gitignore", "LICENSE")
+
+
+def release_to_github(course: Course, folder: Path) -> list[Released]:
+    """Write a student repository into an empty folder, ready for `git init`.
+
+    Raises:
+        UsageError, CourseError: as for a students' copy.
+    """
+    return write_release(course, folder, github_files)
+
+
+def github_files(course: Course) -> Iterator[Released]:
+    """The files of a student repository, the list of protected ones last."""
+    protected: dict[str, bytes] = {}
+    for file in _unprotected(course):
+        yield file
+        if not file.path.startswith("assignments/") and file.path not in STUDENTS_OWN:
+            protected[file.path] = file.content
+    yield Released(PROTECTED, protected_list(protected).encode())
+
+
+def list_fingerprint(released: list[Released]) -> str:
+    """What stands for the list of protected files, in every report of an unchanged one."""
+    (listed,) = (file.content for file in released if file.path == PROTECTED)
+    return fingerprint(listed.decode())
+
+
+def _unprotected(course: Course) -> Iterator[Released]:
+    for file in student_files(course):
+        if file.path == "README.md":
+            more = template(course, "github_readme.md")
+            yield Released(file.path, file.content + b"\n" + more.encode())
+        else:
+            yield file
+    yield Released(WORKFLOW, template(course, "github_workflow.yml").encode())
+    yield Released(".gitattributes", ATTRIBUTES.encode())
+    yield Released(".gitignore", "".join(f"{line}\n" for line in IGNORED).encode())

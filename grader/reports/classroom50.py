@@ -1,0 +1,96 @@
+"""Classroom 50's `result.json`: integers, one test per exercise, the diagnosis beside each."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from grader.course import Course
+from grader.model import AssignmentResult, ExerciseResult, Result
+from grader.reports.base import (
+    Checked,
+    CheckedWork,
+    File,
+    GradedClass,
+    is_solved,
+    standing,
+    story,
+    whole_exercises,
+    whole_score,
+)
+from grader.results import for_student
+
+FILE = "result.json"
+SCHEMA = "classroom50/result/v1"
+MAX_MESSAGE = 4_000
+
+
+def check(run: CheckedWork) -> Checked:
+    """The file `result.json`; none, and no old one, where the score is undecided."""
+    return Checked((File(FILE, classroom50(run.course, run.result, run.environment, run.now)),))
+
+
+def grade(run: GradedClass) -> Iterator[File]:
+    """A file per student with a score."""
+    for result in run.results:
+        owner = {"OWNER": result.student, **run.environment}
+        text = classroom50(run.course, for_student(result), owner, run.now)
+        yield File(f"{result.student}.json", text)
+
+
+def classroom50(
+    course: Course, result: Result, environment: Mapping[str, str], now: datetime
+) -> str | None:
+    """A result as Classroom 50 reads it; None where there is no score to tell.
+
+    A missing file is an infrastructure error there, which is what an undecided score is.
+    """
+    score = whole_score(result)
+    if score is None:
+        return None
+    tests = [
+        _test(exercise, whole_exercises(assignment)[exercise.id], assignment)
+        for assignment in result.assignments
+        for exercise in assignment.exercises
+    ]
+    record = {
+        "schema": SCHEMA,
+        **_submission(course, result, environment, now),
+        "score": score,
+        "max-score": result.max_score,
+        "tests": tests,
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _submission(
+    course: Course, result: Result, environment: Mapping[str, str], now: datetime
+) -> dict[str, Any]:
+    """What was graded, as the runner's environment tells it; outside of one, plain words."""
+    tag = environment.get("SUBMISSION_TAG") or "submit/local"
+    kind = environment.get("ASSIGNMENT_TYPE")
+    commit = environment.get("COMMIT_URL") or environment.get("GITHUB_SHA") or "local"
+    return {
+        "classroom": environment.get("CLASSROOM") or "local",
+        "assignment": environment.get("ASSIGNMENT") or course.title,
+        "assignment_type": kind if kind in ("individual", "group") else "individual",
+        "owner": environment.get("OWNER") or environment.get("USERNAME") or result.student,
+        "submission": tag if tag.startswith("submit/") else f"submit/{tag}",
+        "commit": commit,
+        "release": environment.get("RELEASE_URL") or "local",
+        "review": environment.get("REVIEW_URL") or commit,
+        "datetime": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+def _test(exercise: ExerciseResult, score: int, assignment: AssignmentResult) -> dict[str, Any]:
+    return {
+        "test-name": exercise.id,
+        "passed": is_solved(exercise),
+        "score": score,
+        "max-score": exercise.max_score,
+        "outcome": standing(exercise),
+        "misconceptions": list(exercise.misconceptions),
+        "message": story(exercise)[:MAX_MESSAGE],
+        "notes": list(assignment.notes),
+    }

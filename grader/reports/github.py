@@ -1,0 +1,218 @@
+"""GitHub: a job summary in Markdown, and annotations at the student's file and line.
+
+What student code wrote stands in fences that it cannot close, and in annotations it is escaped, so
+that it is neither Markdown nor a command to the runner.
+"""
+
+import re
+from collections.abc import Iterator
+
+from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result, Where
+from grader.protected import Protection
+from grader.reports.base import (
+    WORDS,
+    Checked,
+    CheckedWork,
+    File,
+    GradedClass,
+    all_exercises,
+    is_solved,
+    is_untouched,
+    mistakes,
+    score_line,
+    shown,
+    standing,
+    telling,
+)
+from grader.results import for_student, points
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+MAX_ANNOTATIONS = 10
+"""GitHub shows so many errors of a step."""
+MAX_DETAILS = 60
+"""Exercises told in full; a summary holds at most 1 MiB."""
+MAX_MESSAGE = 3_000
+CHECKS_TOLD = 3
+BAR = 10
+SIGNS = {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
+
+
+def check(run: CheckedWork) -> Checked:
+    """The job summary, where there is a job; else it is printed. Annotations are always."""
+    text = "\n".join(
+        [*protection_lines(run.protection), *summary_lines(run.course.title, run.result)]
+    )
+    lines = annotations(run.result, run.folder, run.protection)
+    path = run.environment.get(SUMMARY)
+    if path:
+        return Checked((File(path, f"{text}\n", append=True),), tuple(lines))
+    return Checked(lines=(*lines, *text.splitlines()))
+
+
+def grade(run: GradedClass) -> Iterator[File]:
+    """A summary per student, and one of the class in a folder of its own."""
+    for result in run.results:
+        lines = summary_lines(run.course.title, for_student(result))
+        yield File(f"{result.student}.md", "\n".join(lines) + "\n")
+    yield File("class/summary.md", "\n".join(class_lines(run)) + "\n")
+
+
+# The summary.
+
+
+def protection_lines(protection: Protection | None) -> list[str]:
+    """What stands above everything else when protected files are not as they were released."""
+    if protection is None:
+        return []
+    if not protection.changes:
+        return [f"Protected files are as released (list `{protection.fingerprint}`).", ""]
+    count = len(protection.changes)
+    files = "file is" if count == 1 else "files are"
+    return [
+        "> [!CAUTION]",
+        f"> **{count} protected {files} not as released. Nothing below counts until this is undone.**",
+        ">",
+        *(f"> - {code(change.path)} was **{_was(change.what)}**" for change in protection.changes),
+        ">",
+        "> Undo it with `git checkout <the first commit> -- <file>`. "
+        f"The list is `{protection.fingerprint}`.",
+        "",
+    ]
+
+
+def _was(what: str) -> str:
+    return "removed" if what == "missing" else what
+
+
+def summary_lines(title: str, result: Result) -> list[str]:
+    """A result as Markdown."""
+    head = [f"# {text(title)}", "", f"**{score_line(result)}**", ""]
+    if not result.assignments:
+        return head
+    rows = [_row(assignment) for assignment in result.assignments]
+    table = ["| assignment | solved | points | |", "|---|---|---:|---|", *rows, ""]
+    told = [e for e in all_exercises(result) if not is_solved(e) and not is_untouched(e)]
+    details = [line for exercise in told[:MAX_DETAILS] for line in _details(exercise)]
+    more = [f"… and {len(told) - MAX_DETAILS} more.", ""] if len(told) > MAX_DETAILS else []
+    return [*head, *table, *details, *more, *_next(result)]
+
+
+def _row(assignment: AssignmentResult) -> str:
+    solved = sum(is_solved(exercise) for exercise in assignment.exercises)
+    count = len(assignment.exercises)
+    filled = BAR * solved // count if count else 0
+    bar = "█" * filled + "░" * (BAR - filled)
+    known = dict.fromkeys(name for e in assignment.exercises for name in e.misconceptions)
+    notes = [text(note) for note in assignment.notes]
+    if known:
+        notes.insert(0, f"known mistakes: {', '.join(f'`{name}`' for name in known)}")
+    score = f"{shown(points(assignment.score))} / {assignment.max_score}"
+    return f"| {assignment.id} | {bar} {solved} of {count} | {score} | {' '.join(notes)} |"
+
+
+def _details(exercise: ExerciseResult) -> list[str]:
+    score = f"{shown(points(exercise.score))} / {exercise.max_score}"
+    lines = [f"## `{exercise.id}`: {standing(exercise)}, {score}", ""]
+    lines += [f"- 💡 {text(line)}" for line in mistakes(exercise)]
+    found = telling(exercise)
+    for check in found[:CHECKS_TOLD]:
+        lines += [f"- {SIGNS.get(check.outcome, '❌')} {text(check.title)}{_at(check.where)}"]
+        lines += fenced(check.message[:MAX_MESSAGE], indent="  ") if check.message else []
+    lines += [f"- also: {text(check.title)}" for check in found[CHECKS_TOLD:]]
+    return [*lines, ""]
+
+
+def _at(where: Where | None) -> str:
+    if where is None:
+        return ""
+    cell = f", cell {where.cell}" if where.cell is not None else ""
+    return f" ({code(where.file)}{cell}, line {where.line})"
+
+
+def _next(result: Result) -> list[str]:
+    left = [exercise for exercise in all_exercises(result) if not is_solved(exercise)]
+    return [f"Next: `{left[0].id}`"] if left and not result.undecided else []
+
+
+def class_lines(run: GradedClass) -> list[str]:
+    """The class as Markdown: a row per student."""
+    rows = []
+    for result in run.results:
+        solved = sum(is_solved(exercise) for exercise in all_exercises(result))
+        known = dict.fromkeys(name for e in all_exercises(result) for name in e.misconceptions)
+        named = ", ".join(f"`{name}`" for name in known)
+        rows.append(f"| {text(result.student)} | {text(score_line(result))} | {solved} | {named} |")
+    undecided = [text(result.student) for result in run.results if result.undecided]
+    loud = [f"> [!CAUTION]\n> **Undecided: {', '.join(undecided)}**", ""] if undecided else []
+    head = ["| student | score | exercises solved | known mistakes |", "|---|---|---:|---|"]
+    return [f"# {text(run.course.title)}", "", *loud, *head, *rows]
+
+
+def text(words: str) -> str:
+    """Words as Markdown that holds no HTML, no cell's end and no line's end."""
+    escaped = re.sub(r"([\\|\[\]*~])", r"\\\1", " ".join(words.split()))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def code(name: str) -> str:
+    """A file's name as code."""
+    return f"`{' '.join(name.replace('`', chr(39)).replace('|', '/').split())}`"
+
+
+def fenced(message: str, indent: str = "") -> list[str]:
+    """Text in a fence longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall(r"`+", message)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{indent}{line}" for line in (f"{fence}text", *message.splitlines(), fence)]
+
+
+# Annotations.
+
+
+def annotations(result: Result, folder: str, protection: Protection | None = None) -> list[str]:
+    """The runner's commands: changed protected files, then the first failure per exercise."""
+    changes = protection.changes if protection is not None else ()
+    lines = [
+        _command("error", f"This protected file was {_was(c.what)}; undo that.", file=c.path)
+        for c in changes
+    ]
+    failed = [(e, c) for e in all_exercises(result) for c in _first_failure(e)]
+    lines += [_annotation(exercise, check, folder) for exercise, check in failed]
+    if len(lines) <= MAX_ANNOTATIONS:
+        return lines
+    more = len(lines) - MAX_ANNOTATIONS + 1
+    rest = _command("error", f"{more} more are in the job summary.", title="And more")
+    return [*lines[: MAX_ANNOTATIONS - 1], rest]
+
+
+def _first_failure(exercise: ExerciseResult) -> list[CheckResult]:
+    if is_untouched(exercise):
+        return []
+    return [c for c in telling(exercise) if c.outcome is not Outcome.REMARK][:1]
+
+
+def _annotation(exercise: ExerciseResult, check: CheckResult, folder: str) -> str:
+    named = mistakes(exercise)
+    told = "\n".join([*named, check.title, check.message[:MAX_MESSAGE]])
+    title = f"{exercise.id}: {WORDS[check.outcome]}"
+    if check.where is None:
+        return _command("error", told, title=title)
+    file = f"{folder}/{check.where.file}" if folder else check.where.file
+    if check.where.cell is not None:  # a cell's line is no line of the notebook's file
+        place = f"cell {check.where.cell}, line {check.where.line}"
+        return _command("error", f"{place}: {told}", file=file, title=title)
+    return _command("error", told, file=file, line=str(check.where.line), title=title)
+
+
+def _command(level: str, message: str, **properties: str) -> str:
+    """A workflow command, escaped as the runner unescapes it."""
+    given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {given}::{_data(message)}"
+
+
+def _data(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")

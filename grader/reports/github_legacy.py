@@ -1,0 +1,94 @@
+"""GitHub Classroom's grading reporter: base64 of JSON, in a step's output `result`.
+
+The reporter adds up scores in one place and counts passed entries in another. The two agree only
+when all entries weigh the same and each is passed or not, so every point is an entry of its own.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from grader.model import ExerciseResult, Result
+from grader.reports.base import (
+    UNDECIDED,
+    Checked,
+    CheckedWork,
+    File,
+    GradedClass,
+    is_solved,
+    story,
+    whole_exercises,
+    whole_score,
+)
+from grader.results import for_student
+
+OUTPUT = "GITHUB_OUTPUT"
+MAX_FEEDBACK = 1_200
+MAX_TOTAL_FEEDBACK = 40_000
+
+
+def check(run: CheckedWork) -> Checked:
+    """The step's output `result`, or a line with it outside of a step."""
+    line = f"result={encoded(run.result)}"
+    path = run.environment.get(OUTPUT)
+    return Checked((File(path, f"{line}\n", append=True),)) if path else Checked(lines=(line,))
+
+
+def grade(run: GradedClass) -> Iterator[File]:
+    """A file per student with the value of `result`."""
+    for result in run.results:
+        text = None if not result.submitted else encoded(for_student(result))
+        yield File(f"{result.student}.txt", text)
+
+
+def encoded(result: Result) -> str:
+    """A result as the reporter reads it from the environment."""
+    return base64.b64encode(json.dumps(legacy(result)).encode()).decode()
+
+
+def legacy(result: Result) -> dict[str, Any]:
+    """The record inside; with a maximum of 0, which the reporter does not report, if undecided."""
+    score = whole_score(result)
+    if score is None:
+        entry = _entry("The grader", "error", 0, UNDECIDED)
+        return {"version": 1, "status": "error", "max_score": 0, "tests": [entry]}
+    tests: list[dict[str, Any]] = []
+    room = MAX_TOTAL_FEEDBACK
+    for assignment in result.assignments:
+        earned = whole_exercises(assignment)
+        for exercise in assignment.exercises:
+            told = _told(exercise)[: min(MAX_FEEDBACK, room)]
+            room -= len(told)
+            tests += _points(exercise, earned[exercise.id], told)
+    status = "pass" if score == result.max_score else "fail"
+    return {"version": 1, "status": status, "max_score": len(tests), "tests": tests}
+
+
+def _told(exercise: ExerciseResult) -> str:
+    return "" if is_solved(exercise) else story(exercise)
+
+
+def _points(exercise: ExerciseResult, earned: int, told: str) -> list[dict[str, Any]]:
+    """One entry per point; the feedback stands with the first that was not earned."""
+    entries = []
+    for number in range(1, exercise.max_score + 1):
+        name = f"{exercise.id}, point {number} of {exercise.max_score}"
+        status = "pass" if number <= earned else "fail"
+        feedback = told if number == earned + 1 else ""
+        entries.append(_entry(name, status, int(number <= earned), "", feedback))
+    return entries
+
+
+def _entry(name: str, status: str, score: int, message: str, feedback: str = "") -> dict[str, Any]:
+    """An entry; a failure's feedback goes where the reporter shows it, into `test_code`."""
+    return {
+        "name": name,
+        "status": status,
+        "score": score,
+        "message": message,
+        "test_code": feedback,
+        "filename": "",
+        "line_no": 0,
+        "duration": 0,
+    }

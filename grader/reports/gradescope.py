@@ -1,0 +1,103 @@
+"""Gradescope's `results.json`: one test per exercise, all of them visible.
+
+A test with visibility `hidden` would hide the total from students, so none is. What hidden checks
+asked and expected is not in the text in the first place.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from grader.model import AssignmentResult, ExerciseResult, Result
+from grader.reports.base import (
+    Checked,
+    CheckedWork,
+    File,
+    GradedClass,
+    is_solved,
+    score_line,
+    standing,
+    story,
+)
+from grader.results import for_student, points
+
+FILE = "results.json"
+NOTHING_TO_READ = (
+    "There is no .py and no .ipynb in what was handed in that the grader could read. "
+    "Hand in the files of your assignments folder, or that folder as a zip."
+)
+
+
+def check(run: CheckedWork) -> Checked:
+    """The file `results.json`; none where the score is undecided."""
+    return Checked((File(FILE, gradescope(run.result)),))
+
+
+def grade(run: GradedClass) -> Iterator[File]:
+    """A file per student with a score."""
+    for result in run.results:
+        yield File(f"{result.student}.json", gradescope(for_student(result)))
+
+
+def gradescope(result: Result, *, preface: str = "") -> str | None:
+    """A result as Gradescope reads it; None where there is no score.
+
+    Without the file Gradescope says that the autograder failed and gives no score, which is what
+    an undecided score means.
+    """
+    if result.undecided or result.score is None:
+        return None
+    tests = [
+        _test(f"{number}.{inner}", exercise)
+        for number, assignment in enumerate(result.assignments, 1)
+        for inner, exercise in enumerate(assignment.exercises, 1)
+    ]
+    return _record(points(result.score) or 0, _head(result, preface), tests, _seconds(result))
+
+
+def nothing_to_read(preface: str = "") -> str:
+    """The record of a hand-in that holds nothing to grade: Gradescope has no word for none."""
+    return _record(0, "\n\n".join(filter(None, [preface, NOTHING_TO_READ])), [], 0.0)
+
+
+def _record(score: float, output: str, tests: list[dict[str, Any]], seconds: float) -> str:
+    record = {
+        "score": score,
+        "execution_time": round(seconds, 3),
+        "output": output,
+        "output_format": "text",
+        "test_output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": tests,
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _seconds(result: Result) -> float:
+    checks = [c for a in result.assignments for e in a.exercises for c in e.checks]
+    return sum(check.duration_s for check in checks)
+
+
+def _head(result: Result, preface: str) -> str:
+    notes = [_notes(assignment) for assignment in result.assignments if assignment.notes]
+    return "\n".join(filter(None, [preface, score_line(result), *notes]))
+
+
+def _notes(assignment: AssignmentResult) -> str:
+    return f"{assignment.id}: {' '.join(assignment.notes)}"
+
+
+def _test(number: str, exercise: ExerciseResult) -> dict[str, Any]:
+    return {
+        "number": number,
+        "name": exercise.id,
+        "score": points(exercise.score),
+        "max_score": exercise.max_score,
+        "status": "passed" if is_solved(exercise) else "failed",
+        "output": story(exercise) or standing(exercise),
+        "output_format": "text",
+        "tags": list(exercise.misconceptions),
+        "visibility": "visible",
+        "extra_data": {"outcome": standing(exercise)},
+    }

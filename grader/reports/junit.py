@@ -1,0 +1,116 @@
+"""JUnit XML in the common schema of Jenkins: one suite per assignment, one case per check."""
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree as Xml
+
+from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.reports.base import WORDS, Checked, CheckedWork, File, GradedClass, mistakes, shown
+from grader.results import for_student, points
+
+FILE = "junit.xml"
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+KINDS = {
+    Outcome.PASSED: "",
+    Outcome.REMARK: "",
+    Outcome.BLOCKED: "skipped",
+    Outcome.ERROR: "error",
+}
+"""How an outcome is told; every other one is a failure, also what was not attempted."""
+
+
+def check(run: CheckedWork) -> Checked:
+    """The file `junit.xml`, where the command is run."""
+    return Checked((File(FILE, junit(run.result)),))
+
+
+def grade(run: GradedClass) -> Iterator[File]:
+    """A file per student, fit to be shown to that student."""
+    for result in run.results:
+        yield File(f"{result.student}.xml", junit(for_student(result)))
+
+
+def junit(result: Result) -> str:
+    """A result as JUnit XML."""
+    suites = [_suite(assignment) for assignment in result.assignments]
+    root = Xml.Element("testsuites", {"name": _text(result.student), **_sums(suites)})
+    root.extend(suites)
+    Xml.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, "unicode")}\n'
+
+
+def _sums(suites: list[Xml.Element]) -> dict[str, str]:
+    counted = ("tests", "failures", "errors")
+    return {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in counted}
+
+
+def _suite(assignment: AssignmentResult) -> Xml.Element:
+    cases = [_case(e, check) for e in assignment.exercises for check in e.checks]
+    if not cases:
+        cases = [_nothing(assignment)]
+    seconds = sum(check.duration_s for e in assignment.exercises for check in e.checks)
+    suite = Xml.Element("testsuite", {"name": assignment.id, **_counts(cases)})
+    suite.set("time", f"{seconds:.4f}")
+    properties = Xml.SubElement(suite, "properties")
+    for name, value in _facts(assignment).items():
+        Xml.SubElement(properties, "property", {"name": name, "value": _text(value)})
+    suite.extend(cases)
+    return suite
+
+
+def _counts(cases: list[Xml.Element]) -> dict[str, str]:
+    kinds = [part.tag for case in cases for part in case]
+    return {
+        "tests": str(len(cases)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+        "skipped": str(kinds.count("skipped")),
+    }
+
+
+def _facts(assignment: AssignmentResult) -> dict[str, str]:
+    """What JUnit itself has no place for: scores, named mistakes, notes."""
+    facts = {
+        "score": "" if assignment.score is None else str(points(assignment.score)),
+        "max_score": str(assignment.max_score),
+        "read_from": assignment.read_from,
+        **{f"note {number}": note for number, note in enumerate(assignment.notes, 1)},
+    }
+    for exercise in assignment.exercises:
+        facts[f"score of {exercise.id}"] = shown(points(exercise.score))
+        for number, line in enumerate(mistakes(exercise), 1):
+            facts[f"mistake {number} in {exercise.id}"] = line
+    return facts
+
+
+def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
+    case = Xml.Element("testcase", {"name": _text(check.title), "classname": exercise.id})
+    case.set("time", f"{check.duration_s:.4f}")
+    kind = KINDS.get(check.outcome, "failure")
+    if kind:
+        told = Xml.SubElement(case, kind, {"type": str(check.outcome)})
+        told.set("message", WORDS[check.outcome])
+        told.text = _text(_placed(check))
+    elif check.message:
+        Xml.SubElement(case, "system-out").text = _text(check.message)
+    return case
+
+
+def _placed(check: CheckResult) -> str:
+    if check.where is None:
+        return check.message
+    cell = f", cell {check.where.cell}" if check.where.cell is not None else ""
+    return f"{check.where.file}{cell}, line {check.where.line}\n{check.message}"
+
+
+def _nothing(assignment: AssignmentResult) -> Xml.Element:
+    """An assignment without a single outcome is the grader's fault, never a green suite."""
+    case = Xml.Element("testcase", {"name": "The grader", "classname": assignment.id})
+    told = Xml.SubElement(case, "error", {"type": "error", "message": WORDS[Outcome.ERROR]})
+    told.text = _text("\n".join(assignment.notes))
+    return case
+
+
+def _text(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,37 @@
+"""All reports by name: the one table to which a new report is added."""
+
+from collections.abc import Iterator, Sequence
+
+from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, junit, scores
+from grader.reports.base import Checked, CheckedWork, File, GradedClass, Report
+from grader.reports.html import report as html
+
+REPORTS: dict[str, Report] = {
+    "html": Report(html.check, html.grade),
+    "junit": Report(junit.check, junit.grade),
+    "github": Report(github.check, github.grade),
+    "classroom50": Report(classroom50.check, classroom50.grade),
+    "github-legacy": Report(github_legacy.check, github_legacy.grade),
+    "gradescope": Report(gradescope.check, gradescope.grade),
+    "csv": Report(scores.check, None),  # `grader grade` always writes it
+    "canvas": Report(None, gradebooks.canvas),
+    "moodle": Report(None, gradebooks.moodle),
+}
+CHECK_REPORTS = tuple(name for name, report in REPORTS.items() if report.check is not None)
+GRADE_REPORTS = tuple(REPORTS)
+
+
+def checked(names: Sequence[str], run: CheckedWork) -> Checked:
+    """The reports asked for, of a student's own run."""
+    made = [REPORTS[name].check for name in dict.fromkeys(names)]
+    parts = [make(run) for make in made if make is not None]
+    files = tuple(file for part in parts for file in part.files)
+    return Checked(files, tuple(line for part in parts for line in part.lines))
+
+
+def graded(names: Sequence[str], run: GradedClass) -> Iterator[File]:
+    """The reports asked for, of a class; each report's files in a folder of its name."""
+    for name in dict.fromkeys(names):
+        make = REPORTS[name].grade
+        for file in make(run) if make is not None else ():
+            yield File(f"{name}/{file.path}", file.text, file.append)

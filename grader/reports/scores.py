@@ -1,0 +1,20 @@
+"""`scores.csv`: one row per student, a column per exercise."""
+
+from collections.abc import Iterable
+
+from grader import outputs
+from grader.course import Course
+from grader.model import Result
+from grader.reports.base import Checked, CheckedWork, File
+
+FILE = "scores.csv"
+
+
+def check(run: CheckedWork) -> Checked:
+    """The file `scores.csv` with the one row."""
+    return Checked((File(FILE, scores_csv(run.course, [run.result])),))
+
+
+def scores_csv(course: Course, results: Iterable[Result]) -> str:
+    """One row per student: blank for no submission, `undecided` where the grader failed."""
+    return outputs.scores_csv(course, [outputs.row_of(result, "") for result in results])

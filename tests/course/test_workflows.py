@@ -1,0 +1,316 @@
+"""The workflows do what they say: their own steps, read from the files, are run here.
+
+A student repository is made, cloned, and installed in a fresh environment by nothing but its
+README's commands. That takes a minute, once.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from grader.course import Course, load_course
+from grader.release.github import WORKFLOW, release_to_github
+
+PINNED = re.compile(r"actions/[a-z-]+@[0-9a-f]{40}")
+IDENTITY = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+
+
+def workflow(path: Path) -> dict[Any, Any]:
+    """A workflow file; YAML reads the key `on` as true."""
+    content: dict[Any, Any] = yaml.safe_load(path.read_text("utf-8"))
+    return content
+
+
+def git(folder: Path, *arguments: str, **environment: str) -> str:
+    """Run git in a folder."""
+    done = subprocess.run(
+        ["git", *IDENTITY, *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What came of a workflow's steps.
+
+    Args:
+        code: the first exit code that is not 0, or 0.
+        out: what the steps printed.
+        summary: what they added to the job's summary.
+    """
+
+    code: int
+    out: str
+    summary: str
+
+
+def run_steps(
+    path: Path, folder: Path, environment: dict[str, str], *, only: tuple[str, ...] = ()
+) -> Job:
+    """Run a workflow's own `run` steps as GitHub does: one shell each, the first failure ends it.
+
+    `if: always()` is kept to. What `uses` an action has been done by the caller.
+    """
+    (job,) = workflow(path)["jobs"].values()
+    summary = folder.parent / f"{folder.name}.summary"
+    summary.write_text("")
+    whole = {
+        **environment,
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "GITHUB_WORKSPACE": str(folder),
+        "GITHUB_ACTIONS": "true",
+    }
+    code, printed = 0, []
+    for step in job["steps"]:
+        if "run" not in step or (only and step["name"] not in only):
+            continue
+        if code and step.get("if") != "always()":
+            continue
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
+            cwd=folder,
+            env=whole,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=900,
+            check=False,
+        )
+        code = code or done.returncode
+        printed.append(done.stdout)
+    return Job(code, "".join(printed), summary.read_text("utf-8"))
+
+
+# What the files promise.
+
+
+@pytest.mark.parametrize(
+    "path", [".github/workflows/grade-class.yml", "grader/release/github_workflow.yml"]
+)
+def test_a_workflow_is_pinned_bounded_and_allowed_little(root: Path, path: str) -> None:
+    """Actions by commit, nothing but reading, an end in time, pip's cache, torch without CUDA."""
+    content = workflow(root / path)
+    (job,) = content["jobs"].values()
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    (checkout,) = [step["with"] for step in job["steps"] if "checkout" in step.get("uses", "")]
+    assert all(PINNED.fullmatch(action) for action in used)
+    assert content["permissions"] == {"contents": "read"}
+    assert "permissions" not in job
+    assert job["timeout-minutes"] <= 120
+    assert (python["cache"], checkout["persist-credentials"]) == ("pip", False)
+    assert job["env"]["PIP_EXTRA_INDEX_URL"].endswith("/cpu")
+    assert not [step for step in job["steps"] if "${{" in str(step.get("run", ""))]
+
+
+def test_a_push_runs_the_students_workflow(root: Path) -> None:
+    """And so does a button."""
+    assert workflow(root / "grader/release/github_workflow.yml")[True] == [
+        "push",
+        "workflow_dispatch",
+    ]
+
+
+# The student's side.
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def cloned(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A student's clone of the released repository."""
+    made = tmp_path_factory.mktemp("github") / "template"
+    release_to_github(course, made)
+    git(made, "init", "--quiet", "--initial-branch=main")
+    git(made, "add", "--all")
+    git(made, "commit", "--quiet", "--message=As released")
+    clone = made.parent / "attention-ada"
+    git(made.parent, "clone", "--quiet", str(made), str(clone))
+    return clone
+
+
+@pytest.fixture(scope="module")
+def installed(cloned: Path) -> dict[str, str]:
+    """The environment after the README's own commands, and no others."""
+    readme = (cloned / "README.md").read_text("utf-8")
+    (block,) = re.findall(r"## Set up, once\n.*?```\n(.*?)```", readme, re.DOTALL)
+    environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    environment["PATH"] = f"{Path(sys.executable).resolve().parent}:{environment['PATH']}"
+    environment.pop("GRADER_COURSE", None)
+    subprocess.run(
+        ["bash", "-e", "-c", block], cwd=cloned, env=environment, check=True, timeout=900
+    )
+    environment["PATH"] = f"{cloned / '.venv' / 'bin'}:{environment['PATH']}"
+    return environment
+
+
+@pytest.fixture
+def student(cloned: Path, course: Course) -> Any:
+    """The clone with work handed in; as it was, afterwards."""
+
+    def hand_in(*assignments: str, **edits: tuple[str, str]) -> Path:
+        for assignment in course.assignments:
+            if assignment.id in assignments:
+                text = course.paths(assignment).solution.read_text("utf-8")
+                for old, new in edits.values():
+                    text = text.replace(old, new)
+                stub = cloned / "assignments" / assignment.id / f"{assignment.module}.py"
+                stub.write_text(text, "utf-8")
+        return cloned
+
+    yield hand_in
+    git(cloned, "checkout", "--quiet", "--", ".")
+
+
+@pytest.mark.slow
+def test_untouched_stubs_are_no_success(student: Any, installed: dict[str, str]) -> None:
+    """Red, with nothing to point at, and the first thing to do."""
+    folder = student()
+    job = run_steps(folder / WORKFLOW, folder, installed)
+    assert job.code == 1
+    assert "**0 of 113 points**" in job.summary
+    assert "Next: `01_simple_attention/dot_product`" in job.summary
+    assert "::error" not in job.out
+
+
+@pytest.mark.slow
+def test_a_half_done_student_reads_what_to_mend(student: Any, installed: dict[str, str]) -> None:
+    """The mistake by its name, annotated at the student's own file and line."""
+    edit = (" / keys.shape[-1] ** 0.5", "")
+    folder = student("01_simple_attention", "04_self_attention", scale=edit)
+    job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
+    assert job.code == 1
+    assert "| 01_simple_attention | ██████████ 6 of 6 | 13 / 13 |" in job.summary
+    assert "v2-scale-missing" in job.summary
+    (line,) = [line for line in job.out.splitlines() if "SelfAttention_v2%3A" in line]
+    place = re.match(r"::error file=(assignments/[^,]+),line=(\d+),", line)
+    assert place is not None
+    text = (folder / place[1]).read_text("utf-8").splitlines()
+    assert text[int(place[2]) - 1].startswith("class SelfAttention_v2(")
+
+
+@pytest.mark.slow
+def test_a_finished_student_is_green(
+    student: Any, installed: dict[str, str], course: Course
+) -> None:
+    """Every check passes, in a clone where nothing else was changed."""
+    folder = student(*course.by_id)
+    job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
+    assert (job.code, "**113 of 113 points**" in job.summary) == (0, True)
+    assert job.summary.startswith("Protected files are as released (list `")
+
+
+@pytest.mark.slow
+def test_a_tampered_check_is_seen(student: Any, installed: dict[str, str], course: Course) -> None:
+    """A check made easier keeps the run red, and stands above everything else."""
+    folder = student(*course.by_id)
+    check = folder / "tests" / "checks" / "05_causal_mask" / "test_visible.py"
+    check.write_text(check.read_text("utf-8") + "\n# easier\n", "utf-8")
+    job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
+    assert (job.code, "**113 of 113 points**" in job.summary) == (1, True)
+    assert job.summary.startswith("> [!CAUTION]\n> **1 protected file is not as released.")
+    name = "tests/checks/05_causal_mask/test_visible.py"
+    assert f"`{name}` was **changed**" in job.summary
+    assert f"::error file={name}::This protected file was changed; undo that." in job.out
+
+
+# The instructor's side.
+
+GH = """\
+#!/usr/bin/env bash
+# Stands for GitHub's own command: lists and clones from a folder.
+set -e
+if [ "$1 $2" = "repo list" ]; then ls "$REMOTE/$3"; fi
+if [ "$1 $2" = "repo clone" ]; then git clone --quiet "$REMOTE/$3" "$4"; fi
+"""
+BEFORE, AFTER = "2027-02-01T12:00:00+00:00", "2027-02-02T12:00:00+00:00"
+
+
+@pytest.fixture
+def instructors(root: Path, tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """The small course in a repository of its own, and what the job's machine has."""
+    from grader.authoring.generate import generate
+
+    course = tmp_path / "course"
+    shutil.copytree(root / "tests" / "example_course", course)
+    for file in generate(load_course(course)):
+        file.write()
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "gh").write_text(GH)
+    main = "from grader.cli import main; main()"
+    (tools / "grader").write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{main}' \"$@\"\n")
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    environment = {k: v for k, v in os.environ.items() if k != "GRADER_COURSE"}
+    return course, {
+        **environment,
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "PYTHONPATH": str(root),
+        "REMOTE": str(tmp_path / "remote"),
+        "ORGANIZATION": "school",
+        "ASSIGNMENT": "attention",
+        "DEADLINE": "2027-02-01T23:59:00+01:00",
+    }
+
+
+def pushed(remote: Path, name: str, *commits: tuple[str, str]) -> None:
+    """A student's repository with commits of a moment and a text for `scores.py`."""
+    folder = remote / "school" / name
+    work = folder / "assignments" / "01_scores"
+    work.mkdir(parents=True)
+    (folder / "course.toml").write_text("")
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    for moment, text in commits:
+        (work / "scores.py").write_text(text, "utf-8")
+        git(folder, "add", "--all")
+        dates = {"GIT_COMMITTER_DATE": moment, "GIT_AUTHOR_DATE": moment}
+        git(folder, "commit", "--quiet", "--message=Work", **dates)
+
+
+@pytest.mark.slow
+def test_a_class_is_graded_as_it_was_at_the_deadline(
+    root: Path, instructors: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    """Every repository of the assignment, sealed; a later commit does not count."""
+    course, environment = instructors
+    right = (course / "solutions" / "01_scores" / "scores.py").read_text("utf-8")
+    wrong = textwrap.dedent(
+        """\
+        def scores(queries, keys):
+            return queries @ keys.T
+        """
+    )
+    remote = tmp_path / "remote"
+    pushed(remote, "attention-ada", (BEFORE, right), (AFTER, wrong))
+    pushed(remote, "attention-bo", (BEFORE, wrong), (AFTER, right))
+    pushed(remote, "attention-cem", (AFTER, right))
+    pushed(remote, "another-ada", (BEFORE, right))
+    steps = ("Clone every repository", "Go back to the deadline", "Grade", "Show")
+    path = root / ".github" / "workflows" / "grade-class.yml"
+    job = run_steps(path, course, environment, only=steps)
+    assert job.code == 0, job.out
+    assert "class/attention-cem/ has no commit before 2027-02-01T23:59:00+01:00" in job.out
+    rows = (course / "graded" / "scores.csv").read_text("utf-8").splitlines()
+    assert [row.split(",")[:2] for row in rows[1:]] == [["ada", "2"], ["bo", "0.4"], ["cem", ""]]
+    assert "| bo | 0.4 of 6 points | 0 | `scores-not-scaled` |" in job.summary
+    assert "sealed" in job.out

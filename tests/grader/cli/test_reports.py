@@ -1,0 +1,375 @@
+"""`--report` of check and grade, `grader release --to …`, and Gradescope's own command."""
+
+import base64
+import io
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from grader.protected import PROTECTED
+
+UNSCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
+
+
+@pytest.fixture
+def platform(monkeypatch, tmp_path):
+    """The variables of a job on GitHub, and the files that they name."""
+    for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    return tmp_path
+
+
+def test_check_reports_to_a_job_on_github(grader, work, platform) -> None:
+    """Summary in its file, annotations on standard output, exit code as ever."""
+    ran = grader("check", "01", "--submission", work(scores=UNSCALED), "--report", "github")
+    assert ran.code == 1
+    first, second, *_, last = ran.lines
+    assert first.startswith(
+        "::error file=class/work/scores.py,line=1,title=01_scores/scores%3A not"
+    )
+    assert "scores-not-scaled" in first
+    token = second.removeprefix("::stop-commands::")
+    assert (len(token), last) == (32, f"::{token}::")
+    summary = (platform / "GITHUB_STEP_SUMMARY").read_text("utf-8")
+    assert summary.startswith("# Small steps\n\n**0.5 of 2 points**\n")
+    assert "scores-not-scaled" in summary
+
+
+def test_what_student_code_prints_is_no_command(grader, work, platform) -> None:
+    """GitHub takes a line for a command also where it is indented."""
+    evil = UNSCALED.replace("    return", '    print("\\n::set-env name=PATH::x")\n    return')
+    lines = grader("check", "01", "--submission", work(scores=evil), "--report", "github").lines
+    stopped = next(n for n, line in enumerate(lines) if line.startswith("::stop-commands::"))
+    taken = [n for n, line in enumerate(lines) if "::set-env" in line and line.strip()[:2] == "::"]
+    # Of what is taken for a command before the stop, the annotation alone names it, escaped.
+    assert all(n > stopped or lines[n].startswith("::error ") for n in taken)
+
+
+def test_reports_leave_json_alone(grader, work, platform) -> None:
+    """Commands go to standard error, where GitHub reads them, too."""
+    options = ("--report", "github", "--format", "json")
+    ran = grader("check", "01", "--submission", work(scores=UNSCALED), *options)
+    assert json.loads(ran.out)["format"] == "attention-course/result/1"
+    assert ran.err.startswith("::error ")
+
+
+def test_check_writes_every_platforms_file(grader, work, folder, platform, schemas) -> None:
+    """At the course's folder, or where the platform says."""
+    names = ("junit", "classroom50", "github-legacy", "gradescope", "csv")
+    options = [part for name in names for part in ("--report", name)]
+    assert grader("check", "--submission", work(scores=UNSCALED), *options).code == 1
+    schemas.junit((folder / "junit.xml").read_text("utf-8"))
+    fifty = schemas.classroom50((folder / "result.json").read_text("utf-8"))
+    scope = schemas.gradescope((folder / "results.json").read_text("utf-8"))
+    line = (platform / "GITHUB_OUTPUT").read_text("utf-8")
+    legacy = schemas.github_legacy(line.removeprefix("result=").strip())
+    assert fifty["max-score"] == legacy["max_score"] == 6
+    assert f"me,{scope['score']},6," in (folder / "scores.csv").read_text("utf-8")
+
+
+def test_an_undecided_score_leaves_no_old_result(grader, work, folder, platform) -> None:
+    """A `result.json` that a student had committed is not taken for this run's."""
+    (folder / "result.json").write_text("{}", "utf-8")
+    checks = "tests/checks/01_scores/test_visible.py"
+    text = (folder / checks).read_text("utf-8")
+    at = text.index("    @pytest.mark.gate")
+    broken = '    def test_broken(self, student):\n        """It."""\n        raise OSError\n\n'
+    (folder / checks).write_text(text[:at] + broken + text[at:], "utf-8")
+    ran = grader("check", "01", "--submission", work(scores=UNSCALED), "--report", "classroom50")
+    assert ran.code == 3
+    assert not (folder / "result.json").exists()
+
+
+# A class.
+
+
+def test_grade_takes_a_platforms_zip_and_writes_reports(grader, folder, tmp_path, schemas) -> None:
+    """Canvas's download in; one file per student, and the gradebook's table, out."""
+    right = (folder / "solutions" / "01_scores" / "scores.py").read_text("utf-8")
+    archive = tmp_path / "submissions.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("lovelaceada_11_1_scores.py", right)
+        made.writestr("turingalan_12_2_scores.py", UNSCALED)
+        made.writestr("../evil_13_3_scores.py", right)
+    names = ("junit", "github", "classroom50", "github-legacy", "gradescope", "canvas", "moodle")
+    out = tmp_path / "out"
+    options = [part for name in names for part in ("--report", name)]
+    ran = grader("grade", archive, "--out", out, "--isolation", "process", *options)
+    assert (ran.code, ran.err) == (0, "")
+    assert "Left out: '../evil_13_3_scores.py' leads out of the folder." in ran.lines
+    reports = sorted(
+        path.relative_to(out / "reports").as_posix() for path in (out / "reports").rglob("*.*")
+    )
+    both = ("lovelaceada", "turingalan")
+    suffixes = {"classroom50": "json", "github": "md", "github-legacy": "txt", "gradescope": "json"}
+    per_student = [
+        f"{n}/{s}.{suffix}" for n, suffix in (suffixes | {"junit": "xml"}).items() for s in both
+    ]
+    others = ["canvas/gradebook.csv", "github/class/summary.md", "moodle/grades.csv"]
+    assert reports == sorted([*per_student, *others])
+    scope = schemas.gradescope((out / "reports/gradescope/turingalan.json").read_text("utf-8"))
+    assert scope["score"] == json.loads((out / "results/turingalan.json").read_text())["score"]
+    assert "turingalan,12,,,," in (out / "reports/canvas/gradebook.csv").read_text("utf-8")
+
+
+# Releases.
+
+
+@pytest.fixture
+def released(grader, tmp_path):
+    """Releases the small course to a platform."""
+
+    def release(audience):
+        place = tmp_path / audience
+        ran = grader("release", place, "--to", audience)
+        assert (ran.code, ran.err) == (0, "")
+        return place, ran
+
+    return release
+
+
+def checked(place, *options):
+    """`grader check` in a released copy, by the grader that lies in it."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from grader.cli import main; main()", "check", *options],
+        cwd=place,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.slow
+def test_a_tampered_check_is_seen(released, folder) -> None:
+    """In the summary, on the screen and by the exit code; the untouched repository is fine."""
+    place, ran = released("github")
+    told = ran.out.split("protected files: ")[1][:16]
+    for solution in (folder / "solutions").glob("*/*.py"):
+        shutil.copy(solution, place / "assignments" / solution.parent.name / solution.name)
+    code, out = checked(place, "--report", "github")
+    assert (code, f"Protected files are as released (list `{told}`)." in out) == (0, True)
+    check = place / "tests" / "checks" / "01_scores" / "test_visible.py"
+    check.write_text(check.read_text("utf-8") + "# mine\n", "utf-8")
+    (place / "tests" / "checks" / "conftest.py").write_text("", "utf-8")
+    code, out = checked(place, "--report", "github")
+    assert code == 1
+    assert "> **2 protected files are not as released. Nothing below counts" in out
+    assert (
+        "::error file=tests/checks/01_scores/test_visible.py::This protected file was changed"
+        in out
+    )
+    assert "Protected files are not as released; nothing above counts until then:" in out
+    assert "  tests/checks/conftest.py: added" in out
+
+
+def test_a_student_repository_protects_what_is_not_the_students(released) -> None:
+    """Everything but the assignments, the list itself, and what is theirs to change."""
+    place, _ = released("github")
+    files = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
+    listed = {line[66:] for line in (place / PROTECTED).read_text("utf-8").splitlines()}
+    free = {name for name in files - listed if not name.startswith("assignments/")}
+    assert listed <= files
+    assert free == {PROTECTED, "README.md", ".gitignore", "LICENSE"}
+    assert {".github/workflows/check.yml", ".gitattributes", "grader/cli/__init__.py"} <= listed
+
+
+def test_a_student_repository_is_the_students_copy_and_a_few_files_more(released) -> None:
+    """What is true of what the one gives away is true of the other."""
+    copies = {}
+    for audience in ("students", "github"):
+        place, _ = released(audience)
+        files = [path for path in place.rglob("*") if path.is_file()]
+        copies[audience] = {p.relative_to(place).as_posix(): p.read_bytes() for p in files}
+    more = copies["github"].keys() - copies["students"].keys()
+    assert more == {PROTECTED, ".gitattributes", ".gitignore", ".github/workflows/check.yml"}
+    del copies["students"]["README.md"]
+    assert copies["students"].items() <= copies["github"].items()
+
+
+@pytest.mark.parametrize("audience", ["students", "github"])
+def test_nothing_for_students_has_a_template_for_gradescope(released, audience) -> None:
+    """Nor solutions, nor hidden checks."""
+    place, _ = released(audience)
+    names = {path.name for path in place.rglob("*")}
+    assert not names & {"gradescope_run.sh", "solutions", "test_hidden.py", "misconceptions.toml"}
+
+
+# Gradescope.
+
+
+@pytest.fixture
+def autograder(released, tmp_path):
+    """A folder laid out as Gradescope's, its zip unpacked, its Python this one."""
+    place, ran = released("gradescope")
+    assert "The zip holds solutions and hidden checks" in ran.out
+    root = tmp_path / "autograder"
+    for name in ("submission", "results"):
+        (root / name).mkdir(parents=True)
+    with zipfile.ZipFile(place / "autograder.zip") as archive:
+        archive.extractall(root / "source")
+        modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
+    assert {name for name, mode in modes.items() if mode & 0o111} == {"setup.sh", "run_autograder"}
+    shutil.copy(root / "source" / "run_autograder", root / "run_autograder")
+    command = root / "source" / "venv" / "bin" / "grader"
+    command.parent.mkdir(parents=True)
+    command.write_text(
+        f"#!/bin/sh\nexec '{sys.executable}' -c 'from grader.cli import main; main()' \"$@\"\n"
+    )
+    command.chmod(0o755)
+    return root
+
+
+def ran_autograder(root):
+    """What `run_autograder` ends in, and says."""
+    done = subprocess.run(
+        ["bash", root / "run_autograder"],
+        env={"PATH": "/usr/bin:/bin", "GRADER_AUTOGRADER": str(root), "HOME": str(root)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    path = root / "results" / "results.json"
+    return done, path.read_text("utf-8") if path.exists() else None
+
+
+def test_setup_installs_the_course_with_the_newest_python(autograder, tmp_path) -> None:
+    """Gradescope runs it as root on an image whose own Python may be too old."""
+    shutil.rmtree(autograder / "source" / "venv")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    tool = f"""\
+#!/bin/sh
+echo "$(basename "$0") $*" >> '{tmp_path}/calls'
+if [ "$1" = -m ]; then
+  mkdir -p "$3/bin"
+  cp "$0" "$3/bin/pip"
+  cp "$0" "$3/bin/grader"
+fi
+"""
+    for name in ("apt-get", "python3.11", "python3.12"):
+        (tools / name).write_text(tool)
+        (tools / name).chmod(0o755)
+    done = subprocess.run(
+        ["/bin/bash", autograder / "source" / "setup.sh"],
+        env={"PATH": f"{tools}:/usr/bin:/bin", "GRADER_AUTOGRADER": str(autograder)},
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[-3:] == [
+        f"python3.12 -m venv {autograder}/source/venv",
+        "pip install --constraint constraints.txt .",
+        "grader doctor",
+    ]
+    assert not [call for call in calls if call.startswith("apt-get")]
+
+
+@pytest.mark.slow
+def test_run_autograder_grades_and_its_results_are_read_back(autograder, folder, schemas) -> None:
+    """Files as students upload them: flat, in folders, in a zip, as a whole repository."""
+    right = (folder / "solutions" / "01_scores" / "scores.py").read_text("utf-8")
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w") as made:
+        made.writestr("repository/assignments/01_scores/scores.py", right)
+        made.writestr("repository/grader/other.py", "")
+    uploads = {
+        "flat": {"scores.py": UNSCALED.encode()},
+        "zip": {"work.zip": memory.getvalue()},
+    }
+    found = {}
+    for name, files in uploads.items():
+        shutil.rmtree(autograder / "submission")
+        (autograder / "submission").mkdir()
+        for inner, content in files.items():
+            (autograder / "submission" / inner).write_bytes(content)
+        done, text = ran_autograder(autograder)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("Sealed: ")
+        found[name] = schemas.gradescope(text)
+    assert {name: record["score"] for name, record in found.items()} == {"flat": 0.4, "zip": 2}
+    first = found["flat"]["tests"][0]
+    assert (first["name"], first["status"]) == ("01_scores/scores", "failed")
+    assert first["tags"] == ["scores-not-scaled"]
+    assert "This is a hidden check: its inputs are not shown." in first["output"]
+
+
+@pytest.mark.slow
+def test_a_submission_cannot_reach_what_the_autograder_holds(autograder, schemas) -> None:
+    """Solutions and hidden checks lie on the same machine; the seal keeps them unread."""
+    evil = (
+        "import glob\n"
+        f"found = glob.glob('{autograder}/source/course/solutions/*/*.py')\n"
+        "try:\n"
+        f"    text = open('{autograder}/source/course/solutions/01_scores/scores.py').read()\n"
+        "except OSError as error:\n"
+        "    text = type(error).__name__\n"
+        "def scores(queries, keys):\n"
+        "    raise ValueError(f'{text} {found}')\n"
+    )
+    (autograder / "submission" / "scores.py").write_text(evil)
+    (autograder / "submission" / "mixture.py").symlink_to(
+        autograder / "source" / "course" / "solutions" / "02_mixture" / "mixture.py"
+    )
+    done, text = ran_autograder(autograder)
+    assert done.returncode == 0
+    record = schemas.gradescope(text)
+    assert record["score"] == 0
+    assert "ValueError: PermissionError []" in record["tests"][0]["output"]
+
+
+@pytest.mark.slow
+def test_a_hand_in_with_nothing_to_read_is_told_so(autograder, schemas) -> None:
+    """A zero with words: Gradescope knows no other way."""
+    (autograder / "submission" / "notes.txt").write_text("later")
+    (autograder / "results" / "results.json").write_text("old")
+    done, text = ran_autograder(autograder)
+    assert done.returncode == 0
+    record = schemas.gradescope(text)
+    assert (record["score"], record["tests"]) == (0, [])
+
+
+def test_where_the_kernel_cannot_seal_it_says_so(
+    grader, autograder, folder, monkeypatch, schemas
+) -> None:
+    """To the student, too; and grades without."""
+    from grader.sessions import sealed
+
+    def refuse():
+        raise sealed.CannotSealError("This machine cannot seal student code (no Landlock).")
+
+    monkeypatch.setattr(sealed, "sealed_launcher", refuse)
+    (autograder / "submission" / "scores.py").write_text(UNSCALED)
+    ran = grader("gradescope", "--root", autograder)
+    assert ran.code == 0
+    assert ran.err == "This machine cannot seal student code (no Landlock).\n"
+    record = schemas.gradescope((autograder / "results" / "results.json").read_text("utf-8"))
+    assert record["output"].startswith("Graded without a seal: this machine's kernel does not")
+
+
+def test_when_the_grader_itself_fails_there_is_no_score(grader, autograder, folder) -> None:
+    """Gradescope then says that the autograder failed; an old result is not left lying."""
+    checks = folder / "tests" / "checks" / "01_scores" / "test_hidden.py"
+    checks.write_text(f"{checks.read_text('utf-8')}\n)\n", "utf-8")
+    (autograder / "submission" / "scores.py").write_text(UNSCALED)
+    (autograder / "results" / "results.json").write_text("old")
+    ran = grader("gradescope", "--root", autograder)
+    assert ran.code == 3
+    assert "Undecided: the grader itself failed; there is no score." in ran.err
+    assert not (autograder / "results" / "results.json").exists()
+
+
+def test_the_encoded_result_is_plain_base64(grader, work, folder) -> None:
+    """Outside of a job it is printed."""
+    ran = grader("check", "--submission", work(scores=UNSCALED), "--report", "github-legacy")
+    (line,) = [line for line in ran.lines if line.startswith("result=")]
+    assert json.loads(base64.b64decode(line.removeprefix("result=")))["version"] == 1
