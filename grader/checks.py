@@ -13,7 +13,8 @@ from grader.handle import Located, StudentOutcome, SubmissionHandle
 from grader.judging import Mismatch
 from grader.language import _
 from grader.messages import explain_difference, explain_failure
-from grader.model import CheckResult, Outcome, Visibility, Where
+from grader.model import CheckResult, Outcome, Picture, Visibility, Where
+from grader.pictures import picture_of
 from grader.places import place_of
 from grader.replay import Transcripts
 from grader.sessions.child import ChildSession
@@ -172,10 +173,16 @@ class CheckRun:
     ) -> None:
         self.conducts[check.id] = conduct
         outcome, message = conclude(check, conduct.raised, printed)
-        self._write(check, outcome, message, time.perf_counter() - started, where)
+        picture = self._picture(conduct.raised)
+        self._write(check, outcome, message, time.perf_counter() - started, where, picture)
         if check.ends_its_exercise(outcome):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
+
+    def _picture(self, error: BaseException | None) -> Picture | None:
+        if not isinstance(error, Mismatch):
+            return None
+        return picture_of(error.difference, error.calls, self.workbench.ledger)
 
     def _write(
         self,
@@ -184,6 +191,7 @@ class CheckRun:
         message: str,
         seconds: float,
         where: Where | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -194,6 +202,7 @@ class CheckRun:
             message=message,
             duration_s=round(seconds, 4),
             where=where,
+            picture=picture,
         )
 
 

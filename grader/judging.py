@@ -36,6 +36,9 @@ class Difference:
         summary: the difference in one sentence.
         hints: what may lie behind it, a sentence each.
         source: where the expected value is printed, "" when it is computed.
+        axes: names of the tensors' axes, in the language of the run.
+        atol: the absolute tolerance.
+        keys: the axes' names as checks give them.
     """
 
     what: str
@@ -44,6 +47,9 @@ class Difference:
     summary: str
     hints: tuple[str, ...] = ()
     source: str = ""
+    axes: tuple[str, ...] = ()
+    atol: float = REFERENCE_ATOL
+    keys: tuple[str, ...] = ()
 
 
 class Mismatch(AssertionError):
@@ -115,16 +121,17 @@ class Judge:
             source = _printed_in(document, place)
             atol = expected.atol if atol is None else atol
             expected = expected.tensor
-        named = [self.say(axis) for axis in axes]
-        found = compare(
-            actual, expected, REFERENCE_ATOL if atol is None else atol, named, any_dtype
-        )
+        atol = REFERENCE_ATOL if atol is None else atol
+        named = tuple(self.say(axis) for axis in axes)
+        found = compare(actual, expected, atol, named, any_dtype)
         if found is not None:
             summary, hints = found
             if actual is None and what == THE_RESULT:
                 hints = (*hints, _(NO_RETURN))
             words = _(THE_RESULT) if what == THE_RESULT else self.say(what)
-            difference = Difference(words, expected, actual, summary, hints, source)
+            difference = Difference(
+                words, expected, actual, summary, hints, source, named, atol, tuple(axes)
+            )
             raise Mismatch(difference, tuple(self.calls))
 
     def shape(
@@ -267,12 +274,17 @@ def _compare_tensor(
     mine, right = actual.to(wide), expected.to(wide)
     if math.isinf(atol):
         return None
-    wrong = ~((mine - right).abs() <= atol)  # NaN is wrong, too
-    wrong &= ~(mine == right)  # infinities of one sign are equal
-    wrong &= ~(mine.isnan() & right.isnan())
+    wrong = wrong_values(mine, right, atol)
     if not bool(wrong.any()):
         return None
     return _value_summary(mine, right, wrong, axes), tuple(value_hints(mine, right, atol))
+
+
+def wrong_values(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> torch.Tensor:
+    """Where two tensors of one shape differ: NaN does, infinities of one sign and two NaN do not."""
+    wrong = ~((actual - expected).abs() <= atol)
+    wrong &= ~(actual == expected)
+    return wrong & ~(actual.isnan() & expected.isnan())
 
 
 def _other_shape(actual: torch.Tensor, expected: torch.Tensor) -> str:

@@ -22,6 +22,9 @@ from grader.recording import write_recording
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
 
+PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
+"""What the package consists of; other files are leavings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Released:
@@ -121,7 +124,7 @@ def package_files() -> Iterator[Released]:
     """The grader itself."""
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".md", ".mo") or path.name == "py.typed":
+        if path.suffix in PACKAGED or path.name == "py.typed":
             inner = path.relative_to(package.parent).as_posix()
             yield Released(inner, path.read_bytes())
 

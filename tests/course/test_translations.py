@@ -54,7 +54,7 @@ ROOT = Path(__file__).parents[2]
 DOMAINS = (language.KIT, language.COURSE)
 CATALOGUES = [(domain, code) for domain in DOMAINS for code in TRANSLATIONS]
 KEPT = {
-    "placeholder": re.compile(r"\{[^{}]*\}"),
+    "placeholder": re.compile(r"\{[^{}]*\}|%\(\w+\)s"),
     "code": re.compile(r"`[^`]*`"),
     "formula": re.compile(r"\$[^$]*\$"),
     "quoted name": re.compile(r'"(?:Your[\w ]*|[a-z_]+)"'),
