@@ -42,7 +42,10 @@ SIGNS = {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
 def check(run: CheckedWork) -> Checked:
     """The job summary, where there is a job; else it is printed. Annotations are always."""
     text = "\n".join(
-        [*protection_lines(run.protection), *summary_lines(run.course.title, run.result)]
+        [
+            *protection_lines(run.protection),
+            *summary_lines(run.course.text(run.course.title), run.result),
+        ]
     )
     lines = annotations(run.result, run.folder, run.protection)
     path = run.environment.get(SUMMARY)
@@ -54,7 +57,7 @@ def check(run: CheckedWork) -> Checked:
 def grade(run: GradedClass) -> Iterator[File]:
     """A summary per student, and one of the class in a folder of its own."""
     for result in run.results:
-        lines = summary_lines(run.course.title, for_student(result))
+        lines = summary_lines(run.course.text(run.course.title), for_student(result))
         yield File(f"{result.student}.md", "\n".join(lines) + "\n")
     yield File("class/summary.md", "\n".join(class_lines(run)) + "\n")
 
@@ -159,7 +162,7 @@ def class_lines(run: GradedClass) -> list[str]:
     undecided = [text(result.student) for result in run.results if result.undecided]
     loud = [f"> [!CAUTION]\n> **Undecided: {', '.join(undecided)}**", ""] if undecided else []
     head = ["| student | score | exercises solved | known mistakes |", "|---|---|---:|---|"]
-    return [f"# {text(run.course.title)}", "", *loud, *head, *rows]
+    return [f"# {text(run.course.text(run.course.title))}", "", *loud, *head, *rows]
 
 
 def text(words: str) -> str:

@@ -149,7 +149,7 @@ def class_view(results: Sequence[Result], course: Course) -> ClassView:
     scores = [result.score for result in results if result.score is not None]
     submitted = sum(result.submitted for result in results)
     return ClassView(
-        course=course.title,
+        course=course.text(course.title),
         students=len(results),
         submitted=submitted,
         max_score=sum(assignment.max_score for assignment in course.assignments),

@@ -134,7 +134,7 @@ class StudentView:
 def student_view(result: Result, course: Course) -> StudentView:
     """What a student may see of their result: hidden checks keep their secrets."""
     result = for_student(result)
-    titles = {assignment.id: assignment.title for assignment in course.assignments}
+    titles = {assignment.id: course.text(assignment.title) for assignment in course.assignments}
     sections = tuple(
         _section(assignment, titles.get(assignment.id, assignment.id), course)
         for assignment in result.assignments
@@ -142,7 +142,7 @@ def student_view(result: Result, course: Course) -> StudentView:
     cards = [card for section in sections if not section.is_empty for card in section.cards]
     standings = [card.standing for section in sections for card in section.cards]
     return StudentView(
-        course=course.title,
+        course=course.text(course.title),
         student=clean(result.student, 120),
         submitted=result.submitted,
         undecided=result.undecided,
