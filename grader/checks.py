@@ -12,7 +12,8 @@ from grader.course import Exercise
 from grader.handle import Located, StudentOutcome, SubmissionHandle
 from grader.judging import Mismatch
 from grader.messages import explain_difference, explain_failure
-from grader.model import CheckResult, Outcome, Visibility, Where
+from grader.model import CheckResult, Outcome, Picture, Visibility, Where
+from grader.pictures import picture_of
 from grader.places import place_of
 from grader.replay import Transcripts
 from grader.sessions.child import ChildSession
@@ -171,9 +172,15 @@ class CheckRun:
     ) -> None:
         self.conducts[check.id] = conduct
         outcome, message = conclude(check, conduct.raised, printed)
-        self._write(check, outcome, message, time.perf_counter() - started, where)
+        picture = self._picture(conduct.raised)
+        self._write(check, outcome, message, time.perf_counter() - started, where, picture)
         if check.ends_its_exercise(outcome):
             self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"
+
+    def _picture(self, error: BaseException | None) -> Picture | None:
+        if not isinstance(error, Mismatch):
+            return None
+        return picture_of(error.difference, error.calls, self.workbench.ledger)
 
     def _write(
         self,
@@ -182,6 +189,7 @@ class CheckRun:
         message: str,
         seconds: float,
         where: Where | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -192,6 +200,7 @@ class CheckRun:
             message=message,
             duration_s=round(seconds, 4),
             where=where,
+            picture=picture,
         )
 
 

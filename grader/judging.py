@@ -30,6 +30,8 @@ class Difference:
         summary: the difference in one sentence.
         hints: what may lie behind it, a sentence each.
         source: where the expected value is printed, "" when it is computed.
+        axes: names of the tensors' axes.
+        atol: the absolute tolerance.
     """
 
     what: str
@@ -38,6 +40,8 @@ class Difference:
     summary: str
     hints: tuple[str, ...] = ()
     source: str = ""
+    axes: tuple[str, ...] = ()
+    atol: float = REFERENCE_ATOL
 
 
 class Mismatch(AssertionError):
@@ -96,12 +100,15 @@ class Judge:
             source = f"printed in document {document}, {place}"
             atol = expected.atol if atol is None else atol
             expected = expected.tensor
-        found = compare(actual, expected, REFERENCE_ATOL if atol is None else atol, axes, any_dtype)
+        atol = REFERENCE_ATOL if atol is None else atol
+        found = compare(actual, expected, atol, axes, any_dtype)
         if found is not None:
             summary, hints = found
             if actual is None and what == "the result":
                 hints = (*hints, NO_RETURN)
-            difference = Difference(what, expected, actual, summary, hints, source)
+            difference = Difference(
+                what, expected, actual, summary, hints, source, tuple(axes), atol
+            )
             raise Mismatch(difference, tuple(self.calls))
 
     def shape(
@@ -222,12 +229,17 @@ def _compare_tensor(
     mine, right = actual.to(wide), expected.to(wide)
     if math.isinf(atol):
         return None
-    wrong = ~((mine - right).abs() <= atol)  # NaN is wrong, too
-    wrong &= ~(mine == right)  # infinities of one sign are equal
-    wrong &= ~(mine.isnan() & right.isnan())
+    wrong = wrong_values(mine, right, atol)
     if not bool(wrong.any()):
         return None
     return _value_summary(mine, right, wrong, axes), tuple(value_hints(mine, right, atol))
+
+
+def wrong_values(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> torch.Tensor:
+    """Where two tensors of one shape differ: NaN does, infinities of one sign and two NaN do not."""
+    wrong = ~((actual - expected).abs() <= atol)
+    wrong &= ~(actual == expected)
+    return wrong & ~(actual.isnan() & expected.isnan())
 
 
 def _shape(tensor: torch.Tensor) -> str:

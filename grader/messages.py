@@ -25,6 +25,12 @@ def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> str:
     return "\n".join(lines)
 
 
+def lines_of_tensors(difference: Difference, calls: tuple[Call, ...]) -> tuple[int, int]:
+    """The lines of the explanation that show the tensors: the first, and the one after the last."""
+    first = len(call_lines(calls)) + 1
+    return first, first + len("\n".join(_side_by_side(difference)).splitlines())
+
+
 def _sentence(what: str) -> str:
     return f"{what}: " if what else ""
 

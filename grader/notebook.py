@@ -1,7 +1,8 @@
 """What a notebook's own cells call: an exercise's visible checks, and the student's earlier work.
 
-The messages are those of `grader check`. Student code and checks share the kernel's process here;
-the reference answers from a recording or from a process of its own.
+The messages are those of `grader check`, with the picture below them. Student code and checks
+share the kernel's process here; the reference answers from a recording or from a process of its
+own.
 """
 
 import sys
@@ -10,10 +11,12 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from grader.cli.render import plain_console, print_check
+from grader.cli.render import plain_console, print_check, worth_telling
 from grader.course import Assignment, Course, find_course, load_course
+from grader.drawing import first_difference
 from grader.errors import GraderError, UsageError
 from grader.grading import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
+from grader.model import Picture, Result
 from grader.results import points
 from grader.sessions.in_process import InProcessSession
 from grader.sources import Sources
@@ -43,11 +46,39 @@ def check_exercise(exercise_id: str) -> float | int:
     except GraderError as error:
         print(error)
         return 0
+    is_rich = _shows_html()
     console = plain_console()
     with console.capture() as shown:
-        print_check(result, console)
+        print_check(result, console, pictures=not is_rich)
     print(shown.get(), end="")
+    if is_rich:
+        _show(_first_pictures(result))
     return points(result.score) or 0
+
+
+def _shows_html() -> bool:
+    """Whether this is a notebook's kernel, which can show more than text."""
+    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return find is not None and hasattr(find(), "kernel")
+
+
+def _first_pictures(result: Result) -> list[Picture]:
+    """The picture of each exercise's first failure, where it has one."""
+    exercises = [e for assignment in result.assignments for e in assignment.exercises]
+    firsts = [check for exercise in exercises for check in worth_telling(exercise)[:1]]
+    return [check.picture for check in firsts if check.picture is not None]
+
+
+def _show(pictures: list[Picture]) -> None:
+    """Show pictures below the words: as HTML, or in words where that cannot be shown."""
+    if not pictures:
+        return
+    from IPython.display import display
+
+    from grader.reports.html.pages import pictures as page
+
+    words = "\n".join(first_difference(picture) for picture in pictures)
+    display({"text/html": page(pictures), "text/plain": words}, raw=True)  # type: ignore[no-untyped-call]
 
 
 @contextmanager

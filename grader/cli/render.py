@@ -11,6 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.cli.pictures import draw
+from grader.language import _
 from grader.model import (
     AssignmentResult,
     CheckResult,
@@ -36,7 +38,13 @@ SIGNS = {
 }
 WRONG = ("✗", "red")
 ALL_SHOWN = 3
-"""Of an exercise's failures, so many are shown in full; the others by their title."""
+"""Of an exercise's failures, so many are shown, the first with its picture; the others by title."""
+
+MOST_LINES = 16
+"""So many lines of a message are shown; below a picture, half as many: together, a screen."""
+
+BEFORE_PICTURE = 6
+"""Columns before a picture: fewer than before words, because pictures are wide."""
 
 
 def console(*, quiet: bool = False) -> Console:
@@ -57,34 +65,40 @@ def plain_console() -> Console:
     return Console(highlight=False, force_jupyter=False, force_terminal=False, width=100)
 
 
-def print_check(result: Result, out: Console) -> None:
-    """Show a student's own run: each exercise, and what to mend."""
+def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
+    """Show a student's own run: each exercise, and what to mend.
+
+    Args:
+        result: the run.
+        out: where to.
+        pictures: whether to draw them; where not, they are shown in another way.
+    """
     for assignment in result.assignments:
-        _print_assignment(out, assignment)
+        _print_assignment(out, assignment, pictures=pictures)
     _print_total(out, result)
 
 
-def _print_assignment(out: Console, assignment: AssignmentResult) -> None:
+def _print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bool) -> None:
     head = f"[bold]{assignment.id}[/]"
     source = f"  [dim]{escape(assignment.read_from or 'nothing was handed in')}[/]"
     out.print(f"{head}{source}")
     for note in assignment.notes:
         out.print(indented(Text(note, style="yellow"), 2))
     for exercise in assignment.exercises:
-        _print_exercise(out, exercise)
+        _print_exercise(out, exercise, pictures=pictures)
     out.print()
 
 
-def _print_exercise(out: Console, exercise: ExerciseResult) -> None:
+def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -> None:
     sign, style = exercise_sign(exercise)
     name = exercise.id.partition("/")[2]
     score = "?" if exercise.score is None else points(exercise.score)
     word = _word(exercise)
     tail = f"  [dim]{word}[/]" if word else ""
     out.print(f"  [{style}]{sign}[/] {name:<28} {score!s:>5} / {exercise.max_score}{tail}")
-    wrong = [check for check in exercise.checks if _worth_telling(check)]
-    for check in wrong[:ALL_SHOWN]:
-        _print_check(out, check)
+    wrong = worth_telling(exercise)
+    for number, check in enumerate(wrong[:ALL_SHOWN]):
+        _print_check(out, check, pictures=pictures and number == 0)
     for finding in exercise.findings:
         _print_finding(out, finding)
     if wrong and not exercise.findings and _was_judged(wrong):
@@ -127,20 +141,34 @@ def _word(exercise: ExerciseResult) -> str:
     return WORDS[first] if first in (Outcome.NOT_ATTEMPTED, Outcome.MISSING) else ""
 
 
-def _worth_telling(check: CheckResult) -> bool:
+def worth_telling(exercise: ExerciseResult) -> list[CheckResult]:
+    """The checks that have something to say."""
     silent = (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
-    return check.outcome not in silent
+    return [check for check in exercise.checks if check.outcome not in silent]
 
 
-def _print_check(out: Console, check: CheckResult) -> None:
+def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
     sign, style = SIGNS.get(check.outcome, WRONG)
     word = WORDS.get(check.outcome, "")
     head = Text(f"{sign} {check.title}", style=style)
     if word:
         head.append(f"  ({word})", style="dim")
     out.print(indented(head, 6))
-    for line in check.message.splitlines():
+    lines = check.message.splitlines()
+    first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
+    _print_lines(out, lines[:first])
+    if check.picture is not None and pictures:
+        for line in draw(check.picture, out, BEFORE_PICTURE):
+            out.print(indented(line, BEFORE_PICTURE))
+    _print_lines(out, lines[after:], MOST_LINES // 2)
+
+
+def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None:
+    for line in lines[:most]:
         out.print(indented(Text(line), 10))
+    if len(lines) > most:
+        more = _("… ({count} more lines)").format(count=len(lines) - most)
+        out.print(indented(Text(more, style="dim"), 10))
 
 
 def _print_total(out: Console, result: Result) -> None:

@@ -17,6 +17,9 @@ from grader.recording import write_recording
 
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
 
+PACKAGED = (".py", ".md", ".j2", ".css", ".js")
+"""What the package consists of; other files are leavings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Released:
@@ -95,7 +98,7 @@ def package_files() -> Iterator[Released]:
     """The grader itself."""
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".md") or path.name == "py.typed":
+        if path.suffix in PACKAGED or path.name == "py.typed":
             inner = path.relative_to(package.parent).as_posix()
             yield Released(inner, path.read_bytes())
 
