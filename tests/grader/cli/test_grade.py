@@ -318,7 +318,7 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     edit("solutions/01_scores/scores.py", "queries @ keys.T", "queries @ keys.nothing")
     edit("solutions/01_scores/misconceptions.toml", "queries @ keys.T", "queries @ keys.nothing")
     ran = grade()
-    assert (ran.code, ran.err) == (3, "UNDECIDED, the grader failed: ada, bo\n")
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
     assert rows(out)[1:] == [
         ["ada", "undecided", "6", "undecided", "1", "undecided"],
         ["bo", "undecided", "6", "undecided", "0", "0"],
@@ -336,7 +336,7 @@ def test_a_check_that_breaks_on_an_answer_touches_only_whom_it_judged(grade, out
         judge(value,"""
     edit("tests/checks/01_scores/test_hidden.py", old, new)
     ran = grade("--seed", "1")
-    assert (ran.code, ran.err) == (3, "UNDECIDED, the grader failed: bo\n")
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: bo", "")
     assert [row[:4] for row in rows(out)[1:]] == [
         ["ada", "6", "6", "2"],
         ["bo", "undecided", "6", "undecided"],
@@ -350,7 +350,7 @@ def test_checks_that_cannot_be_loaded_leave_everybody_undecided(grade, out, fold
     checks = folder / "tests" / "checks" / "01_scores" / path
     checks.write_text(f"{checks.read_text('utf-8')}\n)\n", "utf-8")
     ran = grade()
-    assert (ran.code, ran.err) == (3, "UNDECIDED, the grader failed: ada, bo\n")
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
     assert [row[:2] for row in rows(out)[1:]] == [
         ["ada", "undecided"],
         ["bo", "undecided"],
@@ -363,7 +363,7 @@ def test_an_exercise_without_checks_leaves_everybody_undecided(grade, out, folde
     for path in (folder / "tests" / "checks" / "01_scores").glob("test_*.py"):
         path.unlink()
     ran = grade()
-    assert (ran.code, ran.err) == (3, "UNDECIDED, the grader failed: ada, bo\n")
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
     assert [row[:4] for row in rows(out)[1:3]] == [
         ["ada", "undecided", "6", "undecided"],
         ["bo", "undecided", "6", "undecided"],
