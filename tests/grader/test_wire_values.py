@@ -21,6 +21,7 @@ from grader.wire import (
     Reference,
     Unpacker,
     Unsupported,
+    WireFault,
 )
 
 Travel = Callable[[object], Any]
