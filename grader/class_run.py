@@ -82,7 +82,7 @@ class ClassRun:
                     watcher.done(done.row)
             finally:
                 found = [rows[student.id] for student in self.students if student.id in rows]
-                if found:
+                if found:  # a run that could not begin leaves an earlier one's files alone
                     write_class(self.course, found, self.out)
         return found
 

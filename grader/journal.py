@@ -147,6 +147,7 @@ def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
 
 
 def _lock(file: IO[str], out: Path) -> None:
+    """Keep other runs out for as long as the file is open."""
     try:
         import fcntl
     except ImportError:  # Windows: two runs at a time are not told apart
@@ -154,6 +155,7 @@ def _lock(file: IO[str], out: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
+        file.close()
         raise UsageError(
             f"Another `grader grade` is writing to {out}. Wait for it, or give another --out."
         ) from error

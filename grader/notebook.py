@@ -58,6 +58,31 @@ def check_exercise(exercise_id: str) -> float | int:
     return points(result.score) or 0
 
 
+def _shows_html() -> bool:
+    """Whether this is a notebook's kernel, which can show more than text."""
+    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return find is not None and hasattr(find(), "kernel")
+
+
+def _first_pictures(result: Result) -> list[Picture]:
+    """The picture of each exercise's first failure, where it has one."""
+    exercises = [e for assignment in result.assignments for e in assignment.exercises]
+    firsts = [check for exercise in exercises for check in worth_telling(exercise)[:1]]
+    return [check.picture for check in firsts if check.picture is not None]
+
+
+def _show(pictures: list[Picture]) -> None:
+    """Show pictures below the words: as HTML, or in words where that cannot be shown."""
+    if not pictures:
+        return
+    from IPython.display import display
+
+    from grader.reports.html.pages import pictures as page
+
+    words = "\n".join(first_difference(picture) for picture in pictures)
+    display({"text/html": page(pictures), "text/plain": words}, raw=True)  # type: ignore[no-untyped-call]
+
+
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
     """Show on stdout what is written to stderr: nbgrader scores a cell that writes there 0."""
@@ -113,31 +138,6 @@ def _own_work(course: Course, assignment: Assignment, place: Path) -> Source | N
     keys = submission.readings[assignment.id].sources
     sources = (submission.sources[key] for key in keys)
     return next((s for s in sources if s.module == assignment.module), None)
-
-
-def _shows_html() -> bool:
-    """Whether this is a notebook's kernel, which can show more than text."""
-    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    return find is not None and hasattr(find(), "kernel")
-
-
-def _first_pictures(result: Result) -> list[Picture]:
-    """The picture of each exercise's first failure, where it has one."""
-    exercises = [e for assignment in result.assignments for e in assignment.exercises]
-    firsts = [check for exercise in exercises for check in worth_telling(exercise)[:1]]
-    return [check.picture for check in firsts if check.picture is not None]
-
-
-def _show(pictures: list[Picture]) -> None:
-    """Show pictures below the words: as HTML, or in words where that cannot be shown."""
-    if not pictures:
-        return
-    from IPython.display import display
-
-    from grader.reports.html.pages import pictures as page
-
-    words = "\n".join(first_difference(picture) for picture in pictures)
-    display({"text/html": page(pictures), "text/plain": words}, raw=True)  # type: ignore[no-untyped-call]
 
 
 @lru_cache(maxsize=1)

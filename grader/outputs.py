@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -143,9 +142,9 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file, whole or not at all; what a killed run left of it is overwritten."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.part")
     temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
     temporary.replace(path)
 

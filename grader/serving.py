@@ -9,6 +9,7 @@ import gc
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -202,7 +203,7 @@ def spawned(arguments: str) -> None:
 # A warm parent: torch is imported once, each submission is a fork of it.
 
 
-def warm_parent(descriptor: int, folder: str) -> None:
+def warm_parent(descriptor: int, folder: str, inside: str) -> None:
     """Fork a child for each request on the control socket, until that socket closes.
 
     A message is JSON: `{"fork": limits}` with the child's connection as a passed descriptor, or
@@ -211,7 +212,8 @@ def warm_parent(descriptor: int, folder: str) -> None:
 
     Args:
         descriptor: the control socket.
-        folder: an empty folder where children mount one of their own; removed at the end.
+        folder: the folder to make; removed at the end, also when the grader was killed.
+        inside: the folder to make in it, where children mount one of their own.
     """
     control = socket.socket(fileno=descriptor)
     _silence()
@@ -219,12 +221,13 @@ def warm_parent(descriptor: int, folder: str) -> None:
     gc.collect()
     gc.freeze()
     sealing.adopt_orphans()
-    control.send(b'{"ready": true}')
     try:
+        for path in (folder, inside):
+            os.mkdir(path, 0o700)  # noqa: PTH102 (no pathlib here)
+        control.send(b'{"ready": true}')
         _serve_forks(control)
-    finally:  # also when the grader was killed
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106 (no pathlib here)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _serve_forks(control: socket.socket) -> None:

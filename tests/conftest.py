@@ -3,7 +3,7 @@
 import base64
 import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,11 +95,3 @@ class Schemas:
 def schemas() -> Schemas:
     """The platforms' schemas."""
     return Schemas(ROOT / "tests" / "schemas")
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Any]:
-    """A headless Chromium, driven by Selenium; see `tests/browser.py`."""
-    from tests.browser import open_browser
-
-    yield from open_browser(tmp_path / "profile")

@@ -50,11 +50,15 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Open]:
-    """Opens a file as a page: how wide, dark or light, with or without scripts."""
+    """Opens a file or an address as a page: how wide, dark or light, with or without scripts."""
     contexts = []
 
     def open_page(
-        path: Path, size: tuple[int, int] = DESKTOP, *, dark: bool = False, scripts: bool = True
+        place: Path | str,
+        size: tuple[int, int] = DESKTOP,
+        *,
+        dark: bool = False,
+        scripts: bool = True,
     ) -> Visit:
         width, height = size
         context = chromium.new_context(
@@ -70,8 +74,9 @@ def visit(chromium: Any) -> Iterator[Open]:
         )
         made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
         made.page.on("request", lambda request: made.requests.append(request.url))
-        made.page.goto(path.as_uri())
-        made.requests.remove(path.as_uri())
+        address = place.as_uri() if isinstance(place, Path) else place
+        made.page.goto(address)
+        made.requests.remove(address)
         return made
 
     yield open_page
