@@ -49,6 +49,7 @@ golden: setup
 # How fast, against what: ratios taken in one run.
 bench: setup
 	$(BIN)/python tests/benchmarks/isolation.py
+	$(BIN)/python tests/benchmarks/throughput.py
 
 clean:
 	rm -rf build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
