@@ -1,5 +1,6 @@
 """Grades one submission: runs its checks, adds up its points."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -65,12 +66,26 @@ def grading_bench(course: Course, seed: str) -> Bench:
     return Bench(workbench, LiveCatalogue(workbench))
 
 
-def checking_bench(course: Course, *, apart: bool = False) -> Bench:
-    """What students check with: recordings, or the solutions where they are at hand."""
+def checking_bench(
+    course: Course, *, apart: bool = False, exercises: Collection[str] | None = None
+) -> Bench:
+    """What students check with: recordings, or the solutions where they are at hand.
+
+    Args:
+        course: the course.
+        apart: run solutions in a process of their own.
+        exercises: only what these need is read; everything unless given.
+    """
     if course.has_solutions:
         workbench = live_workbench(course, VISIBLE_SEED, apart=apart)
         return Bench(workbench, LiveCatalogue(workbench))
-    recordings = {a.id: read_recording(course.paths(a).recording) for a in course.assignments}
+    wanted = course.exercises if exercises is None else exercises
+    needed = {course.exercises[id_].assignment for id_ in wanted}
+    recordings = {
+        a.id: read_recording(course.paths(a).recording)
+        for a in course.assignments
+        if a.id in needed
+    }
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
     return Bench(recorded_workbench(course, recordings), RecordedCatalogue(known))
 

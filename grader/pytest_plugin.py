@@ -129,7 +129,7 @@ def collect(
     """
     collection = _Collection(course)
     files = _files(course, exercises, visibilities)
-    if not files:  # pytest would look for some
+    if not files:  # pytest would look for some itself
         return ()
     code = _run_pytest(collection, files)
     if collection.problems:

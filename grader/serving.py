@@ -218,8 +218,10 @@ def warm_parent(descriptor: int, folder: str, inside: str) -> None:
     control = socket.socket(fileno=descriptor)
     _silence()
     warm_up()
-    gc.collect()
+    if gc.isenabled():  # else this is a fork for one submission, and a collection takes longer
+        gc.collect()
     gc.freeze()
+    gc.enable()
     sealing.adopt_orphans()
     try:
         for path in (folder, inside):
@@ -228,6 +230,27 @@ def warm_parent(descriptor: int, folder: str, inside: str) -> None:
         _serve_forks(control)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def forked_parent(descriptor: int, folder: str, inside: str, environment: dict[str, str]) -> None:
+    """Be a warm parent in this fork of a process that has loaded nothing of the course; never return.
+
+    Args:
+        descriptor: the control socket.
+        folder: as for `warm_parent`.
+        inside: as for `warm_parent`.
+        environment: what is left of the environment.
+    """
+    try:
+        os.setsid()
+        _close_all_but(descriptor)
+        os.environ.clear()
+        os.environ.update(environment)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        warm_parent(descriptor, folder, inside)
+    finally:
+        os._exit(0)
 
 
 def _serve_forks(control: socket.socket) -> None:

@@ -1,5 +1,6 @@
 """`grader check`: a student's own run of the visible checks."""
 
+import gc
 import json
 import os
 import secrets
@@ -59,20 +60,24 @@ def check(
     Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
     as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
     """
-    from grader.cli.render import console, print_check, print_protection
-    from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
-    from grader.protected import protection
-    from grader.results import to_json
     from grader.submission import read_submission
 
     course = open_course(lang)
-    scope = Scope(course.select(targets), VISIBLE_CHECKS)
+    exercises = course.select(targets)
     given = submission or course.root / "assignments"
     read = read_submission(course, given, "me")
     if read.is_empty:
         raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=given))
-    session = _session(course, read, debug=debug)
-    bench = checking_bench(course, apart=debug)
+    with _nothing_collected():
+        # First of all, while nothing of the course is loaded.
+        session = _session(course, read, debug=debug)
+        from grader.cli.render import console, print_check, print_protection
+        from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
+        from grader.protected import protection
+        from grader.results import to_json
+
+    scope = Scope(exercises, VISIBLE_CHECKS)
+    bench = checking_bench(course, apart=debug, exercises=exercises)
     try:
         result = grade(bench, read, session, scope)
     finally:
@@ -134,14 +139,27 @@ def _quiet_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
     click.echo(f"::{token}::", err=err)
 
 
-def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
-    from grader.sessions.child import ChildSession
-    from grader.sessions.in_process import InProcessSession
-    from grader.sessions.launchers import default_launcher
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """No collections of garbage while torch is imported: they find none and take long."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
+
+def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
     if debug:
+        from grader.sessions.in_process import InProcessSession
+
         return InProcessSession(submission)
-    return ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
+    from grader.sessions.launchers import early_launcher
+
+    launcher = early_launcher()
+    from grader.sessions.child import ChildSession
+
+    return ChildSession(launcher, submission, course.limits, owns_launcher=True)
 
 
 def _exit_code(result: "Result", protected: "Protection | None") -> int:

@@ -201,7 +201,12 @@ class WarmParent:
         self.folder = f"{tempfile.gettempdir()}/submissions-{secrets.token_hex(8)}"
         self.inside = f"{self.folder}/inside"
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.process = subprocess.Popen(
+        self.process = self._run(theirs)
+        theirs.close()
+        self.ready = False
+
+    def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":
+        return subprocess.Popen(
             _command("warm_parent", theirs.fileno(), self.folder, self.inside),
             env=_environment(),
             stdin=subprocess.DEVNULL,
@@ -210,8 +215,6 @@ class WarmParent:
             pass_fds=(theirs.fileno(),),
             start_new_session=True,
         )
-        theirs.close()
-        self.ready = False
 
     def wait(self) -> None:
         """Wait until it is ready.
@@ -289,6 +292,55 @@ class WarmParent:
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class _Fork:
+    """A fork of this process, handled as a started program is."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.is_over = False
+
+    def kill(self) -> None:
+        """End it, if it has not ended."""
+        if not self.is_over:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        """Wait for its end."""
+        if not self.is_over:
+            os.waitpid(self.pid, 0)
+            self.is_over = True
+
+
+class ForkedParent(WarmParent):
+    """A warm parent that is a fork of this process, so that torch is imported once for both.
+
+    Make it before anything is loaded that student code must not see; a later one, in the place of
+    one that has ended, is a fresh interpreter.
+    """
+
+    def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":
+        if self.is_restarted:
+            return super()._run(theirs)
+        self.is_restarted = True
+        # Here, because it imports torch, which this module's other users may do without.
+        from grader.serving import forked_parent
+
+        pid = os.fork()
+        if pid == 0:
+            forked_parent(theirs.fileno(), self.folder, self.inside, _environment())
+        return _Fork(pid)
+
+    is_restarted = False
+
+
+def early_launcher() -> Launcher:
+    """The quickest launcher there is, for a process that has loaded nothing yet.
+
+    A fork of this process on Linux: what it has imported need not be imported twice.
+    """
+    return ForkedParent() if sys.platform == "linux" else SpawnLauncher()
 
 
 def default_launcher() -> Launcher:
