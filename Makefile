@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test quick check generate golden bench clean
+.PHONY: setup demo test quick check generate catalogues golden bench clean
 
 setup: $(STAMP)
 
@@ -28,15 +28,19 @@ check: setup
 
 # The same and the fast part of the tests.
 quick: check
-	$(BIN)/pytest -q -m "not slow"
+	$(BIN)/pytest -q -n auto --dist loadfile -m "not slow"
 
 # The same and every test.
 test: check
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto --dist loadfile
 
 # Write stubs and notebooks anew from the solutions.
 generate: setup
 	$(BIN)/grader generate
+
+# Bring the catalogues of translations up to date, and compile them.
+catalogues: setup
+	$(BIN)/grader catalogues
 
 # Write the golden results of the example class anew; read the difference before committing it.
 golden: setup
@@ -46,6 +50,7 @@ golden: setup
 bench: setup
 	$(BIN)/python tests/benchmarks/isolation.py
 	$(BIN)/python tests/benchmarks/watch.py
+	$(BIN)/python tests/benchmarks/throughput.py
 
 clean:
 	rm -rf build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -33,18 +33,16 @@ class Question:
 
     Args:
         mistakes: certain where there is one.
-        count: how many hints there are besides.
     """
 
     mistakes: tuple[Mistake, ...]
-    count: int
 
 
 Advice = Question | Hint
 
 
 def hints_of(course: Course, exercise: Exercise) -> tuple[str, ...]:
-    """The hints: from the author's file, or in a released copy from the recording.
+    """The hints in the language of the run: from the author's file, or from the recording.
 
     Raises:
         CourseError: when the author's file has a problem.
@@ -53,10 +51,12 @@ def hints_of(course: Course, exercise: Exercise) -> tuple[str, ...]:
     if course.has_solutions:
         from grader.hints import read_hints
 
-        return read_hints(assignment, course.paths(assignment).hints)[exercise.name]
-    from grader.recording import read_recording
+        hints = read_hints(assignment, course.paths(assignment).hints)
+    else:
+        from grader.recording import read_recording
 
-    return read_recording(course.paths(assignment).recording).hints[exercise.name]
+        hints = dict(read_recording(course.paths(assignment).recording).hints)
+    return tuple(course.text(hint) for hint in hints[exercise.name])
 
 
 def all_hints(hints: tuple[str, ...]) -> list[Hint]:
@@ -77,7 +77,7 @@ def next_advice(hints: tuple[str, ...], memory: Memory, exercise: Exercise) -> A
     findings: tuple[Finding, ...] = remembered.result.findings if remembered else ()
     for finding in findings:
         if not asked.issuperset(mistake.id for mistake in finding.candidates):
-            return Question(finding.candidates, len(hints))
+            return Question(finding.candidates)
     shown = all_hints(hints)
     return shown[min(memory.hints_shown(exercise.id), len(shown) - 1)]
 

@@ -125,7 +125,7 @@ class LiveCatalogue:
             tools = self.workbench.tools(handle, exercise, check.id, check.visibility)
             conduct = check.run(tools)
             conducts.append(conduct)
-            outcome, _ = conclude(check, conduct.raised, "")
+            outcome, _message = conclude(check, conduct.raised, "")
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):
                 break
         return conducts

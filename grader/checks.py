@@ -11,8 +11,10 @@ import pytest
 from grader.course import Exercise
 from grader.handle import Located, StudentOutcome, SubmissionHandle
 from grader.judging import Mismatch
+from grader.language import _
 from grader.messages import explain_difference, explain_failure
-from grader.model import CheckResult, Outcome, Visibility, Where
+from grader.model import CheckResult, Outcome, Picture, Visibility, Where
+from grader.pictures import picture_of
 from grader.places import place_of
 from grader.replay import Transcripts
 from grader.sessions.child import ChildSession
@@ -111,7 +113,7 @@ class CheckRun:
     def _run(self, check: Check) -> None:
         reason = self.blocked.get(check.exercise.id)
         if reason is not None:
-            self._write(check, Outcome.BLOCKED, f"Not run: {reason}", 0.0)
+            self._write(check, Outcome.BLOCKED, _("Not run: {reason}").format(reason=reason), 0.0)
             return
         started = time.perf_counter()
         self._listen()
@@ -125,7 +127,7 @@ class CheckRun:
                 self.submission, check.exercise, check.id, check.visibility
             )
         except Exception as error:  # whatever it is, it is not the student's
-            self._write(check, Outcome.ERROR, f"{OUR_FAULT}: {clean(repr(error))}", 0.0)
+            self._write(check, Outcome.ERROR, _our_fault(repr(error)), 0.0)
             return
         if self._remembers:
             # Where it was before the replay, in which its process may have died.
@@ -171,9 +173,16 @@ class CheckRun:
     ) -> None:
         self.conducts[check.id] = conduct
         outcome, message = conclude(check, conduct.raised, printed)
-        self._write(check, outcome, message, time.perf_counter() - started, where)
+        picture = self._picture(conduct.raised)
+        self._write(check, outcome, message, time.perf_counter() - started, where, picture)
         if check.ends_its_exercise(outcome):
-            self.blocked[check.exercise.id] = f"first this has to hold: {check.title}"
+            reason = _("first this has to hold: {title}").format(title=check.title)
+            self.blocked[check.exercise.id] = reason
+
+    def _picture(self, error: BaseException | None) -> Picture | None:
+        if not isinstance(error, Mismatch):
+            return None
+        return picture_of(error.difference, error.calls, self.workbench.ledger)
 
     def _write(
         self,
@@ -182,6 +191,7 @@ class CheckRun:
         message: str,
         seconds: float,
         where: Where | None = None,
+        picture: Picture | None = None,
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -192,10 +202,12 @@ class CheckRun:
             message=message,
             duration_s=round(seconds, 4),
             where=where,
+            picture=picture,
         )
 
 
-OUR_FAULT = "The grader itself failed on this check"
+def _our_fault(fault: str) -> str:
+    return _("The grader itself failed on this check: {fault}").format(fault=clean(fault))
 
 
 def conclude(check: Check, error: BaseException | None, printed: str) -> tuple[Outcome, str]:
@@ -211,10 +223,10 @@ def conclude(check: Check, error: BaseException | None, printed: str) -> tuple[O
     elif isinstance(error, AssertionError):
         outcome, message = Outcome.FAILED, clean(str(error)) or check.title
     else:
-        fault = f"{type(error).__name__}: {error}"
-        return Outcome.ERROR, f"{OUR_FAULT}: {clean(fault)}"
+        return Outcome.ERROR, _our_fault(f"{type(error).__name__}: {error}")
     if printed and outcome is not Outcome.NOT_ATTEMPTED:
-        message += f"\nYour code printed: {clean(printed.strip(), MAX_PRINTED)}"
+        template = _("Your code printed: {text}")
+        message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
     if check.is_remark and outcome is Outcome.FAILED:
         outcome = Outcome.REMARK
     return outcome, message

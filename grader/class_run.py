@@ -10,6 +10,7 @@ from grader.course import Course
 from grader.errors import UsageError
 from grader.handed_in import HandedIn, take_in
 from grader.journal import Journal, RunIdentity, earlier_seed, new_seed
+from grader.language import current
 from grader.orders import WorkOrder
 from grader.outputs import Row, Written, write_class, write_student
 from grader.versions import grader_hash, versions
@@ -63,10 +64,10 @@ class ClassRun:
                 "here."
             )
         seed = self.seed or earlier_seed(self.out) or new_seed()
-        order = WorkOrder(self.course.root, self.course.hash, seed, self.isolation)
-        identity = RunIdentity(
-            seed, order.course_hash, {**versions(), "grader": grader_hash()}, self.isolation
-        )
+        spoken = current()
+        order = WorkOrder(self.course.root, self.course.hash, seed, self.isolation, spoken)
+        used = {**versions(), "grader": grader_hash()}
+        identity = RunIdentity(seed, order.course_hash, used, self.isolation, spoken)
         with Journal(self.out, identity, self.force) as journal:
             prints = {s.id: fingerprint(self.course, s) for s in self.students}
             rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
@@ -81,7 +82,7 @@ class ClassRun:
                     watcher.done(done.row)
             finally:
                 found = [rows[student.id] for student in self.students if student.id in rows]
-                if found:
+                if found:  # a run that could not begin leaves an earlier one's files alone
                     write_class(self.course, found, self.out)
         return found
 

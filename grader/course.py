@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.errors import CourseError, UsageError
+from grader.language import COURSE, LANGUAGES, _, current, said
 from grader.manifest import Table, read_toml
 
 MANIFEST = "course.toml"
@@ -111,6 +112,7 @@ class Course:
     late: LateRule
     assignments: tuple[Assignment, ...]
     points: int | None = None
+    language: str = ""
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -126,6 +128,19 @@ class Course:
     def documents(self) -> Path:
         """The ledger of the tensors that the documents print."""
         return self.root / "tests" / "documents" / "printed_tensors.json"
+
+    @property
+    def translations(self) -> Path:
+        """The folder of the catalogues of the course's own texts."""
+        return self.root / "translations"
+
+    def text(self, message: str) -> str:
+        """A text of the course's own in the language of this run."""
+        return self.text_in(current(), message)
+
+    def text_in(self, language: str, message: str) -> str:
+        """A text of the course's own in a language; as it is where there is no translation."""
+        return said(self.translations, COURSE, language, message)
 
     @property
     def has_solutions(self) -> bool:
@@ -182,12 +197,12 @@ class Course:
             return (self.exercises[target],)
         found |= {id_: (e,) for id_, e in self.exercises.items() if e.name == target}
         if not found:
-            raise UsageError(
-                f"There is no assignment or exercise {target!r}.{self._nearest(target)}"
-            )
+            sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
+            raise UsageError(f"{sentence} {self._nearest(target)}")
         if len(found) > 1:
-            ids = " and ".join(found)
-            raise UsageError(f"{target!r} names more than one: {ids}. Write one in full.")
+            ids = _(" and ").join(found)
+            sentence = _("{target!r} names more than one: {ids}. Write one in full.")
+            raise UsageError(sentence.format(target=target, ids=ids))
         return next(iter(found.values()))
 
     def _nearest(self, target: str) -> str:
@@ -196,8 +211,8 @@ class Course:
         lowered = {name.lower(): name for name in names}
         close = difflib.get_close_matches(target.lower(), lowered, n=3, cutoff=0.5)
         if not close:
-            return f" The assignments are: {', '.join(self.by_id)}."
-        return f" Did you mean {' or '.join(lowered[name] for name in close)}?"
+            return _("The assignments are: {ids}.").format(ids=", ".join(self.by_id))
+        return _("Did you mean {names}?").format(names=_(" or ").join(lowered[n] for n in close))
 
 
 def find_course(start: Path) -> Path:
@@ -212,9 +227,12 @@ def find_course(start: Path) -> Path:
     for folder in candidates:
         if (folder / MANIFEST).is_file():
             return folder
-    looked = f"{COURSE_VARIABLE} says {given}, and" if given else f"Neither {start} nor above it"
-    found = "there is no course.toml there" if given else "there is a course.toml"
-    raise UsageError(f"{looked} {found}. Run the command inside the course's folder.")
+    looked = _("Neither {folder} nor above it there is a course.toml.").format(folder=start)
+    if given:
+        sentence = _("{variable} says {folder}, and there is no course.toml there.")
+        looked = sentence.format(variable=COURSE_VARIABLE, folder=given)
+    todo = _("Run the command inside the course's folder.")
+    raise UsageError(f"{looked} {todo}")
 
 
 def load_course(root: Path) -> Course:
@@ -261,6 +279,7 @@ def _course(root: Path, table: Table) -> Course:
         ),
         assignments=assignments,
         points=about.whole("points", least=1) if "points" in about.content else None,
+        language=about.choice("language", tuple(LANGUAGES), default=""),
     )
 
 

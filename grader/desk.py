@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from grader.course import Course, Exercise, Limits
 from grader.errors import GraderError
 from grader.grading import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
+from grader.language import _
 from grader.model import Result
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
@@ -22,8 +23,7 @@ from grader.sessions.launchers import (
     Launcher,
     SpawnedChild,
     SpawnLauncher,
-    WarmParent,
-    default_launcher,
+    early_launcher,
 )
 from grader.standing import Standing, remember
 from grader.submission import Submission
@@ -131,12 +131,12 @@ class Desk:
     Args:
         course: the course.
         tell: is given each verdict, in the run's own thread.
-        launcher: makes the child processes; as the system allows unless given.
+        launcher: makes the child processes.
     """
 
     course: Course
     tell: Callable[[Verdict], None]
-    launcher: Launcher | None = None
+    launcher: Launcher
     bench: Bench | None = None
     run: int = 0
     session: StoppableSession | None = None
@@ -167,8 +167,7 @@ class Desk:
         self.stop()
         if self.thread is not None:
             self.thread.join(END_SECONDS)
-        if self.launcher is not None:
-            self.launcher.close()
+        self.launcher.close()
         if self.bench is not None:
             self.bench.close()
 
@@ -187,7 +186,8 @@ class Desk:
             except GraderError as error:
                 self.tell(Verdict(run, None, str(error), is_last=True))
             except Exception as error:
-                fault = f"The grader itself failed: {type(error).__name__}: {error}"
+                fault = _("The grader itself failed: {reason}")
+                fault = fault.format(reason=f"{type(error).__name__}: {error}")
                 self.tell(Verdict(run, None, fault, is_last=True))
         if isinstance(self.launcher, AheadLauncher) and run == self.run:
             self.launcher.prepare()
@@ -196,8 +196,7 @@ class Desk:
         self, run: int, submission: Submission, batches: Sequence[Sequence[Exercise]]
     ) -> None:
         bench = self.bench = self.bench or checking_bench(self.course)
-        launcher = self.launcher = self.launcher or fast_launcher(self.course.limits)
-        session = self.session = StoppableSession(launcher, submission, self.course.limits)
+        session = self.session = StoppableSession(self.launcher, submission, self.course.limits)
         try:
             for position, batch in enumerate(batches, 1):
                 if run != self.run:
@@ -217,8 +216,8 @@ def checked(now: Standing, exercises: Sequence[Exercise]) -> Standing:
         GraderFault: when the grader itself fails.
     """
     scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
-    bench = checking_bench(now.course)
-    launcher = default_launcher()
+    launcher = early_launcher()
+    bench = checking_bench(now.course, exercises=scope.exercises)
     session = ChildSession(launcher, now.submission, now.course.limits, owns_launcher=True)
     try:
         result = grade(bench, now.submission, session, scope)
@@ -230,5 +229,8 @@ def checked(now: Standing, exercises: Sequence[Exercise]) -> Standing:
 
 
 def fast_launcher(limits: Limits) -> Launcher:
-    """A warm parent on Linux; elsewhere an interpreter that is started ahead."""
-    return WarmParent() if sys.platform == "linux" else AheadLauncher(limits)
+    """A warm parent on Linux; elsewhere an interpreter that is started ahead.
+
+    Make it while this process has one thread and nothing of the course: there it is a fork.
+    """
+    return early_launcher() if sys.platform == "linux" else AheadLauncher(limits)

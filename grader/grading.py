@@ -1,5 +1,6 @@
 """Grades one submission: runs its checks, adds up its points."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -8,7 +9,8 @@ from grader.checks import Check, CheckRun, Conduct
 from grader.course import Assignment, Course, Exercise
 from grader.draw import VISIBLE_SEED
 from grader.handle import SubmissionHandle
-from grader.model import AssignmentResult, ExerciseResult, Result, Visibility
+from grader.language import _, ngettext
+from grader.model import AssignmentResult, ExerciseResult, Finding, Mistake, Result, Visibility
 from grader.pytest_plugin import collect
 from grader.recording import read_recording
 from grader.replay import Transcripts
@@ -64,12 +66,26 @@ def grading_bench(course: Course, seed: str) -> Bench:
     return Bench(workbench, LiveCatalogue(workbench))
 
 
-def checking_bench(course: Course, *, apart: bool = False) -> Bench:
-    """What students check with: recordings, or the solutions where they are at hand."""
+def checking_bench(
+    course: Course, *, apart: bool = False, exercises: Collection[str] | None = None
+) -> Bench:
+    """What students check with: recordings, or the solutions where they are at hand.
+
+    Args:
+        course: the course.
+        apart: run solutions in a process of their own.
+        exercises: only what these need is read; everything unless given.
+    """
     if course.has_solutions:
         workbench = live_workbench(course, VISIBLE_SEED, apart=apart)
         return Bench(workbench, LiveCatalogue(workbench))
-    recordings = {a.id: read_recording(course.paths(a).recording) for a in course.assignments}
+    wanted = course.exercises if exercises is None else exercises
+    needed = {course.exercises[id_].assignment for id_ in wanted}
+    recordings = {
+        a.id: read_recording(course.paths(a).recording)
+        for a in course.assignments
+        if a.id in needed
+    }
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
     return Bench(recorded_workbench(course, recordings), RecordedCatalogue(known))
 
@@ -92,13 +108,22 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
             score=exercise_score(exercise.points, outcomes[exercise.id]),
             max_score=exercise.points,
             checks=outcomes[exercise.id],
-            findings=findings(bench.catalogue, exercise, checks, run.conducts),
+            findings=_in_words(course, findings(bench.catalogue, exercise, checks, run.conducts)),
         )
         for exercise in scope.exercises.values()
     }
     if Visibility.HIDDEN in scope.visibilities:
         submission = submission.with_defects_told()
     return add_up(workbench, submission, session.isolation, exercises)
+
+
+def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings in the language of the run; they were made, and compared, in the source's."""
+    return tuple(Finding(tuple(_worded(course, m) for m in f.candidates)) for f in found)
+
+
+def _worded(course: Course, mistake: Mistake) -> Mistake:
+    return Mistake(mistake.id, course.text(mistake.symptom), course.text(mistake.question))
 
 
 def add_up(
@@ -141,8 +166,7 @@ def _assignment(
     notes, score = reading.notes, total(exercise.score for exercise in exercises)
     if late and score is not None:
         factor = late_factor(late, course.late)
-        off = f"{100 - 100 * factor} percent taken off" if factor != 1 else "nothing taken off"
-        notes = (*notes, f"{late} {'day' if late == 1 else 'days'} late: {off}.")
+        notes = (*notes, _late_note(late, 100 - 100 * factor))
         score = rounded(Fraction(score) * factor)
     return AssignmentResult(
         id=assignment.id,
@@ -153,6 +177,14 @@ def _assignment(
         notes=notes,
         days_late=late,
     )
+
+
+def _late_note(days: int, percent: Fraction) -> str:
+    off = _("nothing taken off")
+    if percent:
+        off = _("{percent} percent taken off").format(percent=percent)
+    template = ngettext("{days} day late: {off}.", "{days} days late: {off}.", days)
+    return template.format(days=days, off=off)
 
 
 def not_submitted(workbench: Workbench, student: str) -> Result:

@@ -15,6 +15,7 @@ import torch
 
 from grader.course import Assignment, Exercise, Limits
 from grader.errors import GraderFault
+from grader.language import _
 from grader.model import Outcome
 from grader.sessions.base import OwnFrame, Session
 from grader.submission import Submission
@@ -63,6 +64,7 @@ class Failure:
         own: whether that line raised the exception itself.
         loading: the first thing that went wrong when the file was loaded, for a missing name.
         similar: names the student defined that look like the missing one.
+        is_told: whether the message is a sentence of ours that tells everything.
     """
 
     kind: str
@@ -73,6 +75,7 @@ class Failure:
     own: bool = False
     loading: "Failure | None" = None
     similar: tuple[str, ...] = ()
+    is_told: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -225,7 +228,8 @@ class SubmissionHandle:
         for key in reading.sources:
             problem = self.submission.sources[key].problem
             if problem:
-                failure = Failure("missing", message=f"{key} cannot be read: {problem}")
+                sentence = _("{file} cannot be read: {problem}").format(file=key, problem=problem)
+                failure = Failure("missing", message=sentence, is_told=True)
                 first = first or Located(key, failure, readable=False)
                 continue
             opened = self._open(key)
@@ -343,7 +347,7 @@ class StudentHandle:
         if cotangent is None:
             return answer
         if answer.gradients is None:
-            raise self._outcome(Failure("crashed", message="its process left out the gradients"))
+            raise self._outcome(Failure("crashed", message=_("its process left out the gradients")))
         names = [*map(str, range(len(args))), *kwargs]
         complete = {name: answer.gradients.arguments.get(name) for name in names}
         gradients = Gradients(answer.gradients.parameters, complete)
@@ -385,7 +389,7 @@ class StudentHandle:
             raise self._outcome(Failure("crashed", message=_no_answer(error))) from None
         loose, aliases = frame.header.get("loose"), frame.header.get("aliases")
         if not _is_texts(loose) or not _is_lists(aliases):
-            raise self._outcome(Failure("crashed", message="its state is no state"))
+            raise self._outcome(Failure("crashed", message=_("its state is no state")))
         return State(
             parameters=_tensors(parameters),
             buffers=_tensors(buffers),
@@ -406,7 +410,8 @@ class StudentHandle:
         frame = self._ask(header, packer.payload())
         report, not_given = frame.header.get("report"), frame.header.get("not_given")
         if not _is_texts(report) or not isinstance(not_given, list):
-            raise self._outcome(Failure("crashed", message="its report on loading is no report"))
+            sentence = _("its report on loading is no report")
+            raise self._outcome(Failure("crashed", message=sentence))
         return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given))
 
     # How requests are made and answers read.
@@ -513,7 +518,8 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _no_answer(error: WireFault) -> str:
-    return f"its process answered with something that is no answer: {error}"
+    template = _("its process answered with something that is no answer: {error}")
+    return template.format(error=error)
 
 
 def _gradients(value: object) -> Gradients | None:
@@ -550,7 +556,7 @@ def _failure(content: Any, *, is_ours: bool = False) -> Failure:
     """
     kinds = OUTCOMES if is_ours else TOLD_BY_SERVANTS
     if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
-        return Failure("crashed", message="its process told of a failure in no known way")
+        return Failure("crashed", message=_("its process told of a failure in no known way"))
     bases = content.get("bases")
     return Failure(
         kind=content["kind"],

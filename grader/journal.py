@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from grader.errors import UsageError
+from grader.language import SOURCE
 from grader.outputs import Row, feedback_path, record_path, row_from
 
 FORMAT = "attention-course/run/1"
@@ -29,12 +30,14 @@ class RunIdentity:
         course_hash: of the course.
         versions: of the grader, Python and torch.
         isolation: how student code is kept apart, "sealed" or "process".
+        language: what students are told in.
     """
 
     seed: str
     course_hash: str
     versions: Mapping[str, str]
     isolation: str
+    language: str = SOURCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,7 @@ def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
 
 
 def _lock(file: IO[str], out: Path) -> None:
+    """Keep other runs out for as long as the file is open."""
     try:
         import fcntl
     except ImportError:  # Windows: two runs at a time are not told apart
@@ -151,6 +155,7 @@ def _lock(file: IO[str], out: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
+        file.close()
         raise UsageError(
             f"Another `grader grade` is writing to {out}. Wait for it, or give another --out."
         ) from error

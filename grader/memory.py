@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.language import current
 from grader.model import ExerciseResult
 from grader.outputs import write_text
 from grader.results import exercise_from, exercise_record
@@ -60,7 +61,7 @@ class Memory:
 
     def results(self) -> dict[str, Remembered]:
         """The last result of each exercise that was ever checked, by id."""
-        found = {id_: _remembered(entry) for id_, entry in self._part("results").items()}
+        found = {id_: _remembered(entry) for id_, entry in self._part(_results()).items()}
         return {id_: entry for id_, entry in found.items() if entry is not None}
 
     def remember_hint(self, exercise: str, shown: int) -> bool:
@@ -77,7 +78,7 @@ class Memory:
             id_: {"key": entry.key, "exercise": exercise_record(entry.result)}
             for id_, entry in results.items()
         }
-        return self._write("results", entries)
+        return self._write(_results(), entries)
 
     def _part(self, name: str) -> dict[str, Any]:
         part = self._everything().get(name)
@@ -98,6 +99,11 @@ class Memory:
         except OSError:
             return False
         return True
+
+
+def _results() -> str:
+    """The part that results lie in: a language has its own, because they hold messages."""
+    return f"results {current()}"
 
 
 def _remembered(entry: object) -> Remembered | None:

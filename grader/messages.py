@@ -6,37 +6,51 @@ import torch
 
 from grader.handle import Call, Failure, Place
 from grader.judging import Difference
+from grader.language import _
 from grader.text import clean
 from grader.wire import Reference
 
 SMALL = 49
 """A tensor of up to so many values is shown in full."""
 
+ENDS = (".", "?", "!", "。", "？", "！")
+
 
 def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> str:
     """What was called, what was expected, what came back, where they first differ."""
     lines = [*call_lines(calls)]
-    sentence = f"{_sentence(difference.what)}{difference.summary}"
-    end = "" if sentence.endswith((".", "?", "!")) else "."
-    lines.append(f"{sentence[:1].upper()}{sentence[1:]}{end}")
+    lines.append(_sentence(difference))
     if isinstance(difference.expected, torch.Tensor):
         lines += _side_by_side(difference)
     lines += [clean(hint) for hint in difference.hints]
     return "\n".join(lines)
 
 
-def _sentence(what: str) -> str:
-    return f"{what}: " if what else ""
+def lines_of_tensors(difference: Difference, calls: tuple[Call, ...]) -> tuple[int, int]:
+    """The lines of the explanation that show the tensors: the first, and the one after the last."""
+    first = len(call_lines(calls)) + 1
+    return first, first + len("\n".join(_side_by_side(difference)).splitlines())
+
+
+def _sentence(difference: Difference) -> str:
+    sentence = difference.summary
+    if difference.what:
+        template = _("{what}: {difference}")
+        sentence = template.format(what=difference.what, difference=difference.summary)
+    end = "" if sentence.endswith(ENDS) else _(".")
+    return f"{sentence[:1].upper()}{sentence[1:]}{end}"
 
 
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
     if not 1 < expected.numel() <= SMALL:
         return []
-    source = f" ({difference.source})" if difference.source else ""
-    lines = [f"expected{source}", _indented(show(expected))]
+    head = _("expected")
+    if difference.source:
+        head = _("expected ({source})").format(source=difference.source)
+    lines = [head, _indented(show(expected))]
     if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
-        lines += ["received", _indented(show(actual))]
+        lines += [_("received"), _indented(show(actual))]
     return lines
 
 
@@ -89,41 +103,64 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
     """Why a request did not end well, in words and with the student's own line."""
     match failure.kind:
         case "not_attempted":
-            return f"{name} is not attempted yet: the stub's NotImplementedError is still there."
+            sentence = _(
+                "{name} is not attempted yet: the stub's NotImplementedError is still there."
+            )
+            return sentence.format(name=name)
         case "missing":
             return _missing(failure, name)
         case "blocked":
             return _blocked(failure)
         case "exception":
-            lines = [*call_lines(calls), f"It raised {_exception(failure)}", *_place(failure.place)]
+            lines = [*call_lines(calls), _raised(failure), *_place(failure.place)]
             return "\n".join([*lines, *_exception_hints(failure, name)])
         case "timeout":
-            who = "It" if calls else "Loading your file"
-            lines = [*call_lines(calls), f"{who} took too long{_because(failure)}."]
-            return "\n".join([*lines, *_place(failure.place), "Is there a loop that never ends?"])
+            lines = [*call_lines(calls), _took_too_long(failure, is_loading=not calls)]
+            question = _("Is there a loop that never ends?")
+            return "\n".join([*lines, *_place(failure.place), question])
         case "no_instance":
-            lines = [*call_lines(calls)]
-            return "\n".join([*lines, f"{name} does not make an instance of a class."])
+            sentence = _("{name} does not make an instance of a class.").format(name=name)
+            return "\n".join([*call_lines(calls), sentence])
         case "out_of_memory":
-            lines = [*call_lines(calls), "It asked for more memory than a submission may use."]
-            return "\n".join([*lines, *_place(failure.place)])
+            sentence = _("It asked for more memory than a submission may use.")
+            return "\n".join([*call_lines(calls), sentence, *_place(failure.place)])
         case _:
-            lines = [*call_lines(calls), f"The check could not finish{_because(failure)}."]
-            return "\n".join([*lines, *_place(failure.place)])
+            return "\n".join([*call_lines(calls), _unfinished(failure), *_place(failure.place)])
 
 
 def _blocked(failure: Failure) -> str:
     if failure.loading is None:
-        return f"It needs {clean(failure.message, 100)}, which is not written yet."
-    lines = [f"{clean(failure.message)}."]
+        sentence = _("It needs {name}, which is not written yet.")
+        return sentence.format(name=clean(failure.message, 100))
+    lines = [_ended(clean(failure.message))]
     if failure.loading.type:
-        lines.append(f"It raised {_exception(failure.loading)}")
+        lines.append(_raised(failure.loading))
     return "\n".join([*lines, *_place(failure.place)])
 
 
-def _because(failure: Failure) -> str:
-    text = "" if failure.message == "out of time" else clean(failure.message, 200)
-    return f": {text}" if text else ""
+def _ended(sentence: str) -> str:
+    return _("{sentence}.").format(sentence=sentence)
+
+
+def _raised(failure: Failure) -> str:
+    return _("It raised {exception}").format(exception=_exception(failure))
+
+
+def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
+    reason = "" if failure.message == "out of time" else clean(failure.message, 200)
+    if not reason:
+        return _("Loading your file took too long.") if is_loading else _("It took too long.")
+    template = _("It took too long: {reason}.")
+    if is_loading:
+        template = _("Loading your file took too long: {reason}.")
+    return template.format(reason=reason)
+
+
+def _unfinished(failure: Failure) -> str:
+    if failure.message in ("", "out of time"):
+        return _("The check could not finish.")
+    reason = clean(failure.message, 200)
+    return _("The check could not finish: {reason}.").format(reason=reason)
 
 
 def _exception(failure: Failure) -> str:
@@ -134,28 +171,29 @@ def _exception(failure: Failure) -> str:
 def _place(place: Place | None) -> list[str]:
     if place is None:
         return []
-    cell = f", cell {place.cell}" if place.cell is not None else ""
-    return [
-        f"  at {clean(place.file, 120)}{cell}, line {place.line}:",
-        f"    {clean(place.text, 200)}",
-    ]
+    template = _("at {file}, line {line}:")
+    if place.cell is not None:
+        template = _("at {file}, cell {cell}, line {line}:")
+    where = template.format(file=clean(place.file, 120), cell=place.cell, line=place.line)
+    return [f"  {where}", f"    {clean(place.text, 200)}"]
 
 
 def _missing(failure: Failure, name: str) -> str:
     if not failure.message:
-        return f"Nothing was handed in for {name}."
-    if " " in failure.message:  # the file itself could not be read
-        return f"{clean(failure.message)}."
+        return _("Nothing was handed in for {name}.").format(name=name)
+    if failure.is_told:  # the file itself could not be read
+        return _ended(clean(failure.message))
     name = clean(failure.message, 80)
-    lines = [f"{name} is not defined."]
+    lines = [_("{name} is not defined.").format(name=name)]
     if failure.similar:
-        lines.append(f"Did you mean {name} when you wrote {clean(failure.similar[0], 80)}?")
+        question = _("Did you mean {name} when you wrote {similar}?")
+        lines.append(question.format(name=name, similar=clean(failure.similar[0], 80)))
     if failure.loading is not None:
         place = failure.loading.place
-        in_cell = place is not None and place.cell is not None
-        what = "A cell failed" if in_cell else "Loading the file stopped early"
-        lines.append(f"{what}: {_exception(failure.loading)}")
-        lines += _place(failure.loading.place)
+        template = _("Loading the file stopped early: {exception}")
+        if place is not None and place.cell is not None:
+            template = _("A cell failed: {exception}")
+        lines += [template.format(exception=_exception(failure.loading)), *_place(place)]
     return "\n".join(lines)
 
 
@@ -163,14 +201,14 @@ def _exception_hints(failure: Failure, name: str) -> list[str]:
     """What a misspelt special method or a wrong signature looks like from outside."""
     message = failure.message
     if failure.type == "NotImplementedError" and "forward" in message:
-        return ["Its `forward` was not found. Is the method's name spelt exactly `forward`?"]
+        return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]
     if "cannot assign" in message and "before Module.__init__" in message:
-        return ["`super().__init__()` has to come first in `__init__`."]
+        return [_("`super().__init__()` has to come first in `__init__`.")]
     if failure.type == "TypeError" and not failure.own and "argument" in message:
-        hints = [f"Are the parameters of {name} the same as in the stub?"]
+        hints = [_("Are the parameters of {name} the same as in the stub?").format(name=name)]
         if "takes no arguments" in message or "__init__() takes 1 positional" in message:
-            hints.append("Is `__init__` spelt exactly so, with two underscores on each side?")
+            hints.append(_("Is `__init__` spelt exactly so, with two underscores on each side?"))
         return hints
     if failure.type == "AttributeError" and "object has no attribute" in message:
-        return ["Is the attribute set in `__init__`, and `__init__` spelt exactly so?"]
+        return [_("Is the attribute set in `__init__`, and `__init__` spelt exactly so?")]
     return []

@@ -29,6 +29,59 @@ class Visibility(StrEnum):
     HIDDEN = "hidden"
 
 
+Number = float | str
+"""A number that JSON can hold: NaN and the infinities are the texts "nan", "inf" and "-inf"."""
+
+Rows = tuple[tuple[Number, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One side of a picture: what its positions stand for.
+
+    Args:
+        name: what a position is, like "query"; "" where nothing is known of it.
+        start: the position of the first one shown.
+        size: how many there are in the whole tensor.
+        labels: a word for each one shown, or none at all.
+    """
+
+    name: str
+    start: int
+    size: int
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Two tensors side by side, around the first value in which they differ.
+
+    Args:
+        what: what was compared, in words.
+        expected: at most `MOST_SHOWN` rows of as many numbers; a vector is a single row.
+        received: as many.
+        differs: which of them differ.
+        first: row and column of the first difference, among those shown.
+        rows: what the rows are.
+        columns: what the columns are.
+        slice: name and position of each axis before those two, like ("batch entry", 0).
+        source: where the expected values are printed, "" when they are computed.
+        lines: the lines of the message that show the same as text: the first, and the one after
+            the last.
+    """
+
+    what: str
+    expected: Rows
+    received: Rows
+    differs: tuple[tuple[bool, ...], ...]
+    first: tuple[int, int]
+    rows: Axis
+    columns: Axis
+    slice: tuple[tuple[str, int], ...] = ()
+    source: str = ""
+    lines: tuple[int, int] = (0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
     """A line of the student's own.
@@ -55,6 +108,7 @@ class CheckResult:
         message: what the student reads; empty when the check passed.
         duration_s: seconds.
         where: the line it is about, where one is known; None when the check passed.
+        picture: expected and received side by side, where two tensors of a shape differ.
     """
 
     id: str
@@ -65,6 +119,7 @@ class CheckResult:
     message: str
     duration_s: float
     where: Where | None = None
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)

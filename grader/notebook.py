@@ -1,7 +1,8 @@
 """What a notebook's own cells call: an exercise's visible checks, and the student's earlier work.
 
-The messages are those of `grader check`. Student code and checks share the kernel's process here;
-the reference answers from a recording or from a process of its own.
+The messages are those of `grader check`, with the picture below them. Student code and checks
+share the kernel's process here; the reference answers from a recording or from a process of its
+own.
 """
 
 import sys
@@ -10,10 +11,14 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from grader.cli.render import plain_console, print_check
+from grader import language
+from grader.cli.render import plain_console, print_check, worth_telling
 from grader.course import Assignment, Course, find_course, load_course
+from grader.drawing import first_difference
 from grader.errors import GraderError, UsageError
 from grader.grading import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
+from grader.language import _
+from grader.model import Picture, Result
 from grader.results import points
 from grader.sessions.in_process import InProcessSession
 from grader.sources import Sources
@@ -43,11 +48,39 @@ def check_exercise(exercise_id: str) -> float | int:
     except GraderError as error:
         print(error)
         return 0
+    is_rich = _shows_html()
     console = plain_console()
     with console.capture() as shown:
-        print_check(result, console)
+        print_check(result, console, pictures=not is_rich)
     print(shown.get(), end="")
+    if is_rich:
+        _show(_first_pictures(result))
     return points(result.score) or 0
+
+
+def _shows_html() -> bool:
+    """Whether this is a notebook's kernel, which can show more than text."""
+    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return find is not None and hasattr(find(), "kernel")
+
+
+def _first_pictures(result: Result) -> list[Picture]:
+    """The picture of each exercise's first failure, where it has one."""
+    exercises = [e for assignment in result.assignments for e in assignment.exercises]
+    firsts = [check for exercise in exercises for check in worth_telling(exercise)[:1]]
+    return [check.picture for check in firsts if check.picture is not None]
+
+
+def _show(pictures: list[Picture]) -> None:
+    """Show pictures below the words: as HTML, or in words where that cannot be shown."""
+    if not pictures:
+        return
+    from IPython.display import display
+
+    from grader.reports.html.pages import pictures as page
+
+    words = "\n".join(first_difference(picture) for picture in pictures)
+    display({"text/html": page(pictures), "text/plain": words}, raw=True)  # type: ignore[no-untyped-call]
 
 
 @contextmanager
@@ -79,13 +112,16 @@ def use_own(assignment_id: str) -> None:
         places.append(here.parents[2] / "submitted" / here.parent.name)
     try:
         course = load_course(find_course(here))
+        language.use(language.resolve(None, course.language))
         assignment = course.by_id[course.select((assignment_id,)).popitem()[1].assignment]
         found = next(filter(None, (_own_work(course, assignment, p) for p in places)), None)
         if found is None:
-            raise UsageError(
-                f"Your assignment {assignment.id} is not here, and this notebook builds on it. Put "
-                f"your {assignment.module}.py or {assignment.module}.ipynb beside this notebook."
+            sentence = _(
+                "Your assignment {assignment} is not here, and this notebook builds on it. Put "
+                "your {module}.py or {module}.ipynb beside this notebook."
             )
+            names = {"assignment": assignment.id, "module": assignment.module}
+            raise UsageError(sentence.format(**names))
     except GraderError as error:
         print(error)
         return
@@ -107,6 +143,7 @@ def _own_work(course: Course, assignment: Assignment, place: Path) -> Source | N
 @lru_cache(maxsize=1)
 def _bench(root: Path) -> tuple[Course, Bench]:
     course = load_course(root)
+    language.use(language.resolve(None, course.language))
     return course, checking_bench(course, apart=True)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.errors import SubmissionError
+from grader.language import _
 
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
@@ -37,7 +38,8 @@ def code_cells(data: bytes) -> tuple[Cell, ...]:
     )
     size = sum(len(cell.text) for cell in code)
     if size > MAX_CODE_CHARACTERS:
-        raise SubmissionError(f"it has {size} characters of code; {MAX_CODE_CHARACTERS} are read")
+        sentence = _("it has {size} characters of code; {most} are read")
+        raise SubmissionError(sentence.format(size=size, most=MAX_CODE_CHARACTERS))
     return code
 
 
@@ -49,23 +51,25 @@ def cells_of(data: bytes) -> list[Any]:
     """
     cells = _cells(_document(data))
     if len(cells) > MAX_CELLS:
-        raise SubmissionError(f"it has {len(cells)} cells; at most {MAX_CELLS} are read")
+        sentence = _("it has {size} cells; at most {most} are read")
+        raise SubmissionError(sentence.format(size=len(cells), most=MAX_CELLS))
     return cells
 
 
 def _document(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
-        raise SubmissionError(f"it has {len(data)} bytes; at most {MAX_BYTES} are read")
+        sentence = _("it has {size} bytes; at most {most} are read")
+        raise SubmissionError(sentence.format(size=len(data), most=MAX_BYTES))
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
-        raise SubmissionError(
-            f"its JSON is damaged at line {error.lineno}, column {error.colno}"
-        ) from error
+        sentence = _("its JSON is damaged at line {line}, column {column}")
+        sentence = sentence.format(line=error.lineno, column=error.colno)
+        raise SubmissionError(sentence) from error
     except (ValueError, RecursionError) as error:
-        raise SubmissionError("it is not JSON in UTF-8") from error
+        raise SubmissionError(_("it is not JSON in UTF-8")) from error
     if not isinstance(document, dict):
-        raise SubmissionError("its JSON is not a notebook")
+        raise SubmissionError(_("its JSON is not a notebook"))
     return document
 
 
@@ -76,7 +80,7 @@ def _cells(document: dict[str, Any]) -> list[Any]:
         sheet = sheets[0] if isinstance(sheets, list) and sheets else None
         cells = sheet.get("cells") if isinstance(sheet, dict) else None
     if not isinstance(cells, list):
-        raise SubmissionError("its JSON has no list of cells, so it is not a notebook")
+        raise SubmissionError(_("its JSON has no list of cells, so it is not a notebook"))
     return cells
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.language import SOURCE
+
 
 @dataclass(frozen=True, slots=True)
 class WorkOrder:
@@ -13,9 +15,11 @@ class WorkOrder:
         course_hash: the course as the run began with it.
         seed: of the hidden inputs.
         isolation: "sealed" or "process".
+        language: what students are told in.
     """
 
     root: Path
     course_hash: str
     seed: str
     isolation: str
+    language: str = SOURCE

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from grader.course import Course
 from grader.defects import is_defect
 from grader.errors import UsageError
+from grader.language import N_, _
 from grader.model import ExerciseResult, Outcome, Result
 from grader.results import for_student, from_json, points, to_json
 
@@ -142,9 +142,9 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file, whole or not at all; what a killed run left of it is overwritten."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.part")
     temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
     temporary.replace(path)
 
@@ -205,40 +205,44 @@ def _median(scores: Sequence[Decimal]) -> float | None:
 
 
 WORDS = {
-    Outcome.NOT_ATTEMPTED: "not attempted yet",
-    Outcome.MISSING: "missing",
-    Outcome.TIMEOUT: "took too long",
-    Outcome.OUT_OF_MEMORY: "out of memory",
-    Outcome.CRASHED: "crashed",
-    Outcome.ERROR: "undecided: the grader failed",
-    Outcome.BLOCKED: "not run",
-    Outcome.REMARK: "remark",
+    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
+    Outcome.MISSING: N_("missing"),
+    Outcome.TIMEOUT: N_("took too long"),
+    Outcome.OUT_OF_MEMORY: N_("out of memory"),
+    Outcome.CRASHED: N_("crashed"),
+    Outcome.ERROR: N_("undecided: the grader failed"),
+    Outcome.BLOCKED: N_("not run"),
+    Outcome.REMARK: N_("remark"),
 }
-"""What a student is told of an outcome."""
+"""What a student is told of an outcome, in English; it is shown through `_`."""
 
 
 def story(result: Result) -> str:
     """The outcomes of a student's exercises in a few words."""
     if not result.submitted:
-        return "nothing was handed in"
+        return _("nothing was handed in")
     firsts = [headline(e) for a in result.assignments for e in a.exercises]
     if not firsts:
         return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
     counts = Counter(firsts)
-    order = [word for word, _ in groupby(sorted(counts, key=firsts.index))]
+    order = [word for word, _same in groupby(sorted(counts, key=firsts.index))]
     mistakes = dict.fromkeys(
         name for a in result.assignments for e in a.exercises for name in e.misconceptions
     )
-    named = f"; known mistakes: {', '.join(mistakes)}" if mistakes else ""
-    return ", ".join(f"{counts[word]} {word}" for word in order) + named
+    entry = _("{count} {outcome}")
+    told = ", ".join(entry.format(count=counts[word], outcome=_(word)) for word in order)
+    if not mistakes:
+        return told
+    named = _("{outcomes}; known mistakes: {names}")
+    return named.format(outcomes=told, names=", ".join(mistakes))
 
 
 def headline(exercise: ExerciseResult) -> str:
-    """How an exercise ended, in a word or a few."""
+    """How an exercise went, in a word or a few of English; it is shown through `_`."""
     if exercise.undecided:
-        return "undecided"
+        return N_("undecided")
     if exercise.score == exercise.max_score:
-        return "solved"
+        return N_("solved")
     outcomes = [check.outcome for check in exercise.checks]
     for outcome in (
         Outcome.TIMEOUT,
@@ -250,5 +254,5 @@ def headline(exercise: ExerciseResult) -> str:
         if outcome in outcomes:
             return WORDS[outcome]
     if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return "waiting for another exercise"
-    return "wrong" if not exercise.score else "partly right"
+        return N_("waiting for another exercise")
+    return N_("partly right") if exercise.score else N_("wrong")

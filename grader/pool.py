@@ -33,7 +33,15 @@ _station: "Station | None" = None
 def _begin() -> None:
     """Set up a worker process: Ctrl-C is the main process's, and it ends with that process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _block_ctrl_c(blocked=False)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _block_ctrl_c(*, blocked: bool) -> None:
+    """Have Ctrl-C wait, where the system can: a new process has it wait, too."""
+    if hasattr(signal, "pthread_sigmask"):
+        how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT})
 
 
 def _end_with_parent() -> None:
@@ -82,8 +90,12 @@ class _Worker:
         self.executor = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
 
     def submit(self, student: Student) -> Graded:
-        """Have a student graded."""
-        return self.executor.submit(_grade, self.order, student)
+        """Have a student graded; the first one starts the process."""
+        _block_ctrl_c(blocked=True)
+        try:
+            return self.executor.submit(_grade, self.order, student)
+        finally:
+            _block_ctrl_c(blocked=False)
 
     def note(self, size: int) -> None:
         """Take down how big the process is, and replace it when it has grown."""

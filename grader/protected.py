@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.language import N_
+
 PROTECTED = "protected.sha256"
 FOLDERS = (".github", "grader", "tests")
 """Nothing belongs into these besides what is on the list."""
@@ -24,7 +26,7 @@ class Change:
 
     Args:
         path: inside the repository, with `/`.
-        what: "changed", "missing" or "added".
+        what: "changed", "missing" or "added"; it is shown through `_`.
     """
 
     path: str
@@ -70,9 +72,9 @@ def _differences(root: Path, listed: Mapping[str, str]) -> Iterable[Change]:
     for name, digest in listed.items():
         path = root / name
         if not path.is_file():
-            yield Change(name, "missing")
+            yield Change(name, N_("missing"))
         elif hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-            yield Change(name, "changed")
+            yield Change(name, N_("changed"))
 
 
 def _additions(root: Path, listed: Mapping[str, str]) -> Iterable[Change]:
@@ -81,4 +83,4 @@ def _additions(root: Path, listed: Mapping[str, str]) -> Iterable[Change]:
             name = path.relative_to(root).as_posix()
             is_kept = path.is_file() and not set(NOT_COUNTED) & set(path.parts)
             if is_kept and name not in listed:
-                yield Change(name, "added")
+                yield Change(name, N_("added"))

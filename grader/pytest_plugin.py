@@ -105,7 +105,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         id=f"{id_}::{visibility}::{item.name}",
         exercise=course.exercises[id_],
         visibility=visibility,
-        title=title,
+        title=course.text(title),
         weight=0 if is_remark else weight.args[0] if weight else 1,
         is_gate=item.get_closest_marker("gate") is not None,
         is_remark=is_remark,
@@ -129,7 +129,7 @@ def collect(
     """
     collection = _Collection(course)
     files = _files(course, exercises, visibilities)
-    if not files:  # pytest would look for some
+    if not files:  # pytest would look for some itself
         return ()
     code = _run_pytest(collection, files)
     if collection.problems:

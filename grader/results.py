@@ -1,18 +1,21 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
+from grader.language import _
 from grader.model import (
     RESULT_FORMAT,
     AssignmentResult,
+    Axis,
     CheckResult,
     ExerciseResult,
     Finding,
     Mistake,
     Outcome,
+    Picture,
     Result,
     Visibility,
     Where,
@@ -80,12 +83,13 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "outcome": str(result.outcome),
         "message": result.message,
         "duration_s": result.duration_s,
+        **({} if result.picture is None else {"picture": asdict(result.picture)}),
         **({} if result.where is None else {"where": asdict(result.where)}),
     }
 
 
 def for_student(result: Result) -> Result:
-    """The same result without the run's seed and without hidden checks' messages."""
+    """The same result without the run's seed and without what hidden checks say and show."""
     return replace(
         result,
         seed="",
@@ -103,7 +107,8 @@ def _without_secrets(exercise: ExerciseResult) -> ExerciseResult:
 def _public(check: CheckResult) -> CheckResult:
     if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
         return check
-    return replace(check, message="This is a hidden check: its inputs are not shown.", where=None)
+    message = _("This is a hidden check: its inputs are not shown.")
+    return replace(check, message=message, picture=None, where=None)
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
@@ -176,5 +181,29 @@ def _check_from(entry: Mapping[str, Any]) -> CheckResult:
         outcome=Outcome(entry["outcome"]),
         message=entry["message"],
         duration_s=entry["duration_s"],
+        picture=_picture_from(entry["picture"]) if "picture" in entry else None,
         where=Where(**entry["where"]) if "where" in entry else None,
     )
+
+
+def _picture_from(entry: Mapping[str, Any]) -> Picture:
+    return Picture(
+        what=entry["what"],
+        expected=_rows(entry["expected"]),
+        received=_rows(entry["received"]),
+        differs=_rows(entry["differs"]),
+        first=(entry["first"][0], entry["first"][1]),
+        rows=_axis(entry["rows"]),
+        columns=_axis(entry["columns"]),
+        slice=tuple((name, position) for name, position in entry["slice"]),
+        source=entry["source"],
+        lines=(entry["lines"][0], entry["lines"][1]),
+    )
+
+
+def _rows(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(row) for row in rows)
+
+
+def _axis(entry: Mapping[str, Any]) -> Axis:
+    return Axis(entry["name"], entry["start"], entry["size"], tuple(entry["labels"]))

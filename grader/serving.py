@@ -9,6 +9,7 @@ import gc
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -202,7 +203,7 @@ def spawned(arguments: str) -> None:
 # A warm parent: torch is imported once, each submission is a fork of it.
 
 
-def warm_parent(descriptor: int, folder: str) -> None:
+def warm_parent(descriptor: int, folder: str, inside: str) -> None:
     """Fork a child for each request on the control socket, until that socket closes.
 
     A message is JSON: `{"fork": limits}` with the child's connection as a passed descriptor, or
@@ -211,20 +212,45 @@ def warm_parent(descriptor: int, folder: str) -> None:
 
     Args:
         descriptor: the control socket.
-        folder: an empty folder where children mount one of their own; removed at the end.
+        folder: the folder to make; removed at the end, also when the grader was killed.
+        inside: the folder to make in it, where children mount one of their own.
     """
     control = socket.socket(fileno=descriptor)
     _silence()
     warm_up()
-    gc.collect()
+    if gc.isenabled():  # else this is a fork for one submission, and a collection takes longer
+        gc.collect()
     gc.freeze()
+    gc.enable()
     sealing.adopt_orphans()
-    control.send(b'{"ready": true}')
     try:
+        for path in (folder, inside):
+            os.mkdir(path, 0o700)  # noqa: PTH102 (no pathlib here)
+        control.send(b'{"ready": true}')
         _serve_forks(control)
-    finally:  # also when the grader was killed
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106 (no pathlib here)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def forked_parent(descriptor: int, folder: str, inside: str, environment: dict[str, str]) -> None:
+    """Be a warm parent in this fork of a process that has loaded nothing of the course; never return.
+
+    Args:
+        descriptor: the control socket.
+        folder: as for `warm_parent`.
+        inside: as for `warm_parent`.
+        environment: what is left of the environment.
+    """
+    try:
+        os.setsid()
+        _close_all_but(descriptor)
+        os.environ.clear()
+        os.environ.update(environment)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        warm_parent(descriptor, folder, inside)
+    finally:
+        os._exit(0)
 
 
 def _serve_forks(control: socket.socket) -> None:

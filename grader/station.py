@@ -8,6 +8,7 @@ from grader.course import load_course
 from grader.errors import CourseError, GraderError
 from grader.grading import Bench, Scope, grade, grading_bench, not_submitted, undecided
 from grader.handed_in import HandedIn
+from grader.language import _, use
 from grader.model import Result
 from grader.orders import WorkOrder
 from grader.outputs import Written, story, written
@@ -33,9 +34,11 @@ def grade_student(bench: Bench, launcher: Launcher, student: Student) -> Result:
         finally:
             session.close()
     except GraderError as error:
-        return undecided(workbench, submission, f"The grader itself failed: {error}")
+        reason = _("The grader itself failed: {reason}").format(reason=error)
+        return undecided(workbench, submission, reason)
     except Exception as error:
-        reason = f"The grader itself failed: {type(error).__name__}: {error}"
+        template = _("The grader itself failed: {reason}")
+        reason = template.format(reason=f"{type(error).__name__}: {error}")
         return undecided(workbench, submission, reason)
 
 
@@ -53,6 +56,7 @@ class Station:
     """
 
     def __init__(self, order: WorkOrder, launcher: Launcher | None = None) -> None:
+        use(order.language)
         course = load_course(order.root)
         if course.hash != order.course_hash:
             raise CourseError(
@@ -92,7 +96,8 @@ def undecided_result(order: WorkOrder, student: Student, reason: str) -> Written
     bench = grading_bench(load_course(order.root), order.seed)
     try:
         submission = Submission(student.id)
-        result = undecided(bench.workbench, submission, f"The grader itself failed: {reason}")
+        sentence = _("The grader itself failed: {reason}").format(reason=reason)
+        result = undecided(bench.workbench, submission, sentence)
         return written(result, story(result))
     finally:
         bench.close()

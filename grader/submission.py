@@ -14,6 +14,7 @@ from pathlib import Path
 from grader.course import Assignment, Course
 from grader.defects import defects
 from grader.errors import SubmissionError, UsageError
+from grader.language import _
 from grader.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 from grader.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
 from grader.text import clean
@@ -97,7 +98,9 @@ class Submission:
         """A hash of all the code that was read."""
         digest = hashlib.sha256()
         for key, source in sorted(self.sources.items()):
-            digest.update(repr((key, source.problem, source.cells)).encode("utf-8", "replace"))
+            digest.update(
+                repr((key, bool(source.problem), source.cells)).encode("utf-8", "replace")
+            )
         return digest.hexdigest()
 
     def with_defects_told(self) -> "Submission":
@@ -117,13 +120,14 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
     """
     if path.is_file():
         if path.suffix not in FORMS:
-            raise UsageError(f"{path} is neither a .py nor an .ipynb.")
+            raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = _read(course, path, path.name)
         notes = _problem_note(source)
         readings = {a.id: Reading((source.key,), source.name, notes) for a in course.assignments}
         return Submission(student, {source.key: source}, readings)
     if not path.is_dir():
-        raise UsageError(f"There is no submission at {path}. Give a folder, a .py or an .ipynb.")
+        sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
+        raise UsageError(sentence.format(path=path))
     return _Reader(course, path).read(student)
 
 
@@ -185,11 +189,15 @@ class _Reader:
         if chosen.problem:
             return chosen, ()
         if len(readable) < len(found):
-            return chosen, (f"{chosen.name} was read; {others} cannot be.",)
+            note = _("{file} was read; {others} cannot be.")
+            return chosen, (note.format(file=chosen.name, others=others),)
         if len(filled) > 1 and not self._is_untouched(assignment, chosen):
             is_form = len(preferred) < len(filled)
-            reason = f"a .{self.course.prefer} file is preferred" if is_form else "one file counts"
-            return chosen, (f"{chosen.name} was read and {others} was not: {reason}.",)
+            note = _("{file} was read and {others} was not: one file counts.")
+            if is_form:
+                note = _("{file} was read and {others} was not: a .{form} file is preferred.")
+            form = self.course.prefer
+            return chosen, (note.format(file=chosen.name, others=others, form=form),)
         return chosen, ()
 
     def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
@@ -212,7 +220,10 @@ class _Reader:
 
 
 def _problem_note(source: Source) -> tuple[str, ...]:
-    return (f"{source.name} cannot be read: {source.problem}.",) if source.problem else ()
+    if not source.problem:
+        return ()
+    note = _("{file} cannot be read: {problem}.")
+    return (note.format(file=source.name, problem=source.problem),)
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -232,7 +243,8 @@ def _read(course: Course, path: Path, key: str) -> Source:
     try:
         size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
         if size > most:
-            raise SubmissionError(f"it has {size} bytes; at most {most} are read")
+            sentence = _("it has {size} bytes; at most {most} are read")
+            raise SubmissionError(sentence.format(size=size, most=most))
         data = path.read_bytes()
         cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
     except SubmissionError as error:
@@ -244,14 +256,15 @@ def _read(course: Course, path: Path, key: str) -> Source:
 
 def _script(data: bytes) -> str:
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if codecs.lookup(encoding).name in NOT_FOR_FILES:
                 raise LookupError
             text = data.decode(encoding)
     except (SyntaxError, ValueError, LookupError) as error:
-        raise SubmissionError("it is not text in UTF-8; save it again in that encoding") from error
+        sentence = _("it is not text in UTF-8; save it again in that encoding")
+        raise SubmissionError(sentence) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

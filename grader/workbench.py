@@ -74,7 +74,7 @@ class Workbench:
         return Tools(
             student=handle,
             reference=ReferenceHandle(self.reference, exercise),
-            judge=Judge(handle.calls),
+            judge=Judge(handle.calls, say=self.course.text),
             draw=Draw(seed, check),
             printed=self.ledger,
         )

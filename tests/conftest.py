@@ -3,13 +3,15 @@
 import base64
 import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+
+from grader import language
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,6 +36,13 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, and in CI that is a failure: {report.longrepr}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins in English, whatever language the one before it chose."""
+    monkeypatch.setenv(language.VARIABLE, language.SOURCE)
+    language.use(language.SOURCE)
 
 
 @pytest.fixture(scope="session")
@@ -86,11 +95,3 @@ class Schemas:
 def schemas() -> Schemas:
     """The platforms' schemas."""
     return Schemas(ROOT / "tests" / "schemas")
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Any]:
-    """A headless Chromium, driven by Selenium; see `tests/browser.py`."""
-    from tests.browser import open_browser
-
-    yield from open_browser(tmp_path / "profile")

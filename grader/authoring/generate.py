@@ -2,16 +2,22 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import v4
 
+from grader.authoring.prose import in_comment, translated_code, translated_markdown
 from grader.authoring.source import SolutionSource, SourceCell, cleared, read_source
 from grader.course import Assignment, Course, Exercise
+from grader.errors import CourseError
+from grader.language import KIT, N_, OWN_CATALOGUES, SOURCE, said
 from grader.notebooks import IMPORTS_CELL
+
+MARKDOWN_WIDTH = 98
+"""Columns of Markdown in the percent form, without the comment sign."""
 
 SCHEMA_VERSION = 3
 """Of nbgrader's cell metadata."""
@@ -40,19 +46,47 @@ class Generated:
         self.path.write_bytes(self.text.encode())
 
 
-def generate(course: Course) -> list[Generated]:
-    """All files that are made from the solutions.
+def generate(course: Course, code: str = SOURCE) -> list[Generated]:
+    """All files that are made from the solutions, with their prose in a language.
 
     Raises:
-        CourseError: when a solution cannot be read.
+        CourseError: when a solution cannot be read, or a translation changes what code does.
     """
     files = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        source = read_source(assignment, paths.solution)
+        source = translated(course, read_source(assignment, paths.solution), code)
         files.append(Generated(paths.stub, stub(source)))
-        files.append(Generated(paths.notebook, student_notebook(source)))
+        files.append(Generated(paths.notebook, student_notebook(source, code)))
     return files
+
+
+def translated(course: Course, source: SolutionSource, code: str) -> SolutionSource:
+    """A solution whose prose is in another language; its code is the same.
+
+    Raises:
+        CourseError: when a translation changes what the code does.
+    """
+    if code == SOURCE:
+        return source
+
+    def say(text: str) -> str:
+        return course.text_in(code, text)
+
+    text, cells = source.text, []
+    try:
+        for cell in source.cells:
+            if cell.kind == "markdown":
+                words = translated_markdown(cell.text, say)
+                wrapped = in_comment(translated_markdown(cell.text, say, MARKDOWN_WIDTH))
+                text = text.replace(in_comment(cell.text), wrapped)
+            else:
+                words = translated_code(cell.text, say)
+                text = text.replace(cell.text, words)
+            cells.append(replace(cell, text=words))
+    except (ValueError, SyntaxError) as error:
+        raise CourseError(f"{source.assignment.id} in {code}: {error}") from error
+    return SolutionSource(source.assignment, text, tuple(cells))
 
 
 def stub(source: SolutionSource) -> str:
@@ -65,29 +99,33 @@ def stub(source: SolutionSource) -> str:
     return text
 
 
-def student_notebook(source: SolutionSource) -> str:
+def student_notebook(source: SolutionSource, code: str = SOURCE) -> str:
     """The notebook for students and nbgrader: the stub's cells, each exercise with its test cell."""
-    return notebook_text(source, lambda cell: cleared(source.assignment, cell))
+    return notebook_text(source, lambda cell: cleared(source.assignment, cell), code=code)
 
 
 def notebook_text(
     source: SolutionSource,
     answer: Callable[[SourceCell], str],
     more: Sequence[SourceCell] = (),
+    code: str = SOURCE,
 ) -> str:
-    """A notebook with test cells, its answer cells made by `answer`, and more cells at its end."""
+    """A notebook with test cells, its answer cells made by `answer`, and more cells at its end.
+
+    What its generated cells say is in the language `code`.
+    """
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
     first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
     cells = []
     for number, cell in enumerate(source.cells, 1):
         if cell is first_code and source.assignment.imports:
-            cells.append(_imports_cell(source.assignment))
+            cells.append(_imports_cell(source.assignment, code))
         if not cell.exercise:
             cells.append(_plain_cell(cell, number))
             continue
         exercise = exercises[cell.exercise]
         cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
-        test = test_text(exercise)
+        test = test_text(exercise, code)
         cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
     cells += [_plain_cell(c, n) for n, c in enumerate(more, len(source.cells) + 1)]
     notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
@@ -101,11 +139,15 @@ def _plain_cell(cell: SourceCell, number: int) -> Any:
     return make(cell.text, id=id_)
 
 
-def _imports_cell(assignment: Assignment) -> Any:
+def _imports_cell(assignment: Assignment, code: str) -> Any:
     """A read-only cell that lets the notebook import what earlier assignments defined."""
-    numbers = " and ".join(id_.partition("_")[0] for id_ in assignment.imports)
+    both = said(OWN_CATALOGUES, KIT, code, N_(" and "))
+    comment = N_(
+        "Finds your own assignment {numbers}: beside this notebook, or in the folder next to it."
+    )
+    numbers = both.join(id_.partition("_")[0] for id_ in assignment.imports)
     text = (
-        f"# Finds your own assignment {numbers}: beside this notebook, or in the folder next to it.\n"
+        f"# {said(OWN_CATALOGUES, KIT, code, comment).format(numbers=numbers)}\n"
         "from grader.notebook import use_own\n\n"
     ) + "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
     marks = {"schema_version": SCHEMA_VERSION, "grade": False, "solution": False, "locked": True}
@@ -133,10 +175,12 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
     return f"test_{exercise.name}" if is_test else exercise.name
 
 
-def test_text(exercise: Exercise) -> str:
+def test_text(exercise: Exercise, code: str) -> str:
     """What stands in an exercise's test cell."""
+    comment = N_("Checks {name}; the last line is the points earned.")
+    comment = said(OWN_CATALOGUES, KIT, code, comment).format(name=exercise.name)
     return (
-        f"# Checks {exercise.name}; the last line is the points earned.\n"
+        f"# {comment}\n"
         "from grader.notebook import check_exercise\n\n"
         f'check_exercise("{exercise.id}")'
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
+from grader.authoring.catalogues import TRANSLATIONS, catalogue_files
 from grader.authoring.generate import generate, stale
 from grader.authoring.source import BEGIN, END, REGION
 from grader.catalogue import LiveCatalogue, traces
@@ -228,7 +229,7 @@ class _Validation:
 def validate(course: Course) -> Report:
     """Check every promise of the course; faults are collected, not raised."""
     report = Report()
-    for check in (_points, _hints, _files, _drift):
+    for check in (_points, _hints, _files, _drift, _translations):
         report.faults += check(course)
     if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
         return report
@@ -333,6 +334,23 @@ def _duplicates(catalogue: LiveCatalogue) -> Iterator[str]:
             first.setdefault(misconception.id, misconception.exercise)
 
 
+def _translations(course: Course) -> Iterator[str]:
+    """Where there are catalogues, all is translated, and stubs do the same in every language."""
+    if not course.translations.is_dir():
+        return
+    try:
+        for file in catalogue_files(course):
+            name = file.path.relative_to(course.root).as_posix()
+            if not file.is_current:
+                yield f"{name}: it is not up to date; run `grader catalogues`"
+            if file.open:
+                yield f"{name}: {file.open} texts are still to be translated"
+        for code in TRANSLATIONS:
+            generate(course, code)
+    except CourseError as error:
+        yield from error.problems
+
+
 def _release(course: Course) -> Iterator[str]:
     """No solution's text, no hidden check and no edit is in a release."""
     secrets = dict(secret_lines(course))
@@ -351,7 +369,7 @@ def _release(course: Course) -> Iterator[str]:
 
 def _released_lines(file: Released) -> Iterator[str]:
     """The lines of a released file; those of a notebook without JSON's signs."""
-    text = file.content.decode("utf-8", "replace")
+    text = file.content.decode("utf-8", "replace").replace("\0", "\n")
     if file.path.endswith(".ipynb"):
         for cell in json.loads(text)["cells"]:
             yield from "".join(cell["source"]).splitlines()

@@ -1,24 +1,24 @@
 """Advice in words: for `grader hint`, and for the key that asks for it in `grader watch`."""
 
-import textwrap
-
 from grader.advice import Advice, Hint
 from grader.course import Exercise
+from grader.language import N_, _
+from grader.text import filled
 
-ASK_AGAIN = "Ask again for the next one."
-LAST = "That is the last one. `--restart` begins again."
-NOT_REMEMBERED = "(Which hint comes next could not be remembered.)"
+NOT_REMEMBERED = N_("(Which hint comes next could not be remembered.)")
 COLUMNS = 78
 
 
 def advice_text(advice: Advice, exercise: Exercise) -> str:
     """A question or a hint, in lines of less than 80 columns."""
     if isinstance(advice, Hint):
-        head = f"Hint {advice.number} of {advice.count} for {exercise.id}:"
+        head = _("Hint {number} of {count} for {exercise}:")
+        head = head.format(number=advice.number, count=advice.count, exercise=exercise.id)
         return f"{head}\n\n{_wrapped(advice.text)}"
-    several = len(advice.mistakes) > 1
-    what = "one of these mistakes" if several else "a known mistake"
-    lines = [f"The last check of {exercise.id} saw {what}:"]
+    head = _("The last check of {exercise} saw a known mistake:")
+    if len(advice.mistakes) > 1:
+        head = _("The last check of {exercise} saw one of these mistakes:")
+    lines = [head.format(exercise=exercise.id)]
     for mistake in advice.mistakes:
         lines += ["", _wrapped(mistake.symptom), _wrapped(mistake.question)]
     return "\n".join(lines)
@@ -27,12 +27,13 @@ def advice_text(advice: Advice, exercise: Exercise) -> str:
 def after_advice(advice: Advice) -> str:
     """How it goes on."""
     if isinstance(advice, Hint):
-        return LAST if advice.is_last else ASK_AGAIN
-    return f"Ask again for the first of {advice.count} hints."
+        if advice.is_last:
+            return _("That is the last one. `--restart` begins again.")
+        return _("Ask again for the next one.")
+    return _("Ask again for a hint.")
 
 
 def _wrapped(text: str) -> str:
-    lines = text.splitlines() or [""]
     return "\n".join(
-        textwrap.fill(line, COLUMNS, initial_indent="  ", subsequent_indent="  ") for line in lines
+        line for part in text.splitlines() for line in filled(part, COLUMNS, "  ", "  ")
     )

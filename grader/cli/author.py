@@ -1,5 +1,6 @@
 """The commands for authors."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,27 @@ def generate(only_check: bool) -> None:
 
 
 @click.command()
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
+def catalogues(only_check: bool) -> None:
+    """Bring the catalogues of translations up to date, and compile them."""
+    from grader.authoring.catalogues import catalogue_files, untranslated
+    from grader.course import find_course, load_course
+
+    course = load_course(find_course(Path.cwd()))
+    _require_solutions(course)
+    files = catalogue_files(course)
+    changed = [file for file in files if not file.is_current]
+    for file in changed:
+        if not only_check:
+            file.write()
+        click.echo(f"{'stale' if only_check else 'written'}: {file.path.relative_to(course.root)}")
+    open_ = untranslated(files)
+    for file in open_:
+        click.echo(f"{file.path.relative_to(course.root)}: {file.open} still to be translated")
+    raise SystemExit(1 if only_check and (changed or open_) else 0)
+
+
+@click.command()
 @click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
     "--to",
@@ -40,7 +62,12 @@ def generate(only_check: bool) -> None:
     required=True,
     help="A copy for students, a course folder for nbgrader, a student repository with a workflow, or an autograder's zip.",
 )
-def release(dest: Path, audience: str) -> None:
+@click.option(
+    "--lang",
+    metavar="CODE",
+    help="Stubs, notebooks and README in en, zh_CN or ja.  [default: the course's, or en]",
+)
+def release(dest: Path, audience: str, lang: str | None) -> None:
     """Write into DEST what students or a platform receive.
 
     Nothing for students has a solution or a hidden check in it. The zip for Gradescope has both,
@@ -52,6 +79,7 @@ def release(dest: Path, audience: str) -> None:
     Exits with 0, or with 2 when the course is not ready or DEST is not empty.
     """
     from grader.course import find_course, load_course
+    from grader.language import resolve
     from grader.release.github import list_fingerprint, release_to_github
     from grader.release.gradescope import release_to_gradescope
     from grader.release.nbgrader import release_to_nbgrader
@@ -64,6 +92,8 @@ def release(dest: Path, audience: str) -> None:
         "gradescope": release_to_gradescope,
     }
     course = load_course(find_course(Path.cwd()))
+    if lang:
+        course = replace(course, language=resolve(lang))
     released = releases[audience](course, dest)
     size = sum(len(file.content) for file in released)
     files = "1 file" if len(released) == 1 else f"{len(released)} files"

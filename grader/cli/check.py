@@ -1,5 +1,6 @@
 """`grader check`: a student's own run of the visible checks."""
 
+import gc
 import json
 import os
 import secrets
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.streams import say
+from grader.cli.edge import lang_option, open_course
+from grader.cli.streams import echo
 from grader.errors import UsageError
+from grader.language import _
 from grader.reports.registry import CHECK_REPORTS
 
 if TYPE_CHECKING:
@@ -40,12 +43,14 @@ if TYPE_CHECKING:
     multiple=True,
     help="Also report in a platform's own form; may be given more than once.",
 )
+@lang_option
 def check(
     targets: tuple[str, ...],
     submission: Path | None,
     format_: str,
     debug: bool,
     reports: tuple[str, ...],
+    lang: str | None,
 ) -> None:
     """Run the visible checks on your work.
 
@@ -56,37 +61,41 @@ def check(
     Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
     as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
     """
-    from grader.cli.render import console, print_check, print_protection
-    from grader.course import find_course, load_course
-    from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
-    from grader.protected import protection
-    from grader.results import to_json
-    from grader.standing import remember
     from grader.submission import read_submission
 
-    course = load_course(find_course(Path.cwd()))
-    scope = Scope(course.select(targets), VISIBLE_CHECKS)
+    course = open_course(lang)
+    exercises = course.select(targets)
     given = submission or course.root / "assignments"
     read = read_submission(course, given, "me")
     if read.is_empty:
-        raise UsageError(f"There is no .py and no .ipynb in {given}.")
-    session = _session(course, read, debug=debug)
-    bench = checking_bench(course, apart=debug)
+        raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=given))
+    with _nothing_collected():
+        # First of all, while nothing of the course is loaded.
+        session = _session(course, read, debug=debug)
+        from grader.cli.render import console, print_check, print_protection
+        from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
+        from grader.protected import protection
+        from grader.results import to_json
+
+    scope = Scope(exercises, VISIBLE_CHECKS)
+    bench = checking_bench(course, apart=debug, exercises=exercises)
     try:
         result = grade(bench, read, session, scope)
     finally:
         session.close()
         bench.close()
-    if submission is None:  # the copy's own work, which `grader status` tells of
-        remember(course, read, result)
     protected = protection(course.root)
     told = _reported(course, result, given, protected, reports)
     with _quiet_commands(told.lines, err=format_ == "json"):
         if format_ == "json":
-            say(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+            echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
         else:
             print_check(result, console())
             print_protection(protected, console())
+    if submission is None:  # the copy's own work, which `grader status` tells of
+        from grader.standing import remember
+
+        remember(course, read, result)
     raise SystemExit(_exit_code(result, protected))
 
 
@@ -125,24 +134,37 @@ def _quiet_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
     What student code printed may look like a command to GitHub's runner.
     """
     for line in lines:
-        say(line, err=err)
+        echo(line, err=err)
     if not lines or not os.environ.get("GITHUB_ACTIONS"):
         yield
         return
     token = secrets.token_hex(16)
-    say(f"::stop-commands::{token}", err=err)
+    echo(f"::stop-commands::{token}", err=err)
     yield
-    say(f"::{token}::", err=err)
+    echo(f"::{token}::", err=err)
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """No collections of garbage while torch is imported: they find none and take long."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
-    from grader.sessions.child import ChildSession
-    from grader.sessions.in_process import InProcessSession
-    from grader.sessions.launchers import default_launcher
-
     if debug:
+        from grader.sessions.in_process import InProcessSession
+
         return InProcessSession(submission)
-    return ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
+    from grader.sessions.launchers import early_launcher
+
+    launcher = early_launcher()
+    from grader.sessions.child import ChildSession
+
+    return ChildSession(launcher, submission, course.limits, owns_launcher=True)
 
 
 def _exit_code(result: "Result", protected: "Protection | None") -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.edge import lang_option, open_course
 from grader.reports.registry import GRADE_REPORTS
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ INTERRUPTED = 130
     metavar="URL",
     help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
 )
+@lang_option
 def grade(
     submissions: Path,
     out: Path,
@@ -86,6 +88,7 @@ def grade(
     quiet: bool,
     reports: tuple[str, ...],
     gradebook: str | None,
+    lang: str | None,
 ) -> None:
     """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
 
@@ -108,10 +111,9 @@ def grade(
     from grader.cli.gradebook import fill, prepare
     from grader.cli.progress import progress
     from grader.cli.render import console
-    from grader.course import find_course, load_course
     from grader.outputs import read_results
 
-    course = load_course(find_course(Path.cwd()))
+    course = open_course(lang)
     screen = console(quiet=quiet)
     chosen = None if seed is None else str(seed)
     if gradebook:

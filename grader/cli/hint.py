@@ -1,11 +1,13 @@
 """`grader hint`: the next hint for an exercise, remembered from one call to the next."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.edge import lang_option, open_course
+from grader.cli.streams import echo
 from grader.errors import UsageError
+from grader.language import _
 
 if TYPE_CHECKING:
     from grader.course import Course, Exercise
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 @click.option("--again", is_flag=True, help="Show the last one once more.")
 @click.option("--all", "everything", is_flag=True, help="Show every hint.")
 @click.option("--restart", is_flag=True, help="Begin with the first hint again.")
-def hint(exercise: str, again: bool, everything: bool, restart: bool) -> None:
+@lang_option
+def hint(exercise: str, again: bool, everything: bool, restart: bool, lang: str | None) -> None:
     """Show the next hint for EXERCISE.
 
     Where the last check named a mistake, its question comes first. Then hints climb: a question,
@@ -24,26 +27,24 @@ def hint(exercise: str, again: bool, everything: bool, restart: bool) -> None:
     """
     from grader.advice import all_hints, forget, hints_of, last_hint, next_advice, take_down
     from grader.cli.advice import NOT_REMEMBERED, advice_text, after_advice
-    from grader.cli.streams import say
-    from grader.course import find_course, load_course
     from grader.memory import Memory
 
-    course = load_course(find_course(Path.cwd()))
+    course = open_course(lang)
     chosen = _only(course, exercise)
     memory, hints = Memory(course.root), hints_of(course, chosen)
     if everything:
         told = [advice_text(one, chosen) for one in all_hints(hints)]
-        say("\n\n".join(told))
+        echo("\n\n".join(told))
         return
     if again:
         last = last_hint(hints, memory, chosen)
-        say(f"{advice_text(last, chosen)}\n\n{after_advice(last)}")
+        echo(f"{advice_text(last, chosen)}\n\n{after_advice(last)}")
         return
     kept = forget(memory, chosen) if restart else True
     advice = next_advice(hints, memory, chosen)
-    say(f"{advice_text(advice, chosen)}\n\n{after_advice(advice)}")
+    echo(f"{advice_text(advice, chosen)}\n\n{after_advice(advice)}")
     if not (take_down(advice, memory, chosen) and kept):
-        say(NOT_REMEMBERED, err=True)
+        echo(_(NOT_REMEMBERED), err=True)
 
 
 def _only(course: "Course", name: str) -> "Exercise":
@@ -55,5 +56,6 @@ def _only(course: "Course", name: str) -> "Exercise":
     chosen = list(course.select((name,)).values())
     if len(chosen) != 1:
         names = ", ".join(one.name for one in chosen)
-        raise UsageError(f"{name!r} is an assignment. Name one of its exercises: {names}.")
+        sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
+        raise UsageError(sentence.format(name=name, names=names))
     return chosen[0]

@@ -9,19 +9,20 @@ from rich.text import Text
 
 from grader.advice import Question, hints_of, next_advice, take_down
 from grader.cli.advice import NOT_REMEMBERED, advice_text
-from grader.cli.render import print_assignment
+from grader.cli.render import indented, print_assignment
 from grader.course import Course, Exercise
 from grader.desk import Desk, Verdict
 from grader.errors import GraderError
+from grader.language import N_, _, ngettext
 from grader.memory import Memory
 from grader.model import ExerciseResult, Outcome
 from grader.outputs import headline
 from grader.results import points
 from grader.standing import Standing, is_solved, remember, standing
 
-KEYS = "h hint   n next exercise   a show all   q quit"
-NOTHING_THERE = "There is no .py and no .ipynb in assignments/ now. Save one to go on."
-STILL_CHECKING = "Still checking. Is there a loop that never ends? Mend it and save again."
+KEYS = N_("h hint   n next exercise   a show all   q quit")
+NOTHING_THERE = N_("There is no .py and no .ipynb in assignments/ now. Save one to go on.")
+STILL_CHECKING = N_("Still checking. Is there a loop that never ends? Mend it and save again.")
 
 
 @dataclass
@@ -55,8 +56,8 @@ class Loop:
         """Say what is watched, and check what is not known yet."""
         self.now = self.before = standing(self.course, self.memory)
         self.watched = next(iter(self.now.unfinished(self.chosen)), None)
-        self._say("Watching assignments/: save a file, and its verdict appears here.")
-        self._say(KEYS if self.has_keys else "Ctrl-C ends it.", "dim")
+        self._say(_("Watching assignments/: save a file, and its verdict appears here."))
+        self._say(_(KEYS) if self.has_keys else _("Ctrl-C ends it."), "dim")
         first = [self.watched or self.chosen[0]]
         self._check([first, *self._assignment_by_assignment(first)])
 
@@ -69,7 +70,11 @@ class Loop:
 
     def saved(self) -> None:
         """A file was saved: check what it changed."""
-        found = standing(self.course, self.memory)
+        try:
+            found = standing(self.course, self.memory)
+        except GraderError as error:  # the folder itself is gone
+            self._say(str(error), "bold magenta")
+            return
         if found.submission.hash == self.now.submission.hash:
             return
         changed = found.differing(self.now)
@@ -82,11 +87,12 @@ class Loop:
         if self.watched is None or self.watched.assignment not in ids:
             self.watched = (self.before.unfinished(mine) or mine)[0]
         self.screen.print()
-        name = found.file(self.watched)
-        self._say(f"Saved at {self.clock():%H:%M:%S}: {name}", "dim")
+        saved = _("Saved at {time}: {file}")
+        file = found.file(self.watched)
+        self._say(saved.format(time=f"{self.clock():%H:%M:%S}", file=file), "dim")
         if found.submission.is_empty:
             self.desk.stop()
-            self._say(NOTHING_THERE)
+            self._say(_(NOTHING_THERE))
             return
         first = [self.watched]
         self._check([first, *self._assignment_by_assignment(first)])
@@ -103,7 +109,7 @@ class Loop:
             case "a":
                 self._show_all()
             case _:
-                self._say(KEYS, "dim")
+                self._say(_(KEYS), "dim")
 
     def judged(self, verdict: Verdict) -> None:
         """A verdict was reached; one that belongs to an earlier save is dropped."""
@@ -127,7 +133,7 @@ class Loop:
     def waited(self) -> None:
         """A run takes long."""
         if not self.is_first_run:
-            self._say(STILL_CHECKING, "yellow")
+            self._say(_(STILL_CHECKING), "yellow")
 
     # What follows.
 
@@ -163,8 +169,10 @@ class Loop:
         if self.watched is None or self.now.is_solved(self.watched):
             self._go_on()
         elif not _is_attempted(self.now.results.get(self.watched.id)):
-            self._say(f"Write {self.watched.name} where it says TODO, and save:", "bold")
-            self._say(f"  {self.now.file(self.watched)} (or the notebook beside it)")
+            todo = _("Write {name} where it says TODO, and save:")
+            self._say(todo.format(name=self.watched.name), "bold")
+            place = _("{file} (or the notebook beside it)")
+            self._say("  " + place.format(file=self.now.file(self.watched)))
 
     def _tell_others(self) -> None:
         """Name what the same save solved besides, or broke."""
@@ -172,9 +180,11 @@ class Loop:
         solved = [e.id for e in others if self.now.is_solved(e) and not self.before.is_solved(e)]
         broken = [e.id for e in others if self.before.is_solved(e) and not self.now.is_solved(e)]
         if solved:
-            self._say(f"Also solved: {', '.join(solved)}.", "green")
+            told = _("Also solved: {exercises}.")
+            self._say(told.format(exercises=", ".join(solved)), "green")
         if broken:
-            self._say(f"Solved before, and not any more: {', '.join(broken)}.", "red")
+            told = _("Solved before, and not any more: {exercises}.")
+            self._say(told.format(exercises=", ".join(broken)), "red")
 
     def _was_told(self, exercise: Exercise) -> bool:
         return exercise.id in self.now.results and exercise.id in self.before.results
@@ -197,10 +207,10 @@ class Loop:
         return now is not None and before is not None and _story(now) != _story(before)
 
     def _congratulate(self, exercise: Exercise) -> None:
-        was = "" if not self.before.is_solved(exercise) else "still "
-        self._say(
-            f"{exercise.name} is {was}solved: {_points(exercise.points)}. Well done!", "green"
-        )
+        told = _("{exercise} is solved: {points}. Well done!")
+        if self.before.is_solved(exercise):
+            told = _("{exercise} is still solved: {points}. Well done!")
+        self._say(told.format(exercise=exercise.name, points=_points(exercise.points)), "green")
 
     def _go_on(self) -> None:
         """Watch the next unfinished exercise, and say which it is."""
@@ -208,26 +218,30 @@ class Loop:
         if not unfinished:
             self.watched = None
             most = sum(exercise.points for exercise in self.chosen)
-            self._say(f"Everything here is solved: {_points(most)}. Congratulations!", "bold green")
+            told = _("Everything here is solved: {points}. Congratulations!")
+            self._say(told.format(points=_points(most)), "bold green")
             return
         order = list(self.chosen)
         place = order.index(self.watched) if self.watched in order else -1
         after = [exercise for exercise in unfinished if order.index(exercise) > place]
         self.watched = (after or unfinished)[0]
         result = self.now.results.get(self.watched.id)
-        word = f" ({headline(result)})" if result is not None else ""
-        self._say(f"Next: {self.watched.id}{word}", "bold")
-        self._say(f"  in {self.now.file(self.watched)}")
+        what = self.watched.id
+        if result is not None:
+            word = _("{exercise} ({outcome})")
+            what = word.format(exercise=what, outcome=_(headline(result)))
+        self._say(_("Next: {what}").format(what=what), "bold")
+        self._say("  " + _("in {file}").format(file=self.now.file(self.watched)))
         if _is_attempted(result):
             self._show(self.watched)
 
     def _say_next_step(self) -> None:
         if self.has_keys and self.watched is not None:
-            self._say(KEYS, "dim")
+            self._say(_(KEYS), "dim")
 
     def _give_hint(self) -> None:
         if self.watched is None:
-            self._say("Everything here is solved: there is nothing left to hint at.")
+            self._say(_("Everything here is solved: there is nothing left to hint at."))
             return
         try:
             advice = next_advice(hints_of(self.course, self.watched), self.memory, self.watched)
@@ -236,7 +250,7 @@ class Loop:
             return
         self.screen.print(Text(f"\n{advice_text(advice, self.watched)}\n"))
         if not take_down(advice, self.memory, self.watched):
-            self._say(NOT_REMEMBERED)
+            self._say(_(NOT_REMEMBERED))
 
     def _show_all(self) -> None:
         """Everything about the assignment that is watched, or all of it when that is done."""
@@ -246,7 +260,9 @@ class Loop:
         for assignment in self.now.told(exercises):
             print_assignment(self.screen, assignment)
         most = sum(exercise.points for exercise in exercises)
-        self._say(f"{points(self.now.score(exercises))} of {_points(most)}.", "bold")
+        told = _("{score} of {max_score} points.")
+        score = points(self.now.score(exercises))
+        self._say(told.format(score=score, max_score=most), "bold")
 
     def _show(self, exercise: Exercise) -> None:
         for assignment in self.now.told([exercise]):
@@ -257,11 +273,11 @@ class Loop:
         """Have the next hint be another than the questions that a verdict shows itself."""
         for result in results:
             for finding in result.findings:
-                question = Question(finding.candidates, 0)
+                question = Question(finding.candidates)
                 take_down(question, self.memory, self.course.exercises[result.id])
 
     def _say(self, text: str, style: str = "") -> None:
-        self.screen.print(Text(text, style=style))
+        self.screen.print(indented(Text(text, style=style), 0))
 
 
 def _is_attempted(result: ExerciseResult | None) -> bool:
@@ -277,4 +293,4 @@ def _story(result: ExerciseResult) -> object:
 
 
 def _points(number: int) -> str:
-    return "1 point" if number == 1 else f"{number} points"
+    return ngettext("{count} point", "{count} points", number).format(count=number)

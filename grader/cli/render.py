@@ -1,16 +1,19 @@
 """What the commands show on a terminal: results in, text out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.cli.pictures import draw
+from grader.language import _
 from grader.model import (
     AssignmentResult,
     CheckResult,
@@ -22,6 +25,7 @@ from grader.model import (
 from grader.outputs import WORDS, Row
 from grader.protected import Protection
 from grader.results import points
+from grader.text import columns, filled
 
 if TYPE_CHECKING:
     from grader.authoring.validate import Report
@@ -36,7 +40,13 @@ SIGNS = {
 }
 WRONG = ("✗", "red")
 ALL_SHOWN = 3
-"""Of an exercise's failures, so many are shown in full; the others by their title."""
+"""Of an exercise's failures, so many are shown, the first with its picture; the others by title."""
+
+MOST_LINES = 16
+"""So many lines of a message are shown; below a picture, half as many: together, a screen."""
+
+BEFORE_PICTURE = 6
+"""Columns before a picture: fewer than before words, because pictures are wide."""
 
 
 def console(*, quiet: bool = False) -> Console:
@@ -47,9 +57,26 @@ def console(*, quiet: bool = False) -> Console:
     return Console(highlight=False, quiet=quiet, width=max(made.width, 100))
 
 
-def indented(text: Text, columns: int) -> Padding:
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """Text with wide characters, broken into lines as Chinese and Japanese are."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The text line by line."""
+        del console
+        start, plain = 0, self.text.plain
+        for line in filled(plain, options.max_width):
+            start = plain.index(line, start)
+            yield self.text[start : start + len(line)]
+            start += len(line)
+
+
+def indented(text: Text, columns_: int) -> Padding:
     """Text some columns to the right, without trailing space."""
-    return Padding(text, (0, 0, 0, columns), expand=False)
+    is_wide = columns(text.plain) > len(text.plain)
+    return Padding(Wide(text) if is_wide else text, (0, 0, 0, columns_), expand=False)
 
 
 def plain_console() -> Console:
@@ -57,49 +84,56 @@ def plain_console() -> Console:
     return Console(highlight=False, force_jupyter=False, force_terminal=False, width=100)
 
 
-def print_check(result: Result, out: Console) -> None:
-    """Show a student's own run: each exercise, and what to mend."""
+def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
+    """Show a student's own run: each exercise, and what to mend.
+
+    Args:
+        result: the run.
+        out: where to.
+        pictures: whether to draw them; where not, they are shown in another way.
+    """
     for assignment in result.assignments:
-        print_assignment(out, assignment)
+        print_assignment(out, assignment, pictures=pictures)
     _print_total(out, result)
 
 
-def print_assignment(out: Console, assignment: AssignmentResult) -> None:
+def print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bool = True) -> None:
     """Show what was read for an assignment, its exercises, and what to mend."""
     head = f"[bold]{assignment.id}[/]"
-    source = f"  [dim]{escape(assignment.read_from or 'nothing was handed in')}[/]"
-    out.print(f"{head}{source}")
+    source = assignment.read_from or _("nothing was handed in")
+    out.print(f"{head}  [dim]{escape(source)}[/]")
     for note in assignment.notes:
         out.print(indented(Text(note, style="yellow"), 2))
     for exercise in assignment.exercises:
-        _print_exercise(out, exercise)
+        _print_exercise(out, exercise, pictures=pictures)
     out.print()
 
 
-def _print_exercise(out: Console, exercise: ExerciseResult) -> None:
+def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -> None:
     sign, style = exercise_sign(exercise)
     name = exercise.id.partition("/")[2]
     score = "?" if exercise.score is None else points(exercise.score)
     word = _word(exercise)
-    tail = f"  [dim]{word}[/]" if word else ""
+    tail = f"  [dim]{_(word)}[/]" if word else ""
     out.print(f"  [{style}]{sign}[/] {name:<28} {score!s:>5} / {exercise.max_score}{tail}")
-    wrong = [check for check in exercise.checks if _worth_telling(check)]
-    for check in wrong[:ALL_SHOWN]:
-        _print_check(out, check)
+    wrong = worth_telling(exercise)
+    for number, check in enumerate(wrong[:ALL_SHOWN]):
+        _print_check(out, check, pictures=pictures and number == 0)
     for finding in exercise.findings:
         _print_finding(out, finding)
     if wrong and not exercise.findings and _was_judged(wrong):
-        out.print(indented(Text("It is not one of the mistakes we know.", style="dim"), 6))
+        sentence = _("It is not one of the mistakes we know.")
+        out.print(indented(Text(sentence, style="dim"), 6))
     for check in wrong[ALL_SHOWN:]:
-        out.print(indented(Text(f"also: {check.title}", style="dim"), 6))
+        also = _("also: {title}").format(title=check.title)
+        out.print(indented(Text(also, style="dim"), 6))
 
 
 def _print_finding(out: Console, finding: Finding) -> None:
     """A recognised mistake: its name, what goes wrong, and the question that leads out."""
-    several = len(finding.candidates) > 1
-    head = (
-        "This looks like one of these mistakes:" if several else "This looks like a known mistake:"
-    )
+    head = _("This looks like a known mistake:")
+    if len(finding.candidates) > 1:
+        head = _("This looks like one of these mistakes:")
     out.print(indented(Text(f"→ {head}", style="bold yellow"), 6))
     for mistake in finding.candidates:
         out.print(indented(Text(f"{mistake.symptom}  ({mistake.id})"), 8))
@@ -128,20 +162,34 @@ def _word(exercise: ExerciseResult) -> str:
     return WORDS[first] if first in (Outcome.NOT_ATTEMPTED, Outcome.MISSING) else ""
 
 
-def _worth_telling(check: CheckResult) -> bool:
+def worth_telling(exercise: ExerciseResult) -> list[CheckResult]:
+    """The checks that have something to say."""
     silent = (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
-    return check.outcome not in silent
+    return [check for check in exercise.checks if check.outcome not in silent]
 
 
-def _print_check(out: Console, check: CheckResult) -> None:
+def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
     sign, style = SIGNS.get(check.outcome, WRONG)
     word = WORDS.get(check.outcome, "")
     head = Text(f"{sign} {check.title}", style=style)
     if word:
-        head.append(f"  ({word})", style="dim")
+        head.append(f"  ({_(word)})", style="dim")
     out.print(indented(head, 6))
-    for line in check.message.splitlines():
+    lines = check.message.splitlines()
+    first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
+    _print_lines(out, lines[:first])
+    if check.picture is not None and pictures:
+        for line in draw(check.picture, out, BEFORE_PICTURE):
+            out.print(indented(line, BEFORE_PICTURE))
+    _print_lines(out, lines[after:], MOST_LINES // 2)
+
+
+def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None:
+    for line in lines[:most]:
         out.print(indented(Text(line), 10))
+    if len(lines) > most:
+        more = _("… ({count} more lines)").format(count=len(lines) - most)
+        out.print(indented(Text(more, style="dim"), 10))
 
 
 def _print_total(out: Console, result: Result) -> None:
@@ -149,12 +197,15 @@ def _print_total(out: Console, result: Result) -> None:
     counted = [check for check in checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
-        out.print("[bold magenta]The grader itself failed on a check: the score is undecided.[/]")
+        sentence = _("The grader itself failed on a check: the score is undecided.")
+        out.print(Text(sentence, style="bold magenta"))
         return
-    out.print(f"[bold]{points(result.score)} of {result.max_score} points[/], ", end="")
-    out.print(f"{passed} of {len(counted)} checks passed.")
+    earned = _("{score} of {max_score} points")
+    earned = earned.format(score=points(result.score), max_score=result.max_score)
+    tail = _("{points}, {passed} of {count} checks passed.")
+    out.print(tail.format(points=f"[bold]{earned}[/]", passed=passed, count=len(counted)))
     if passed < len(counted):
-        out.print(f"Next: {_next(result)}")
+        out.print(_("Next: {what}").format(what=_next(result)))
 
 
 def _next(result: Result) -> str:
@@ -162,26 +213,28 @@ def _next(result: Result) -> str:
     for assignment in result.assignments:
         for exercise in assignment.exercises:
             if exercise.score != exercise.max_score:
-                return f"{exercise.id}, in {assignment.read_from or 'a file still to be written'}"
-    return "nothing is left to do"
+                file = assignment.read_from or _("a file still to be written")
+                return _("{exercise}, in {file}").format(exercise=exercise.id, file=file)
+    return _("nothing is left to do")
 
 
 def print_protection(protection: Protection | None, out: Console) -> None:
     """Say loudly which protected files are not as they were released; nothing where all are."""
     if protection is None or not protection.changes:
         return
-    out.print("[bold red]Protected files are not as released; nothing above counts until then:[/]")
+    loud = _("Protected files are not as released; nothing above counts until then:")
+    out.print(Text(loud, style="bold red"))
     for change in protection.changes:
-        out.print(indented(Text(f"{change.path}: {change.what}"), 2))
+        out.print(indented(Text(f"{change.path}: {_(change.what)}"), 2))
 
 
 def class_table(rows: Sequence[Row], max_score: int) -> Table:
     """The class as a table: a row per student, undecided and missing told apart from zero."""
     table = Table(title=None, header_style="bold")
-    table.add_column("student", overflow="fold")
-    table.add_column("score", justify="right")
-    table.add_column(f"of {max_score}", justify="right")
-    table.add_column("what happened")
+    table.add_column(_("student"), overflow="fold")
+    table.add_column(_("score"), justify="right")
+    table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
+    table.add_column(_("what happened"))
     for row in rows:
         score, share = _shown_score(row)
         table.add_row(row.student, score, share, row.story)
@@ -204,7 +257,7 @@ def class_summary(rows: Sequence[Row], max_score: int) -> str:
 
 def _shown_score(row: Row) -> tuple[str, str]:
     if row.undecided:
-        return "undecided", ""
+        return _("undecided"), ""
     if row.score is None:
         return "–", ""
     share = row.score / row.max_score if row.max_score else 0

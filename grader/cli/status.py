@@ -1,13 +1,14 @@
 """`grader status`: a map of the course, from what the last checks found."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.markup import escape
 
+from grader.cli.edge import lang_option, open_course
 from grader.errors import UsageError
+from grader.language import N_, _
 
 if TYPE_CHECKING:
     from grader.course import Assignment, Course, Exercise
@@ -22,22 +23,23 @@ NAME = 28
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--all", "everything", is_flag=True, help="Show every exercise.")
 @click.option("--again", is_flag=True, help="Check everything anew, also what has not changed.")
-def status(targets: tuple[str, ...], everything: bool, again: bool) -> None:
+@lang_option
+def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | None) -> None:
     """Show where you are in the course: points, what is done, what comes next.
 
     TARGET is an assignment or an exercise, as for `grader check`; nothing means all. Only what
     changed since it was last checked is checked again. The points are those of the visible checks.
     """
     from grader.cli.render import console
-    from grader.course import find_course, load_course
     from grader.memory import Memory
     from grader.standing import standing
 
-    course = load_course(find_course(Path.cwd()))
+    course = open_course(lang)
     chosen = list(course.select(targets).values())
     now = standing(course, Memory(course.root))
     if now.submission.is_empty:
-        raise UsageError(f"There is no .py and no .ipynb in {course.root / 'assignments'}.")
+        folder = course.root / "assignments"
+        raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=folder))
     stale = chosen if again else now.unknown(chosen)
     if stale:
         from grader.desk import checked
@@ -52,7 +54,9 @@ def print_status(
     """Show the map: a line for each assignment, and one for each exercise where it is needed."""
     ids = {exercise.id for exercise in chosen}
     most = sum(exercise.points for exercise in chosen)
-    out.print(f"[bold]{escape(now.course.title)}[/]: {_points(now, chosen)} of {most} points")
+    title = f"[bold]{escape(now.course.text(now.course.title))}[/]"
+    head = _("{course}: {score} of {max_score} points")
+    out.print(head.format(course=title, score=_points(now, chosen), max_score=most))
     out.print()
     following = now.unfinished(chosen)
     for assignment in now.course.assignments:
@@ -74,7 +78,7 @@ def _print_assignment(
     score = _points(now, exercises)
     bar = f"{_bar(float(now.score(exercises)) / most)} " if _has_bars(out) else ""
     words = {_word(now, exercise) for exercise in exercises}
-    word = words.pop() if len(words) == 1 else "under way"
+    word = words.pop() if len(words) == 1 else _("under way")
     out.print(f"[bold]{assignment.id:<{NAME + 2}}[/] {bar}{score:>5} / {most:<3} [dim]{word}[/]")
 
 
@@ -95,7 +99,7 @@ def _word(now: "Standing", exercise: "Exercise") -> str:
     from grader.outputs import headline
 
     result = now.results.get(exercise.id)
-    return "undecided: the grader failed" if result is None else headline(result)
+    return _(N_("undecided: the grader failed") if result is None else headline(result))
 
 
 def _is_under_way(now: "Standing", exercises: "list[Exercise]") -> bool:
@@ -127,18 +131,20 @@ def what_next(now: "Standing", chosen: "list[Exercise]") -> list[str]:
     """What to do next, in three lines at most."""
     unfinished = now.unfinished(chosen)
     if not unfinished:
-        return ["All of it is done. Your instructor grades with further checks."]
+        return [_("All of it is done. Your instructor grades with further checks.")]
     first = unfinished[0]
     if not now.score(now.course.exercises.values()):
         return [
-            f"Begin here: {now.file(first)}",
-            f"Write {first.name} where it says TODO, there or in the notebook beside it.",
-            "Run `grader watch`: it checks your work each time you save.",
+            _("Begin here: {file}").format(file=now.file(first)),
+            _("Write {name} where it says TODO, there or in the notebook beside it.").format(
+                name=first.name
+            ),
+            _("Run `grader watch`: it checks your work each time you save."),
         ]
     return [
-        f"Next: {first.id}",
-        f"  in {now.file(first)}",
-        f"When stuck: `grader hint {_short(now.course, first)}`",
+        _("Next: {what}").format(what=first.id),
+        "  " + _("in {file}").format(file=now.file(first)),
+        _("When stuck: {command}").format(command=f"`grader hint {_short(now.course, first)}`"),
     ]
 
 
@@ -151,13 +157,12 @@ def _short(course: "Course", exercise: "Exercise") -> str:
 
 
 def newcomer() -> str:
-    """What `grader` alone says inside a course, in three lines; "" outside of one."""
-    from grader.course import find_course, load_course
+    """What `grader` alone says inside a course, in a few lines; "" outside of one."""
     from grader.memory import Memory
     from grader.standing import standing
 
     try:
-        course = load_course(find_course(Path.cwd()))
+        course = open_course(None)
         now = standing(course, Memory(course.root))
     except UsageError:
         return ""
@@ -165,6 +170,8 @@ def newcomer() -> str:
     lines = what_next(now, chosen)
     if len(lines) == 3 and not now.score(chosen):
         return "\n".join(lines)
-    head = f"{_points(now, chosen)} of {sum(e.points for e in chosen)} points. {lines[0]}"
-    more = "`grader watch` checks each save; `grader status` shows all, `grader -h` more."
-    return "\n".join([head, *lines[1:2], more])
+    head = _("{score} of {max_score} points.").format(
+        score=_points(now, chosen), max_score=sum(e.points for e in chosen)
+    )
+    more = _("`grader watch` checks each save; `grader status` shows all, `grader -h` more.")
+    return "\n".join([head, *lines[:2], more])

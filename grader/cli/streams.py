@@ -58,6 +58,6 @@ def fit_streams() -> None:
             stream.reconfigure(errors=REPLACED_ERRORS)
 
 
-def say(text: str, *, err: bool = False) -> None:
+def echo(text: str, *, err: bool = False) -> None:
     """Write a text, in the stream's own encoding (click's `echo` writes UTF-8 where that is ASCII)."""
     click.echo(text, file=sys.stderr if err else sys.stdout)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.edge import lang_option, open_course
 from grader.errors import UsageError
+from grader.language import _
 
 if TYPE_CHECKING:
     from grader.cli.loop import Loop
@@ -23,7 +25,8 @@ Event = Callable[["Loop"], None]
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
-def watch(targets: tuple[str, ...]) -> None:
+@lang_option
+def watch(targets: tuple[str, ...], lang: str | None) -> None:
     """Check your work each time you save a file in assignments/.
 
     TARGET is an assignment or an exercise, as for `grader check`; nothing means all. The next
@@ -32,22 +35,22 @@ def watch(targets: tuple[str, ...]) -> None:
     """
     from grader.cli.keys import has_keys
     from grader.cli.render import console
-    from grader.course import find_course, load_course
     from grader.standing import work_folder
 
-    course = load_course(find_course(Path.cwd()))
+    course = open_course(lang)
     chosen = tuple(course.select(targets).values())
     folder = work_folder(course)
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder} to watch.")
+        raise UsageError(_("There is no folder {folder} to watch.").format(folder=folder))
     screen = console()
-    screen.print("Starting …", style="dim")
+    screen.print(_("Starting …"), style="dim")
 
     from grader.cli.loop import Loop
-    from grader.desk import Desk
+    from grader.desk import Desk, fast_launcher
 
+    launcher = fast_launcher(course.limits)
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    desk = Desk(course, lambda verdict: events.put(lambda loop: loop.judged(verdict)))
+    desk = Desk(course, lambda verdict: events.put(lambda loop: loop.judged(verdict)), launcher)
     loop = Loop(course, chosen, screen, desk, has_keys())
     with (
         contextlib.closing(desk),
@@ -57,7 +60,7 @@ def watch(targets: tuple[str, ...]) -> None:
     ):
         loop.begin()
         run(loop, events)
-    screen.print("Stopped watching.", style="dim")
+    screen.print(_("Stopped watching."), style="dim")
 
 
 def run(loop: "Loop", events: "queue.SimpleQueue[Event]") -> None:
@@ -84,7 +87,7 @@ def _watching(folder: Path, events: "queue.SimpleQueue[Event]") -> Iterator[None
     stop = threading.Event()
 
     def tell() -> None:
-        for _ in saves(folder, stop):
+        for _save in saves(folder, stop):
             events.put(lambda loop: loop.saved())
 
     thread = threading.Thread(target=tell, daemon=True)

@@ -10,8 +10,8 @@ from grader.release.students import Released, copied_files, package_files, templ
 
 ZIP = "autograder.zip"
 SCRIPTS = {"setup.sh": "gradescope_setup.sh", "run_autograder": "gradescope_run.sh"}
-COURSE_FOLDERS = ("assignments", "solutions", "tests/checks", "tests/documents")
-FORMS = (".py", ".ipynb", ".toml", ".json")
+COURSE_FOLDERS = ("assignments", "solutions", "tests/checks", "tests/documents", "translations")
+FORMS = (".py", ".ipynb", ".toml", ".json", ".mo")
 MOMENT = (2020, 1, 1, 0, 0, 0)
 """Every entry's time, so that the same course makes the same zip."""
 

@@ -21,8 +21,8 @@ if [ -z "$python" ]; then
 fi
 
 "$python" -m venv "$source/venv"
-# torch for the processor alone: a tenth of the download.
-export PIP_EXTRA_INDEX_URL="${PIP_EXTRA_INDEX_URL-https://download.pytorch.org/whl/cpu}"
+# To download a tenth, put a line here before uploading:
+# export PIP_EXTRA_INDEX_URL=<PyTorch's own index of builds for the processor alone>
 cd "$source/course"
 "$source/venv/bin/pip" install --constraint constraints.txt .
 "$source/venv/bin/grader" doctor || echo "Students' code cannot be sealed on this image."

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.authoring.generate import notebook_text
+from grader.authoring.generate import notebook_text, translated
 from grader.authoring.record import record
 from grader.authoring.source import read_source
 from grader.course import MANIFEST, Assignment, Course
+from grader.language import SOURCE as ENGLISH
 from grader.recording import write_recording
-from grader.release.students import Released, write_release
+from grader.release.students import Released, translations, write_release
 
 CONFIG = "nbgrader_config.py"
 SOURCE = "source"
@@ -41,8 +42,9 @@ def nbgrader_files(course: Course) -> Iterator[Released]:
 
 def source_notebook(course: Course, assignment: Assignment) -> Released:
     """The notebook with solution, markers and test cells."""
-    source = read_source(assignment, course.paths(assignment).solution)
-    text = notebook_text(source, lambda cell: cell.text)
+    spoken = course.language or ENGLISH
+    source = translated(course, read_source(assignment, course.paths(assignment).solution), spoken)
+    text = notebook_text(source, lambda cell: cell.text, code=spoken)
     return Released(f"{SOURCE}/{assignment.id}/{assignment.module}.ipynb", text.encode())
 
 
@@ -55,6 +57,7 @@ def _small_course(
     """
     chosen = [a for a in course.assignments if a.id in _needed(course, assignment)]
     yield Released(MANIFEST, manifest(course, chosen).encode())
+    yield from translations(course)
     yield _copy(course, course.documents)
     for one in chosen:
         paths = course.paths(one)
@@ -82,6 +85,7 @@ def manifest(course: Course, assignments: Iterable[Assignment]) -> str:
         "",
         "[course]",
         f"title = {_text(course.title)}",
+        *([f"language = {_text(course.language)}"] if course.language else []),
     ]
     for assignment in assignments:
         lines += [

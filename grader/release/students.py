@@ -3,19 +3,27 @@
 No solution, no hidden check and no misconception's edit is in it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import grader
+from grader.authoring.catalogues import released_catalogue
 from grader.authoring.generate import generate, stale
+from grader.authoring.prose import translated_markdown
 from grader.authoring.record import record
-from grader.course import Course
+from grader.course import MANIFEST, Course
 from grader.errors import CourseError, UsageError
+from grader.language import KIT, LANGUAGES, OWN_CATALOGUES, SOURCE, said
 from grader.recording import write_recording
 
+LANGUAGE_LINE = re.compile(r"\s*language\s*=")
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
+
+PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
+"""What the package consists of; other files are leavings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +72,17 @@ def write_release(
 
 
 def student_files(course: Course) -> Iterator[Released]:
-    """The files of a students' copy."""
+    """The files of a students' copy, in the course's language."""
     root = course.root
     yield from copied_files(course)
     yield Released("README.md", template(course, "students_readme.md").encode())
     yield _from_root(root, course.documents)
+    yield from translations(course)
+    for file in generate(course, course.language or SOURCE):
+        yield Released(file.path.relative_to(root).as_posix(), file.text.encode())
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        for path in (paths.stub, paths.notebook, paths.visible_checks):
-            yield _from_root(root, path)
+        yield _from_root(root, paths.visible_checks)
         recording = write_recording(record(course, assignment))
         yield Released(paths.recording.relative_to(root).as_posix(), recording)
     yield from package_files()
@@ -88,22 +98,44 @@ def copied_files(course: Course) -> Iterator[Released]:
     if missing:
         raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
     for name in COPIED:
-        yield Released(name, (course.root / name).read_bytes())
+        content = (course.root / name).read_bytes()
+        yield Released(name, _preferring(content, course.language) if name == MANIFEST else content)
+
+
+def _preferring(manifest: bytes, code: str) -> bytes:
+    """The manifest with the language that the copy is in; as it is where none was chosen."""
+    if not code:
+        return manifest
+    lines = [line for line in manifest.decode().split("\n") if not LANGUAGE_LINE.match(line)]
+    lines.insert(lines.index("[course]") + 1, f'language = "{code}"')
+    return "\n".join(lines).encode()
+
+
+def translations(course: Course) -> Iterator[Released]:
+    """The course's compiled catalogues, without what only hidden checks say."""
+    for code in LANGUAGES:
+        folder = course.translations / code / "LC_MESSAGES"
+        if (folder / "course.po").is_file():
+            path = (folder / "course.mo").relative_to(course.root).as_posix()
+            yield Released(path, released_catalogue(course, code))
 
 
 def package_files() -> Iterator[Released]:
     """The grader itself."""
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".md") or path.name == "py.typed":
+        if path.suffix in PACKAGED or path.name == "py.typed":
             inner = path.relative_to(package.parent).as_posix()
             yield Released(inner, path.read_bytes())
 
 
 def template(course: Course, name: str) -> str:
-    """A text that lies beside this module, with the course's title in its place."""
+    """A text that lies beside this module, with the course's title, in the course's language."""
+    code = course.language or SOURCE
     text = files("grader.release").joinpath(name).read_text("utf-8")
-    return text.replace("{{ title }}", course.title)
+    if name.endswith(".md"):
+        text = translated_markdown(text, lambda piece: said(OWN_CATALOGUES, KIT, code, piece))
+    return text.replace("{{ title }}", course.text_in(code, course.title))
 
 
 def _from_root(root: Path, path: Path) -> Released:

@@ -8,25 +8,26 @@ from math import floor
 
 from grader.classlists import Enrolled
 from grader.course import Course
+from grader.language import N_, _
 from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 from grader.protected import Protection
 from grader.results import points
 
 WORDS = {
-    Outcome.PASSED: "passed",
-    Outcome.FAILED: "not right yet",
-    Outcome.NOT_ATTEMPTED: "not attempted yet",
-    Outcome.MISSING: "missing",
-    Outcome.BLOCKED: "not run",
-    Outcome.TIMEOUT: "took too long",
-    Outcome.OUT_OF_MEMORY: "out of memory",
-    Outcome.CRASHED: "crashed",
-    Outcome.REMARK: "a remark, which costs nothing",
-    Outcome.ERROR: "undecided: the grader failed",
+    Outcome.PASSED: N_("passed"),
+    Outcome.FAILED: N_("not right yet"),
+    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
+    Outcome.MISSING: N_("missing"),
+    Outcome.BLOCKED: N_("not run"),
+    Outcome.TIMEOUT: N_("took too long"),
+    Outcome.OUT_OF_MEMORY: N_("out of memory"),
+    Outcome.CRASHED: N_("crashed"),
+    Outcome.REMARK: N_("a remark, which costs nothing"),
+    Outcome.ERROR: N_("undecided: the grader failed"),
 }
 FINE = (Outcome.PASSED, Outcome.REMARK)
-UNDECIDED = "Undecided: the grader itself failed. This is no zero."
-NOT_SUBMITTED = "Nothing was handed in. This is no zero."
+UNDECIDED = N_("Undecided: the grader itself failed. This is no zero.")
+NOT_SUBMITTED = N_("Nothing was handed in. This is no zero.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +127,16 @@ def is_untouched(exercise: ExerciseResult) -> bool:
     return bool(exercise.checks) and exercise.checks[0].outcome in silent
 
 
-def standing(exercise: ExerciseResult) -> str:
-    """An exercise in a few words."""
+def standing(exercise: ExerciseResult, say: Callable[[str], str] = _) -> str:
+    """An exercise in a few words, in the language of the run unless `say` is another."""
     if exercise.undecided:
-        return WORDS[Outcome.ERROR]
+        return say(WORDS[Outcome.ERROR])
     if is_solved(exercise):
-        return "solved"
+        return say("solved")
     for check in exercise.checks:
         if check.outcome not in (*FINE, Outcome.FAILED):
-            return WORDS[check.outcome]
-    return "partly right" if exercise.score else WORDS[Outcome.FAILED]
+            return say(WORDS[check.outcome])
+    return say("partly right") if exercise.score else say(WORDS[Outcome.FAILED])
 
 
 def telling(exercise: ExerciseResult) -> list[CheckResult]:
@@ -151,8 +152,10 @@ def mistakes(exercise: ExerciseResult) -> list[str]:
     for finding in exercise.findings:
         several = len(finding.candidates) > 1
         for number, mistake in enumerate(finding.candidates):
-            head = "One of these mistakes: " if several and not number else ""
-            lines.append(f"{head}{mistake.symptom} ({mistake.id}) {mistake.question}")
+            told = f"{mistake.symptom} ({mistake.id}) {mistake.question}"
+            if several and not number:
+                told = _("One of these mistakes: {mistake}").format(mistake=told)
+            lines.append(told)
     return lines
 
 
@@ -160,9 +163,15 @@ def story(exercise: ExerciseResult) -> str:
     """What a student reads of an exercise: named mistakes, then each check's own message."""
     parts = mistakes(exercise)
     for check in telling(exercise):
-        parts.append(f"{check.title}  ({WORDS[check.outcome]})")
+        parts.append(f"{check.title}  ({_(WORDS[check.outcome])})")
         parts += [f"    {line}" for line in check.message.splitlines()]
     return "\n".join(parts)
+
+
+def place_words(file: str, cell: int | None, line: int) -> str:
+    """A place in a student's file, in words."""
+    template = _("{file}, line {line}") if cell is None else _("{file}, cell {cell}, line {line}")
+    return template.format(file=file, cell=cell, line=line)
 
 
 def shown(score: object) -> str:
@@ -173,10 +182,11 @@ def shown(score: object) -> str:
 def score_line(result: Result) -> str:
     """The total in a sentence."""
     if result.undecided:
-        return UNDECIDED
+        return _(UNDECIDED)
     if result.score is None:
-        return NOT_SUBMITTED
-    return f"{points(result.score)} of {result.max_score} points"
+        return _(NOT_SUBMITTED)
+    earned = _("{score} of {max_score} points")
+    return earned.format(score=points(result.score), max_score=result.max_score)
 
 
 def whole_exercises(assignment: AssignmentResult) -> dict[str, int]:

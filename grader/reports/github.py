@@ -7,6 +7,7 @@ that it is neither Markdown nor a command to the runner.
 import re
 from collections.abc import Iterator
 
+from grader.language import _, ngettext
 from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result, Where
 from grader.protected import Protection
 from grader.reports.base import (
@@ -19,6 +20,7 @@ from grader.reports.base import (
     is_solved,
     is_untouched,
     mistakes,
+    place_words,
     score_line,
     shown,
     standing,
@@ -40,7 +42,10 @@ SIGNS = {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
 def check(run: CheckedWork) -> Checked:
     """The job summary, where there is a job; else it is printed. Annotations are always."""
     text = "\n".join(
-        [*protection_lines(run.protection), *summary_lines(run.course.title, run.result)]
+        [
+            *protection_lines(run.protection),
+            *summary_lines(run.course.text(run.course.title), run.result),
+        ]
     )
     lines = annotations(run.result, run.folder, run.protection)
     path = run.environment.get(SUMMARY)
@@ -52,7 +57,7 @@ def check(run: CheckedWork) -> Checked:
 def grade(run: GradedClass) -> Iterator[File]:
     """A summary per student, and one of the class in a folder of its own."""
     for result in run.results:
-        lines = summary_lines(run.course.title, for_student(result))
+        lines = summary_lines(run.course.text(run.course.title), for_student(result))
         yield File(f"{result.student}.md", "\n".join(lines) + "\n")
     yield File("class/summary.md", "\n".join(class_lines(run)) + "\n")
 
@@ -65,23 +70,29 @@ def protection_lines(protection: Protection | None) -> list[str]:
     if protection is None:
         return []
     if not protection.changes:
-        return [f"Protected files are as released (list `{protection.fingerprint}`).", ""]
+        fine = _("Protected files are as released (list `{list}`).")
+        return [fine.format(list=protection.fingerprint), ""]
     count = len(protection.changes)
-    files = "file is" if count == 1 else "files are"
+    loud = ngettext(
+        "{count} protected file is not as released. Nothing below counts until this is undone.",
+        "{count} protected files are not as released. Nothing below counts until this is undone.",
+        count,
+    )
+    undo = _("Undo it with `git checkout <the first commit> -- <file>`. The list is `{list}`.")
+    was = _("{file} was **{what}**")
     return [
         "> [!CAUTION]",
-        f"> **{count} protected {files} not as released. Nothing below counts until this is undone.**",
+        f"> **{loud.format(count=count)}**",
         ">",
-        *(f"> - {code(change.path)} was **{_was(change.what)}**" for change in protection.changes),
+        *(f"> - {was.format(file=code(c.path), what=_was(c.what))}" for c in protection.changes),
         ">",
-        "> Undo it with `git checkout <the first commit> -- <file>`. "
-        f"The list is `{protection.fingerprint}`.",
+        f"> {undo.format(list=protection.fingerprint)}",
         "",
     ]
 
 
 def _was(what: str) -> str:
-    return "removed" if what == "missing" else what
+    return _("removed") if what == "missing" else _(what)
 
 
 def summary_lines(title: str, result: Result) -> list[str]:
@@ -90,10 +101,12 @@ def summary_lines(title: str, result: Result) -> list[str]:
     if not result.assignments:
         return head
     rows = [_row(assignment) for assignment in result.assignments]
-    table = ["| assignment | solved | points | |", "|---|---|---:|---|", *rows, ""]
+    heads = " | ".join((_("assignment"), _("solved"), _("points")))
+    table = [f"| {heads} | |", "|---|---|---:|---|", *rows, ""]
     told = [e for e in all_exercises(result) if not is_solved(e) and not is_untouched(e)]
     details = [line for exercise in told[:MAX_DETAILS] for line in _details(exercise)]
-    more = [f"… and {len(told) - MAX_DETAILS} more.", ""] if len(told) > MAX_DETAILS else []
+    left = _("… and {count} more.").format(count=len(told) - MAX_DETAILS)
+    more = [left, ""] if len(told) > MAX_DETAILS else []
     return [*head, *table, *details, *more, *_next(result)]
 
 
@@ -105,9 +118,11 @@ def _row(assignment: AssignmentResult) -> str:
     known = dict.fromkeys(name for e in assignment.exercises for name in e.misconceptions)
     notes = [text(note) for note in assignment.notes]
     if known:
-        notes.insert(0, f"known mistakes: {', '.join(f'`{name}`' for name in known)}")
+        names = ", ".join(f"`{name}`" for name in known)
+        notes.insert(0, _("known mistakes: {names}").format(names=names))
     score = f"{shown(points(assignment.score))} / {assignment.max_score}"
-    return f"| {assignment.id} | {bar} {solved} of {count} | {score} | {' '.join(notes)} |"
+    share = _("{solved} of {count}").format(solved=solved, count=count)
+    return f"| {assignment.id} | {bar} {share} | {score} | {' '.join(notes)} |"
 
 
 def _details(exercise: ExerciseResult) -> list[str]:
@@ -118,20 +133,22 @@ def _details(exercise: ExerciseResult) -> list[str]:
     for check in found[:CHECKS_TOLD]:
         lines += [f"- {SIGNS.get(check.outcome, '❌')} {text(check.title)}{_at(check.where)}"]
         lines += fenced(check.message[:MAX_MESSAGE], indent="  ") if check.message else []
-    lines += [f"- also: {text(check.title)}" for check in found[CHECKS_TOLD:]]
+    also = _("also: {title}")
+    lines += [f"- {also.format(title=text(check.title))}" for check in found[CHECKS_TOLD:]]
     return [*lines, ""]
 
 
 def _at(where: Where | None) -> str:
     if where is None:
         return ""
-    cell = f", cell {where.cell}" if where.cell is not None else ""
-    return f" ({code(where.file)}{cell}, line {where.line})"
+    return f" ({place_words(code(where.file), where.cell, where.line)})"
 
 
 def _next(result: Result) -> list[str]:
     left = [exercise for exercise in all_exercises(result) if not is_solved(exercise)]
-    return [f"Next: `{left[0].id}`"] if left and not result.undecided else []
+    if not left or result.undecided:
+        return []
+    return [_("Next: {what}").format(what=f"`{left[0].id}`")]
 
 
 def class_lines(run: GradedClass) -> list[str]:
@@ -145,7 +162,7 @@ def class_lines(run: GradedClass) -> list[str]:
     undecided = [text(result.student) for result in run.results if result.undecided]
     loud = [f"> [!CAUTION]\n> **Undecided: {', '.join(undecided)}**", ""] if undecided else []
     head = ["| student | score | exercises solved | known mistakes |", "|---|---|---:|---|"]
-    return [f"# {text(run.course.title)}", "", *loud, *head, *rows]
+    return [f"# {text(run.course.text(run.course.title))}", "", *loud, *head, *rows]
 
 
 def text(words: str) -> str:
@@ -173,7 +190,11 @@ def annotations(result: Result, folder: str, protection: Protection | None = Non
     """The runner's commands: changed protected files, then the first failure per exercise."""
     changes = protection.changes if protection is not None else ()
     lines = [
-        _command("error", f"This protected file was {_was(c.what)}; undo that.", file=c.path)
+        _command(
+            "error",
+            _("This protected file was {what}; undo that.").format(what=_was(c.what)),
+            file=c.path,
+        )
         for c in changes
     ]
     failed = [(e, c) for e in all_exercises(result) for c in _first_failure(e)]
@@ -181,7 +202,8 @@ def annotations(result: Result, folder: str, protection: Protection | None = Non
     if len(lines) <= MAX_ANNOTATIONS:
         return lines
     more = len(lines) - MAX_ANNOTATIONS + 1
-    rest = _command("error", f"{more} more are in the job summary.", title="And more")
+    told = _("{count} more are in the job summary.").format(count=more)
+    rest = _command("error", told, title=_("And more"))
     return [*lines[: MAX_ANNOTATIONS - 1], rest]
 
 
@@ -194,12 +216,13 @@ def _first_failure(exercise: ExerciseResult) -> list[CheckResult]:
 def _annotation(exercise: ExerciseResult, check: CheckResult, folder: str) -> str:
     named = mistakes(exercise)
     told = "\n".join([*named, check.title, check.message[:MAX_MESSAGE]])
-    title = f"{exercise.id}: {WORDS[check.outcome]}"
+    title = f"{exercise.id}: {_(WORDS[check.outcome])}"
     if check.where is None:
         return _command("error", told, title=title)
     file = f"{folder}/{check.where.file}" if folder else check.where.file
     if check.where.cell is not None:  # a cell's line is no line of the notebook's file
-        place = f"cell {check.where.cell}, line {check.where.line}"
+        place = _("cell {cell}, line {line}")
+        place = place.format(cell=check.where.cell, line=check.where.line)
         return _command("error", f"{place}: {told}", file=file, title=title)
     return _command("error", told, file=file, line=str(check.where.line), title=title)
 

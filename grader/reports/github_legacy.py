@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from grader.language import _
 from grader.model import ExerciseResult, Result
 from grader.reports.base import (
     UNDECIDED,
@@ -51,7 +52,7 @@ def legacy(result: Result) -> dict[str, Any]:
     """The record inside; with a maximum of 0, which the reporter does not report, if undecided."""
     score = whole_score(result)
     if score is None:
-        entry = _entry("The grader", "error", 0, UNDECIDED)
+        entry = _entry("The grader", "error", 0, _(UNDECIDED))
         return {"version": 1, "status": "error", "max_score": 0, "tests": [entry]}
     tests: list[dict[str, Any]] = []
     room = MAX_TOTAL_FEEDBACK

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from grader.language import N_, _
 from grader.model import AssignmentResult, ExerciseResult, Result
 from grader.reports.base import (
     Checked,
@@ -22,7 +23,7 @@ from grader.reports.base import (
 from grader.results import for_student, points
 
 FILE = "results.json"
-NOTHING_TO_READ = (
+NOTHING_TO_READ = N_(
     "There is no .py and no .ipynb in what was handed in that the grader could read. "
     "Hand in the files of your assignments folder, or that folder as a zip."
 )
@@ -57,7 +58,7 @@ def gradescope(result: Result, *, preface: str = "") -> str | None:
 
 def nothing_to_read(preface: str = "") -> str:
     """The record of a hand-in that holds nothing to grade: Gradescope has no word for none."""
-    return _record(0, "\n\n".join(filter(None, [preface, NOTHING_TO_READ])), [], 0.0)
+    return _record(0, "\n\n".join(filter(None, [preface, _(NOTHING_TO_READ)])), [], 0.0)
 
 
 def _record(score: float, output: str, tests: list[dict[str, Any]], seconds: float) -> str:
@@ -99,5 +100,5 @@ def _test(number: str, exercise: ExerciseResult) -> dict[str, Any]:
         "output_format": "text",
         "tags": list(exercise.misconceptions),
         "visibility": "visible",
-        "extra_data": {"outcome": standing(exercise)},
+        "extra_data": {"outcome": standing(exercise, say=str)},
     }

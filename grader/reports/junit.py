@@ -4,8 +4,18 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as Xml
 
+from grader.language import _
 from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
-from grader.reports.base import WORDS, Checked, CheckedWork, File, GradedClass, mistakes, shown
+from grader.reports.base import (
+    WORDS,
+    Checked,
+    CheckedWork,
+    File,
+    GradedClass,
+    mistakes,
+    place_words,
+    shown,
+)
 from grader.results import for_student, points
 
 FILE = "junit.xml"
@@ -89,7 +99,7 @@ def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
     kind = KINDS.get(check.outcome, "failure")
     if kind:
         told = Xml.SubElement(case, kind, {"type": str(check.outcome)})
-        told.set("message", WORDS[check.outcome])
+        told.set("message", _(WORDS[check.outcome]))
         told.text = _text(_placed(check))
     elif check.message:
         Xml.SubElement(case, "system-out").text = _text(check.message)
@@ -99,14 +109,14 @@ def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
 def _placed(check: CheckResult) -> str:
     if check.where is None:
         return check.message
-    cell = f", cell {check.where.cell}" if check.where.cell is not None else ""
-    return f"{check.where.file}{cell}, line {check.where.line}\n{check.message}"
+    place = place_words(check.where.file, check.where.cell, check.where.line)
+    return f"{place}\n{check.message}"
 
 
 def _nothing(assignment: AssignmentResult) -> Xml.Element:
     """An assignment without a single outcome is the grader's fault, never a green suite."""
     case = Xml.Element("testcase", {"name": "The grader", "classname": assignment.id})
-    told = Xml.SubElement(case, "error", {"type": "error", "message": WORDS[Outcome.ERROR]})
+    told = Xml.SubElement(case, "error", {"type": "error", "message": _(WORDS[Outcome.ERROR])})
     told.text = _text("\n".join(assignment.notes))
     return case
 

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, junit, scores
 from grader.reports.base import Checked, CheckedWork, File, GradedClass, Report
+from grader.reports.html import report as html
 
 REPORTS: dict[str, Report] = {
+    "html": Report(html.check, html.grade),
     "junit": Report(junit.check, junit.grade),
     "github": Report(github.check, github.grade),
     "classroom50": Report(classroom50.check, classroom50.grade),

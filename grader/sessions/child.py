@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grader.course import Limits
 from grader.errors import GraderFault
+from grader.language import _
 from grader.sessions.base import OwnFrame, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher
 from grader.submission import Submission
@@ -133,8 +134,9 @@ class ChildSession:
 
     def _answer(self, request: bytes, seconds: float) -> Raw | OwnFrame:
         if self.seconds_left <= 0:
-            total = self.limits.submission_seconds
-            return failed("timeout", f"the {total:g} seconds for the whole submission are used up")
+            total = f"{self.limits.submission_seconds:g}"
+            template = _("the {seconds} seconds for the whole submission are used up")
+            return failed("timeout", template.format(seconds=total))
         if self.child is None:
             self._start()
         self.is_fresh = False
@@ -143,7 +145,8 @@ class ChildSession:
             return self._exchange(request, 1.25 * seconds + 0.5)
         except TimeoutError:
             self._end()
-            return failed("timeout", f"your code was still running after {seconds:g} seconds")
+            template = _("your code was still running after {seconds} seconds")
+            return failed("timeout", template.format(seconds=f"{seconds:g}"))
         except (EOFError, ConnectionError):
             return failed("crashed", _death(self._end(PATIENCE)))
         except WireFault as error:
@@ -153,7 +156,8 @@ class ChildSession:
 
     def _garbled(self, error: WireFault) -> OwnFrame:
         self._end()
-        return failed("crashed", f"its process answered with something that is no answer: {error}")
+        template = _("its process answered with something that is no answer: {error}")
+        return failed("crashed", template.format(error=error))
 
     def _start(self) -> None:
         try:
@@ -201,7 +205,9 @@ def _signal_name(number: int) -> str:
 
 def _death(status: int | None) -> str:
     if status is not None and status < 0 and -status != signal.SIGKILL:
-        return f"the Python process of your code died of {_signal_name(-status)}"
+        template = _("the Python process of your code died of {signal}")
+        return template.format(signal=_signal_name(-status))
     if status is not None and status >= 0:
-        return f"your code ended the Python process it ran in (exit status {status})"
-    return "the Python process of your code ended without an answer"
+        template = _("your code ended the Python process it ran in (exit status {status})")
+        return template.format(status=status)
+    return _("the Python process of your code ended without an answer")

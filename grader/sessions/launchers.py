@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -161,23 +162,14 @@ class ForkedChild:
 
     def __init__(self, parent: "WarmParent", limits: Limits, generation: int) -> None:
         self.parent = parent
-        # A sealed child mounts a folder of its own on the parent's, or may write nowhere.
-        self.own_folder = None if parent.seal.sealed else tempfile.mkdtemp(prefix="submission-")
         self.connection, theirs = socket.socketpair()
-        folder = self.own_folder or parent.folder
-        arguments = child_arguments(limits, generation, folder, parent.seal)
         try:
-            self.pid = parent.fork(arguments, theirs.fileno())
-        except GraderFault:
+            self.pid, self.folder = parent.fork(limits, generation, theirs.fileno())
+        except (GraderFault, OSError):
             self.connection.close()
-            self._remove_folder()
             raise
         finally:
             theirs.close()
-
-    def _remove_folder(self) -> None:
-        if self.own_folder is not None:
-            shutil.rmtree(self.own_folder, ignore_errors=True)
 
     def end(self, patience: float) -> int | None:
         """Have the fork and its group killed and reaped, and remove its folder."""
@@ -186,7 +178,8 @@ class ForkedChild:
             status = self.parent.command({"reap": self.pid, "patience": patience})["status"]
         except GraderFault:  # the warm parent is gone, and its children with it
             status = None
-        self._remove_folder()
+        if self.folder != self.parent.inside:
+            shutil.rmtree(self.folder, ignore_errors=True)
         return None if status is None else os.waitstatus_to_exitcode(status)
 
 
@@ -204,10 +197,17 @@ class WarmParent:
 
     def _start(self) -> None:
         self.is_closed = False
-        self.folder = tempfile.mkdtemp(prefix="submissions-")
+        # Made and removed by the process itself, which notices when this one is killed.
+        self.folder = f"{tempfile.gettempdir()}/submissions-{secrets.token_hex(8)}"
+        self.inside = f"{self.folder}/inside"
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.process = subprocess.Popen(
-            _command("warm_parent", theirs.fileno(), self.folder),
+        self.process = self._run(theirs)
+        theirs.close()
+        self.ready = False
+
+    def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":
+        return subprocess.Popen(
+            _command("warm_parent", theirs.fileno(), self.folder, self.inside),
             env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -215,8 +215,22 @@ class WarmParent:
             pass_fds=(theirs.fileno(),),
             start_new_session=True,
         )
-        theirs.close()
-        self.ready = False
+
+    def wait(self) -> None:
+        """Wait until it is ready.
+
+        Raises:
+            GraderFault: when it is gone.
+        """
+        if self.ready:
+            return
+        try:
+            self.control.settimeout(START_SECONDS)
+            self.ready = bool(self.control.recv(65_536))
+        except OSError as error:
+            raise GraderFault(f"the process that starts children is gone ({error})") from error
+        if not self.ready:
+            raise GraderFault("the process that starts children has ended")
 
     def command(self, message: dict[str, Any], descriptor: int | None = None) -> dict[str, Any]:
         """Send a message, with a descriptor if one is given, and wait for the answer.
@@ -224,10 +238,9 @@ class WarmParent:
         Raises:
             GraderFault: when the warm parent is gone.
         """
+        self.wait()
         try:
             self.control.settimeout(START_SECONDS)
-            if not self.ready:
-                self.ready = bool(self.control.recv(65_536))
             data = json.dumps(message).encode()
             if descriptor is None:
                 self.control.send(data)
@@ -241,20 +254,29 @@ class WarmParent:
         reply: dict[str, Any] = json.loads(answer)
         return reply
 
-    def fork(self, arguments: dict[str, Any], descriptor: int) -> int:
-        """Fork a child, by a new warm parent where this one is gone.
+    def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
+        """Fork a child, by a new warm parent where this one is gone; its id and its folder.
 
         Raises:
-            GraderFault: when the new one is gone as well.
+            GraderFault, OSError: when the new one is gone as well.
         """
         try:
-            return int(self.command({"fork": arguments}, descriptor)["pid"])
-        except GraderFault:
+            return self._fork(limits, generation, descriptor)
+        except (GraderFault, OSError):
             if self.is_closed:
                 raise
             self._end()
             self._start()
-            return int(self.command({"fork": arguments}, descriptor)["pid"])
+            return self._fork(limits, generation, descriptor)
+
+    def _fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
+        self.wait()
+        # A sealed child mounts a folder of its own on the parent's, or may write nowhere.
+        folder = self.inside
+        if not self.seal.sealed:
+            folder = tempfile.mkdtemp(prefix="submission-", dir=self.folder)
+        arguments = child_arguments(limits, generation, folder, self.seal)
+        return int(self.command({"fork": arguments}, descriptor)["pid"]), folder
 
     def launch(self, limits: Limits, generation: int) -> Child:
         """Fork a child."""
@@ -270,6 +292,55 @@ class WarmParent:
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class _Fork:
+    """A fork of this process, handled as a started program is."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.is_over = False
+
+    def kill(self) -> None:
+        """End it, if it has not ended."""
+        if not self.is_over:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        """Wait for its end."""
+        if not self.is_over:
+            os.waitpid(self.pid, 0)
+            self.is_over = True
+
+
+class ForkedParent(WarmParent):
+    """A warm parent that is a fork of this process, so that torch is imported once for both.
+
+    Make it before anything is loaded that student code must not see; a later one, in the place of
+    one that has ended, is a fresh interpreter.
+    """
+
+    def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":
+        if self.is_restarted:
+            return super()._run(theirs)
+        self.is_restarted = True
+        # Here, because it imports torch, which this module's other users may do without.
+        from grader.serving import forked_parent
+
+        pid = os.fork()
+        if pid == 0:
+            forked_parent(theirs.fileno(), self.folder, self.inside, _environment())
+        return _Fork(pid)
+
+    is_restarted = False
+
+
+def early_launcher() -> Launcher:
+    """The quickest launcher there is, for a process that has loaded nothing yet.
+
+    A fork of this process on Linux: what it has imported need not be imported twice.
+    """
+    return ForkedParent() if sys.platform == "linux" else SpawnLauncher()
 
 
 def default_launcher() -> Launcher:

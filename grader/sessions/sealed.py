@@ -3,7 +3,6 @@
 import os
 import secrets
 import socket
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -141,8 +140,9 @@ def _tried(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
     limits = Limits(memory_mib=256)
     source = Source("probe.py", "probe", False, (Cell(None, PROBE),))
     submission = Submission("probe", {source.key: source}, {"probe": Reading((source.key,))})
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
-        canary = Path(folder) / "canary"
+    launcher.wait()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        canary = Path(launcher.folder) / "canary"
         canary.write_text(secrets.token_hex(16))
         launcher.seal = seal
         session = ChildSession(launcher, submission, limits)

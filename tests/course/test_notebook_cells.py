@@ -29,11 +29,12 @@ def executed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 
 def partly_right(course: Course) -> str:
-    """Assignment 01: one solution has a slip, one is the stub, the others are right."""
+    """Assignment 01: two solutions have a slip, one is the stub, the others are right."""
     assignment = course.assignments[0]
     source = read_source(assignment, course.paths(assignment).solution)
     texts = {
         "dot_product": lambda cell: cell.text.replace("(a * b).sum()", "(a * b).sum() * 2"),
+        "attention_scores": lambda cell: cell.text.replace("inputs @ query", "inputs @ query * 2"),
         "context_vector": lambda cell: cleared(assignment, cell),
     }
     return notebook_text(
@@ -71,3 +72,25 @@ def test_nothing_is_written_to_stderr(executed: dict[str, Any]) -> None:
     """Anything on stderr would make nbgrader score the cell 0."""
     names = [out.name for c in executed.values() for out in c.outputs if "name" in out]
     assert set(names) == {"stdout"}
+
+
+def displayed(cell: Any) -> list[dict[str, str]]:
+    """What a cell showed besides text and its value."""
+    return [out["data"] for out in cell.outputs if out.output_type == "display_data"]
+
+
+def test_the_picture_is_shown_below_the_words(executed: dict[str, Any]) -> None:
+    """As SVG, and in words for who has no HTML; the text above does not repeat its numbers."""
+    (shown,) = displayed(executed["attention_scores"])
+    assert shown["text/html"].count("<svg ") == 1
+    assert shown["text/html"].count(">journey</text>") == 1
+    assert shown["text/plain"] == "token 0 (Your): expected 0.9544, received 1.909"
+    text = printed(executed["attention_scores"])
+    assert "6 of 6 values differ" in text
+    assert "tensor([0.9544" not in text
+
+
+def test_a_cell_without_a_picture_shows_none(executed: dict[str, Any]) -> None:
+    """A single number is said in words."""
+    names = ("dot_product", "softmax_stable", "context_vector")
+    assert [displayed(executed[name]) for name in names] == [[], [], []]

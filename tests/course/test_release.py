@@ -99,7 +99,8 @@ def has_line(path: Path, line: str) -> bool:
     """Whether a file has a line, plain or as a comment; a recording, whether it is in it at all."""
     if path.name == "recording.bin":
         return json.dumps(line)[1:-1].encode() in zlib.decompress(path.read_bytes())
-    text = path.read_text("utf-8")
+    data = path.read_bytes()
+    text = data.decode("utf-8", "replace" if path.suffix == ".mo" else "strict").replace("\0", "\n")
     if path.suffix == ".ipynb":
         text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
     return line in {one.strip().removeprefix("# ") for one in text.splitlines()}

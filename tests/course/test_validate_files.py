@@ -2,6 +2,8 @@
 
 import pytest
 
+from grader.course import load_course
+
 pytestmark = pytest.mark.slow
 
 STUB = "assignments/01_scores/scores.py"
@@ -192,3 +194,19 @@ def test_a_file_that_a_release_copies_and_that_is_missing_is_told(example, name:
     """Before anybody makes the release."""
     (example.folder / name).unlink()
     assert example.faults() == [f"{name}: it is missing; a release copies it"]
+
+
+def test_catalogues_that_are_not_up_to_date_are_faults(example):
+    """And what is still to be translated; without catalogues nothing is asked for."""
+    from grader.authoring.catalogues import catalogue_files
+
+    (example.folder / "translations").mkdir()
+    for file in catalogue_files(load_course(example.folder)):
+        file.write()
+    (example.folder / "translations/ja/LC_MESSAGES/course.mo").unlink()
+    count = catalogue_files(load_course(example.folder))[0].open
+    assert example.faults() == [
+        f"translations/zh_CN/LC_MESSAGES/course.po: {count} texts are still to be translated",
+        f"translations/ja/LC_MESSAGES/course.po: {count} texts are still to be translated",
+        "translations/ja/LC_MESSAGES/course.mo: it is not up to date; run `grader catalogues`",
+    ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from browser import chromium, visit
 from sqlalchemy import create_engine, text
 
 from grader.authoring.generate import generate
@@ -106,3 +107,6 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         yield f"sqlite:///{tmp_path / 'gradebook.db'}"
     else:
         yield from postgresql()
+
+
+__all__ = ["chromium", "visit"]

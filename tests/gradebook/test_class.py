@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,12 +14,14 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
+from playwright.sync_api import Error as PlaywrightError
 
 from grader.gradebook.store import open_gradebook
-from tests.browser import open_page, wait_for
 from tests.gradebook.conftest import environment_of, grader, nbgrader
 
 pytestmark = pytest.mark.slow
+
+START_SECONDS = 60.0
 
 NOT_SCALED = (
     "HELPER = 1\n\n\ndef scores(queries, keys):\n    # too simple\n    return queries @ keys.T\n"
@@ -163,41 +166,52 @@ def served(folder: Path) -> Iterator[str]:
             process.wait(30)
 
 
-def table(browser: Any) -> list[list[str]]:
+def reached(visit: Any, address: str) -> Any:
+    """A page of a server that may just have been started, as soon as it answers."""
+    until = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return visit(address, size=(1200, 1400)).page
+        except PlaywrightError:
+            if time.monotonic() > until:
+                raise
+
+
+def table(page: Any) -> list[list[str]]:
     """The rows of a page's table as text, as soon as there are any."""
-    wait_for(browser, "tbody td a")
-    rows = browser.find_elements("css selector", "tbody tr")
-    return [[cell.text for cell in row.find_elements("css selector", "td")] for row in rows]
+    page.wait_for_selector("tbody td a")
+    rows = page.query_selector_all("tbody tr")
+    return [[cell.inner_text() for cell in row.query_selector_all("td")] for row in rows]
 
 
 def test_the_form_grader_shows_the_class_and_opens_a_submission(
-    class_folder: Path, address: str, browser: Any
+    class_folder: Path, address: str, visit: Any
 ) -> None:
     """In a real browser: assignments, students, scores, a script in its answer cell, the comment."""
     grade(class_folder, address)
     pictures = Path(os.environ.get("GRADER_TEST_PICTURES", class_folder))
     with served(class_folder / "out" / "nbgrader") as server:
-        open_page(browser, f"{server}/formgrader?token=token")
-        assert [row[0] for row in table(browser)][:2] == ["01_scores", "02_mixture"]
-        browser.save_screenshot(str(pictures / "assignments.png"))
-        browser.get(f"{server}/formgrader/manage_students")
-        assert [(row[1], row[3]) for row in table(browser) if len(row) > 3] == [
+        page = reached(visit, f"{server}/formgrader?token=token")
+        assert [row[0] for row in table(page)][:2] == ["01_scores", "02_mixture"]
+        page.screenshot(path=pictures / "assignments.png")
+        page.goto(f"{server}/formgrader/manage_students")
+        assert [(row[1], row[3]) for row in table(page) if len(row) > 3] == [
             ("ada", "6 / 6"),
             ("bo", "0.4 / 6"),
             ("cem", "0 / 6"),
             ("dot", "2 / 6"),
             ("eve", "0 / 6"),
         ]
-        browser.save_screenshot(str(pictures / "students.png"))
-        browser.get(f"{server}/formgrader/gradebook/01_scores/scores")
-        rows = [row for row in table(browser) if "0.4 / 2" in row]
+        page.screenshot(path=pictures / "students.png")
+        page.goto(f"{server}/formgrader/gradebook/01_scores/scores")
+        rows = [row for row in table(page) if "0.4 / 2" in row]
         assert len(rows) == 1
-        browser.save_screenshot(str(pictures / "submissions.png"))
-        browser.find_element("link text", rows[0][1]).click()
-        wait_for(browser, ".comment[placeholder*='scores-not-scaled']")
-        shown = browser.find_element("css selector", "body").text
+        page.screenshot(path=pictures / "submissions.png")
+        page.get_by_role("link", name=rows[0][1], exact=True).click()
+        page.wait_for_selector(".comment[placeholder*='scores-not-scaled']")
+        shown = page.inner_text("body")
         assert "# too simple\n    return queries @ keys.T" in shown
         assert "The file as handed in: 01_scores/scores.py" in shown
-        (score,) = browser.find_elements("css selector", "input.score")
+        (score,) = page.query_selector_all("input.score")
         assert score.get_attribute("placeholder") == "0.4"
-        browser.save_screenshot(str(pictures / "submission.png"))
+        page.screenshot(path=pictures / "submission.png")

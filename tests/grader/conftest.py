@@ -285,6 +285,7 @@ def warm_parent(children_folder: Path) -> Iterator[WarmParent]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(children_folder))
         parent = WarmParent()
+        parent.wait()
     yield parent
     parent.close()
 

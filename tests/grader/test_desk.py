@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.course import Limits
 from grader.desk import AheadLauncher, StoppableSession, Stopped
 from grader.notebooks import Cell
 from grader.sessions.launchers import Launcher
 from grader.submission import Source, Submission
 from grader.wire import Frame
 
+LIMITS = Limits()
 OPEN = Frame({"verb": "open", "source": "a.py"})
 
 

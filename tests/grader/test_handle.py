@@ -247,7 +247,9 @@ def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submiss
             assert student.get("one") == expected
         else:
             message = "a.ipynb cannot be read: its JSON is damaged at line 1, column 1"
-            assert failure_of(lambda s=student: s.get("one")) == Failure("missing", message=message)
+            assert failure_of(lambda s=student: s.get("one")) == Failure(
+                "missing", message=message, is_told=True
+            )
 
 
 def test_nothing_handed_in_is_missing() -> None:

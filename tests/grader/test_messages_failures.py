@@ -148,9 +148,9 @@ def test_nothing_handed_in_is_told():
 
 def test_a_file_that_cannot_be_read_is_told_with_the_reason():
     """The reason is a sentence already."""
-    assert told(Failure("missing", message="heads.ipynb cannot be read: its JSON ends")) == (
-        "heads.ipynb cannot be read: its JSON ends."
-    )
+    assert told(
+        Failure("missing", message="heads.ipynb cannot be read: its JSON ends", is_told=True)
+    ) == ("heads.ipynb cannot be read: its JSON ends.")
 
 
 def test_a_name_that_is_not_defined_is_told():

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from grader.model import (
     RESULT_FORMAT,
     AssignmentResult,
+    Axis,
     CheckResult,
     ExerciseResult,
     Finding,
     Mistake,
     Outcome,
+    Picture,
     Result,
     Visibility,
 )
@@ -250,3 +252,45 @@ def test_a_record_whose_score_is_no_number_is_refused():
     """A score is a number or nothing."""
     with pytest.raises(ValueError, match="many"):
         from_json({**to_json(RESULT), "score": "many"})
+
+
+# Pictures.
+
+PICTURE = Picture(
+    what="the weights",
+    expected=((1.0, 0.0), (0.25, 0.75)),
+    received=(("nan", "inf"), ("-inf", 0.75)),
+    differs=((True, True), (True, False)),
+    first=(0, 0),
+    rows=Axis("query", 44, 100),
+    columns=Axis("key", 0, 2, ("Your", "journey")),
+    slice=(("batch entry", 1),),
+    source="printed in document 000, cell 51",
+    lines=(2, 8),
+)
+
+
+def with_pictures(visible: Picture | None, hidden: Picture | None) -> Result:
+    """The result, its two checks with these pictures."""
+    checks = (replace(VISIBLE, picture=visible), replace(HIDDEN, picture=hidden))
+    exercise = replace(RESULT.assignments[0].exercises[0], checks=checks)
+    return replace(RESULT, assignments=(replace(RESULT.assignments[0], exercises=(exercise,)),))
+
+
+def test_a_picture_survives_json() -> None:
+    """Also with NaN and infinities, in JSON that every reader takes."""
+    result = with_pictures(PICTURE, PICTURE)
+    record = json.loads(json.dumps(to_json(result), allow_nan=False))
+    assert from_json(record) == result
+
+
+def test_only_a_check_with_a_picture_has_one_in_its_record() -> None:
+    """Records stay small."""
+    checks = to_json(with_pictures(PICTURE, None))["assignments"][0]["exercises"][0]["checks"]
+    assert ["picture" in check for check in checks] == [True, False]
+
+
+def test_a_student_never_sees_the_picture_of_a_hidden_check() -> None:
+    """Its numbers would tell the hidden inputs."""
+    checks = for_student(with_pictures(PICTURE, PICTURE)).assignments[0].exercises[0].checks
+    assert [check.picture for check in checks] == [PICTURE, None]

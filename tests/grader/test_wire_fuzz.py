@@ -32,9 +32,9 @@ TENSORS = st.builds(
     st.sampled_from(sorted(DTYPES)),
     SHAPES,
 )
-KEYS = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+KEYS = st.none() | st.booleans() | st.integers(-(2**59), 2**59) | st.text(max_size=5)
 VALUES = st.recursive(
-    KEYS | st.floats() | TENSORS,
+    KEYS | st.integers() | st.floats() | TENSORS,
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.lists(inner, max_size=4).map(tuple)

@@ -21,6 +21,7 @@ from grader.wire import (
     Reference,
     Unpacker,
     Unsupported,
+    WireFault,
 )
 
 Travel = Callable[[object], Any]
@@ -239,3 +240,10 @@ def test_a_key_that_is_no_plain_value_gets_a_stand_in(travel: Travel) -> None:
         None: "b",
         "<key 2>": "c",
     }
+
+
+def test_a_huge_number_as_a_key_is_refused() -> None:
+    """Keys of one hash would make the cost of a mapping the square of its size."""
+    node = {"dict": [[2**61 - 1, 1], [2 * (2**61 - 1), 2]]}
+    with pytest.raises(WireFault, match=r"^a mapping has a huge number as a key$"):
+        Unpacker(b"").unpack(node)

@@ -12,7 +12,10 @@ PARTS = ("query", "key", "value")
 def three(judge, value, shape):
     """Judge that a value is three weight matrices of this shape, and answer them."""
     is_three = isinstance(value, list | tuple) and len(value) == 3
-    judge.that(is_three, f"Expected three weights as a tuple, received {describe(value)}")
+    sentence = judge.words(
+        "Expected three weights as a tuple, received {value}", value=describe(value)
+    )
+    judge.that(is_three, sentence)
     for weight in value:
         judge.shape(weight, shape)
     return value
@@ -26,7 +29,12 @@ class TestInitWeights:
         expected = reference.call("init_weights", D_IN, D_OUT, seed=seed).value
         weights = three(judge, student.call("init_weights", D_IN, D_OUT, seed=seed).value, (7, 3))
         for weight, right, name in zip(weights, expected, PARTS, strict=True):
-            judge(weight, right, what=f"the {name} weight", axes=("row", "column"))
+            judge(
+                weight,
+                right,
+                what=judge.words("the {name} weight", name=name),
+                axes=("row", "column"),
+            )
 
     def test_each_weight_is_a_parameter_without_gradients(self, student, judge, draw):
         """Each weight is an `nn.Parameter` that requires no gradients."""
@@ -60,7 +68,12 @@ class TestInitWeightsNormal:
         expected = reference.call("init_weights_normal", 2, 1, seed=seed).value
         weights = three(judge, student.call("init_weights_normal", 2, 1, seed=seed).value, (2, 1))
         for weight, right, name in zip(weights, expected, PARTS, strict=True):
-            judge(weight, right, what=f"the {name} weight", axes=("row", "column"))
+            judge(
+                weight,
+                right,
+                what=judge.words("the {name} weight", name=name),
+                axes=("row", "column"),
+            )
 
     def test_each_weight_is_a_parameter_with_gradients(self, student, judge, draw):
         """Each weight is an `nn.Parameter` that requires gradients."""

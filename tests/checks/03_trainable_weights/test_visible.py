@@ -52,7 +52,10 @@ def values_of(printed):
 def three(judge, value, shape):
     """Judge that a value is three weight matrices of this shape, and answer them."""
     is_three = isinstance(value, list | tuple) and len(value) == 3
-    judge.that(is_three, f"Expected three weights as a tuple, received {describe(value)}")
+    sentence = judge.words(
+        "Expected three weights as a tuple, received {value}", value=describe(value)
+    )
+    judge.that(is_three, sentence)
     for weight in value:
         judge.shape(weight, shape)
     return value
@@ -61,31 +64,49 @@ def three(judge, value, shape):
 def evenly_spread(judge, weight, name):
     """Judge 2,000 numbers by the uniform distribution from 0 to 1."""
     # Over 6 standard errors of 2,000 numbers: 0.0065 for the mean, 0.003 for the deviation.
-    judge(weight.mean(), torch.tensor(0.5), atol=0.05, what=f"the mean of the {name} weight")
-    what = f"the standard deviation of the {name} weight"
+    judge(
+        weight.mean(),
+        torch.tensor(0.5),
+        atol=0.05,
+        what=judge.words("the mean of the {name} weight", name=name),
+    )
+    what = judge.words("the standard deviation of the {name} weight", name=name)
     judge(weight.std(), torch.tensor(12**-0.5), atol=0.03, what=what)
-    judge.that(bool((weight >= 0).all()), f"The {name} weight has negative numbers")
-    judge.that(bool((weight <= 1).all()), f"The {name} weight has numbers above 1")
+    judge.that(
+        bool((weight >= 0).all()), judge.words("The {name} weight has negative numbers", name=name)
+    )
+    judge.that(
+        bool((weight <= 1).all()), judge.words("The {name} weight has numbers above 1", name=name)
+    )
 
 
 def normally_distributed(judge, weight, name):
     """Judge 2,000 numbers by the standard normal distribution."""
     # Over 6 standard errors of 2,000 numbers: 0.0224 for the mean, 0.016 for the deviation.
-    judge(weight.mean(), torch.tensor(0.0), atol=0.15, what=f"the mean of the {name} weight")
-    what = f"the standard deviation of the {name} weight"
+    judge(
+        weight.mean(),
+        torch.tensor(0.0),
+        atol=0.15,
+        what=judge.words("the mean of the {name} weight", name=name),
+    )
+    what = judge.words("the standard deviation of the {name} weight", name=name)
     judge(weight.std(), torch.tensor(1.0), atol=0.1, what=what)
     # All of 2,000 normal numbers within 1.8: a probability of 1e-65.
-    judge.that(bool((weight.abs() > 1.8).any()), f"The {name} weight has no number far from 0")
+    sentence = judge.words("The {name} weight has no number far from 0", name=name)
+    judge.that(bool((weight.abs() > 1.8).any()), sentence)
 
 
 def differ_from_call_to_call(judge, first, second):
     """Judge that no weight is the same in both calls, and no two in one call."""
     for one, other, name in zip(first, second, PARTS, strict=True):
         same = torch.equal(one, other)
-        judge.that(not same, f"The {name} weight was the same after another seed", about=other)
+        sentence = judge.words("The {name} weight was the same after another seed", name=name)
+        judge.that(not same, sentence, about=other)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         same = torch.equal(first[i], first[j])
-        sentence = f"The {PARTS[i]} weight and the {PARTS[j]} weight are the same"
+        sentence = judge.words(
+            "The {one} weight and the {other} weight are the same", one=PARTS[i], other=PARTS[j]
+        )
         judge.that(not same, sentence, about=first[j])
 
 
@@ -112,7 +133,12 @@ class TestInitWeights:
         """Seed 123 gives the printed weights; it takes drawing query, key, value in this order."""
         weights = three(judge, student.call("init_weights", 3, 2, seed=123).value, (3, 2))
         for weight, id_, name in zip(weights, ("T40", "T41", "T42"), PARTS, strict=True):
-            judge(weight, printed(id_), what=f"the {name} weight", axes=("row", "column"))
+            judge(
+                weight,
+                printed(id_),
+                what=judge.words("the {name} weight", name=name),
+                axes=("row", "column"),
+            )
 
     @pytest.mark.weight(2)
     def test_the_numbers_spread_from_zero_to_one(self, student, judge):
@@ -184,7 +210,12 @@ class TestProject:
         """The printed weights give "journey" its printed query, key and value."""
         for weight, id_, name in (("T40", "T11", "query"), ("T41", "T43", "key")):
             value = student.call("project", printed("T39").tensor, printed(weight).tensor).value
-            judge(value, printed(id_), atol=ROUNDED_PROJECTION, what=f"its {name}")
+            judge(
+                value,
+                printed(id_),
+                atol=ROUNDED_PROJECTION,
+                what=judge.words("its {name}", name=name),
+            )
         value = student.call("project", printed("T39").tensor, printed("T42").tensor).value
         judge(value, printed("T44"), atol=ROUNDED_PROJECTION, what="its value")
 
@@ -193,7 +224,7 @@ class TestProject:
         """The printed weights give all tokens their printed queries and keys."""
         for weight, id_, name in (("T40", "T46", "queries"), ("T41", "T47", "keys")):
             value = student.call("project", printed("T45").tensor, printed(weight).tensor).value
-            atol, what = ROUNDED_PROJECTION, f"the {name}"
+            atol, what = ROUNDED_PROJECTION, judge.words("the {name}", name=name)
             judge(value, printed(id_), atol=atol, what=what, axes=("token", "feature"))
 
     def test_the_query_of_another_text_as_obtained(self, student, reference, judge, printed):

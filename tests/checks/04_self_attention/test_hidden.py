@@ -39,10 +39,13 @@ def made(handle, name, sizes, values, *, spare=None, **options):
 def judge_parameters(judge, missing):
     """Judge that all parameters could be given their values."""
     listed = ", ".join(
-        f"{name} is {'missing' if what == 'missing' else 'of another shape'}"
+        judge.words(
+            "{name} is missing" if what == "missing" else "{name} is of another shape", name=name
+        )
         for name, what in missing.items()
     )
-    judge.that(not missing, f"Not all parameters could be given values: {listed}", about=missing)
+    sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
+    judge.that(not missing, sentence, about=missing)
 
 
 def judge_answer(student, reference, judge, name, sizes, values, x, *, spare=None, **options):
@@ -63,7 +66,11 @@ def judge_gradients(student, reference, judge, draw, name, values, *, spare=None
     expected = reference.call(right, x, cotangent=cotangent).gradients
     for each in values:
         gradient = by_name(found.parameters, each)
-        judge(gradient, expected.parameters[each], what=f"the gradient for {each}")
+        judge(
+            gradient,
+            expected.parameters[each],
+            what=judge.words("the gradient for {name}", name=each),
+        )
     gradient = found.arguments.get("0")
     judge(gradient, expected.arguments["0"], what="the gradient for the tokens", axes=AXES)
 
@@ -267,7 +274,10 @@ class TestSelfAttentionNormal:
             judge.shape(matrix, (40, 60))
             # 2400 numbers: mean and deviation are off by 0.020 and 0.014 (one sigma).
             near = abs(matrix.mean()) < 0.15 and 0.85 < matrix.std() < 1.15
-            judge.that(bool(near), f"{name} is not drawn from the standard normal distribution")
+            sentence = judge.words(
+                "{name} is not drawn from the standard normal distribution", name=name
+            )
+            judge.that(bool(near), sentence)
 
     def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
         """Two instances start with different matrices."""

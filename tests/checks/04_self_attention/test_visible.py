@@ -66,10 +66,13 @@ def made(handle, name, sizes, values, *, spare=None, **options):
 def judge_parameters(judge, missing):
     """Judge that all parameters could be given their values."""
     listed = ", ".join(
-        f"{name} is {'missing' if what == 'missing' else 'of another shape'}"
+        judge.words(
+            "{name} is missing" if what == "missing" else "{name} is of another shape", name=name
+        )
         for name, what in missing.items()
     )
-    judge.that(not missing, f"Not all parameters could be given values: {listed}", about=missing)
+    sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
+    judge.that(not missing, sentence, about=missing)
 
 
 def answer(student, judge, name, sizes, values, x, **options):
@@ -90,7 +93,9 @@ def judge_module(student, judge, instance, names, shape):
     judge.that(instance.kind == "module", "It is no module: does the class inherit nn.Module?")
     state = student.state(instance)
     plain = [name for name in names if name in state.loose]
-    sentence = f"{', '.join(plain)}: a plain tensor, which an optimizer does not find"
+    sentence = judge.words(
+        "{names}: a plain tensor, which an optimizer does not find", names=", ".join(plain)
+    )
     judge.that(not plain, sentence, about=plain)
     shapes = {name: by_name(state.parameters, name) for name in names}
     shapes = {name: None if found is None else tuple(found.shape) for name, found in shapes.items()}
@@ -104,7 +109,11 @@ def judge_gradients(student, judge, draw, name, values, sizes):
     x, cotangent = draw.normal(NUM_TOKENS, sizes[0]), draw.normal(NUM_TOKENS, sizes[1])
     gradients = student.call(instance, x, cotangent=cotangent).gradients.parameters
     silent = [name for name in values if by_name(gradients, name) is None]
-    judge.that(not silent, f"No gradient reaches {', '.join(silent)}", about=silent)
+    judge.that(
+        not silent,
+        judge.words("No gradient reaches {names}", names=", ".join(silent)),
+        about=silent,
+    )
 
 
 def attention(x, query, key, value):
@@ -193,7 +202,8 @@ class TestSelfAttentionV1:
         loaded = student.load(instance, drawn(draw, MATRICES, D_IN, D_OUT))
         judge_parameters(judge, loaded.problems)
         more = list(loaded.not_given)
-        judge.that(not more, f"There are more parameters: {len(more)} too many", about=more)
+        sentence = judge.words("There are more parameters: {count} too many", count=len(more))
+        judge.that(not more, sentence, about=more)
 
     @pytest.mark.weight(2)
     def test_the_printed_matrices_give_the_printed_context_vectors(self, student, judge, printed):
@@ -244,7 +254,8 @@ class TestSelfAttentionV1:
             judge.shape(matrix, (50, 40))
             # 2000 numbers: their mean has a standard deviation of 0.0065.
             even = matrix.min() >= 0.0 and matrix.max() <= 1.0 and abs(matrix.mean() - 0.5) < 0.05
-            judge.that(even and matrix.std() > 0.2, f"{name} does not start evenly from 0 to 1")
+            sentence = judge.words("{name} does not start evenly from 0 to 1", name=name)
+            judge.that(even and matrix.std() > 0.2, sentence)
 
     def test_the_context_vectors_of_seed_123_as_printed(self, student, judge, printed):
         """Seed 123 gives the documents' numbers (if query, key, value are made in this order)."""
@@ -272,7 +283,8 @@ class TestSelfAttentionV2:
         loaded = student.load(instance, drawn(draw, LAYERS, D_OUT, D_IN))
         judge_parameters(judge, loaded.problems)
         more = list(loaded.not_given)
-        judge.that(not more, f"There are more parameters: {len(more)} too many", about=more)
+        sentence = judge.words("There are more parameters: {count} too many", count=len(more))
+        judge.that(not more, sentence, about=more)
 
     @pytest.mark.weight(2)
     def test_other_sizes(self, student, reference, judge, draw):
@@ -333,7 +345,8 @@ class TestCopyWeights:
         before = held(student, target)
         student.call("copy_weights", source, target)
         lost = [role for role in before if role not in held(student, target)]
-        judge.that(not lost, f"The target lost its matrix for {', '.join(lost)}", about=lost)
+        sentence = judge.words("The target lost its matrix for {names}", names=", ".join(lost))
+        judge.that(not lost, sentence, about=lost)
 
     @pytest.mark.weight(3)
     def test_each_matrix_is_the_transposed_weight(self, student, judge, draw):
@@ -380,7 +393,8 @@ class TestCopyWeights:
         after = held(student, target)
         trained = {role for role, matrix in before.items() if matrix.requires_grad}
         frozen = sorted(trained - {role for role in after if after[role].requires_grad})
-        judge.that(not frozen, f"No longer trainable: {', '.join(frozen)}", about=frozen)
+        sentence = judge.words("No longer trainable: {names}", names=", ".join(frozen))
+        judge.that(not frozen, sentence, about=frozen)
 
 
 @pytest.mark.exercise("SelfAttentionNormal")
@@ -405,9 +419,13 @@ class TestSelfAttentionNormal:
             matrix = by_name(state.parameters, name)
             judge.shape(matrix, (50, 40))
             # 2000 numbers: mean and deviation are off by 0.022 and 0.016 (one sigma).
-            judge.that(bool(abs(matrix.mean()) < 0.15), f"{name} does not start around 0")
+            sentence = judge.words("{name} does not start around 0", name=name)
+            judge.that(bool(abs(matrix.mean()) < 0.15), sentence)
             near = 0.85 < matrix.detach().std() < 1.15
-            judge.that(bool(near), f"{name} does not start with a standard deviation of 1")
+            sentence = judge.words(
+                "{name} does not start with a standard deviation of 1", name=name
+            )
+            judge.that(bool(near), sentence)
 
     @pytest.mark.weight(2)
     def test_given_matrices_answer_as_in_v1(self, student, reference, judge, draw):
@@ -431,7 +449,7 @@ class TestSelfAttentionNormal:
         found, x = student.state(instance).parameters, inputs_004(printed)
         matrices = [by_name(found, name) for name in MATRICES]
         for name, matrix in zip(MATRICES, matrices, strict=True):
-            judge.that(matrix is not None, f"{name} is no parameter")
+            judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
             judge.shape(matrix, (3, 2))
         # Figures with 4 decimals, as in the documents: half a unit of the last digit.
         atol = printed("T16").atol

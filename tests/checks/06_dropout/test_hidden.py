@@ -83,7 +83,8 @@ class TestDropout:
             value = student.call("dropout", weights, p, True, seed=draw.seed()).value
             judge.shape(value, (ROWS, COLUMNS))
             share = round(float((value == 0).double().mean()), 1)
-            judge(share, p, what=f"the share of zeros for p = {p}, to one decimal")
+            what = judge.words("the share of zeros for p = {p}, to one decimal", p=p)
+            judge(share, p, what=what)
 
     def test_every_entry_is_drawn_for_itself(self, student, judge, draw):
         """In training, neither all rows nor all columns lose the same entries."""

@@ -123,7 +123,7 @@ class TestCausalAttention:
             for handle in (student, reference)
         )
         for name in weights:
-            what = f"the gradient for {name}"
+            what = judge.words("the gradient for {name}", name=name)
             judge(gradient(mine, name), gradient(right, name), what=what, axes=("row", "column"))
         what, axes = "the gradient for the tokens", ("batch entry", "token", "feature")
         judge(mine.arguments["0"], right.arguments["0"], what=what, axes=axes)

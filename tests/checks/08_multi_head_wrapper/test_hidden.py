@@ -92,8 +92,11 @@ def judge_joined(student, judge, heads, wrapper, x):
     answers = heads.answers(x)
     if answers is None:
         is_refused = student.refusal(wrapper, x, training=False) is not None
-        sentence = "A single head refuses these texts, the wrapper does not"
-        judge.that(is_refused, f"{sentence}: do its heads get all they are to know?")
+        sentence = (
+            "A single head refuses these texts, the wrapper does not: do its heads get all they "
+            "are to know?"
+        )
+        judge.that(is_refused, sentence)
         return
     value = student.call(wrapper, x, training=False, seed=2).value
     judge(value, torch.cat(answers, dim=-1), axes=("batch entry", "token", "feature"))
@@ -117,7 +120,7 @@ def judge_gradients(student, judge, draw, heads, wrapper, x):
     mine = student.call(wrapper, x, training=False, cotangent=cotangent, seed=2).gradients
     for index, single in enumerate(right):
         for name in heads.parameters():
-            what = f"the gradient for {name} of head {index}"
+            what = judge.words("the gradient for {name} of head {head}", name=name, head=index)
             judge(gradient(mine, f"{index}.{name}"), gradient(single, name), what=what)
     tokens = [single.arguments["0"] for single in right]
     expected = None if any(part is None for part in tokens) else sum(tokens)

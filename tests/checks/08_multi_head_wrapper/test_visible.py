@@ -91,8 +91,11 @@ def judge_joined(student, judge, heads, wrapper, x):
     answers = heads.answers(x)
     if answers is None:
         is_refused = student.refusal(wrapper, x, training=False) is not None
-        sentence = "A single head refuses these texts, the wrapper does not"
-        judge.that(is_refused, f"{sentence}: do its heads get all they are to know?")
+        sentence = (
+            "A single head refuses these texts, the wrapper does not: do its heads get all they "
+            "are to know?"
+        )
+        judge.that(is_refused, sentence)
         return
     value = student.call(wrapper, x, training=False, seed=2).value
     judge(value, torch.cat(answers, dim=-1), axes=("batch entry", "token", "feature"))
@@ -116,7 +119,7 @@ def judge_gradients(student, judge, draw, heads, wrapper, x):
     mine = student.call(wrapper, x, training=False, cotangent=cotangent, seed=2).gradients
     for index, single in enumerate(right):
         for name in heads.parameters():
-            what = f"the gradient for {name} of head {index}"
+            what = judge.words("the gradient for {name} of head {head}", name=name, head=index)
             judge(gradient(mine, f"{index}.{name}"), gradient(single, name), what=what)
     tokens = [single.arguments["0"] for single in right]
     expected = None if any(part is None for part in tokens) else sum(tokens)
@@ -200,11 +203,13 @@ class TestMultiHeadAttentionWrapper:
             value = student.call(wrapper, x, training=False).value
         except StudentOutcome as outcome:
             if is_the_heads_fault(student, outcome.failure):
-                sentence = f"It needs your {HEAD}, which cannot be made and called"
+                template = "It needs your {head}, which cannot be made and called"
+                sentence = judge.words(template, head=HEAD)
                 raise student.blocked(sentence, outcome.failure) from None
             raise
         is_module = isinstance(wrapper, Reference) and wrapper.kind == "module"
-        judge.that(is_module, f"{WRAPPER} does not make an instance of an nn.Module")
+        sentence = judge.words("{name} does not make an instance of an nn.Module", name=WRAPPER)
+        judge.that(is_module, sentence)
         # Any tensor will do: how heads are joined is judged by the values below.
         is_tensor = isinstance(value, torch.Tensor)
         judge.shape(value, value.shape if is_tensor else (SIZE, SIZE, 3 * SIZE), dtype=None)

@@ -16,7 +16,7 @@ def judge_gradients(student, reference, judge, name, *args, cotangent):
     mine = student.call(name, *args, cotangent=cotangent).gradients
     right = reference.call(name, *args, cotangent=cotangent).gradients
     for position, gradient in right.arguments.items():
-        what = f"the gradient for argument {int(position) + 1}"
+        what = judge.words("the gradient for argument {number}", number=int(position) + 1)
         judge(mine.arguments.get(position), gradient, what=what)
 
 
@@ -162,7 +162,9 @@ class TestMultiHeadAttention:
         )
         for name in PARAMETERS:
             found, expected = of_parameter(mine, name), of_parameter(right, name)
-            judge(found, expected, what=f"the gradient for {name}", atol=1e-4)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
         """Parameters and tokens in float64 give context vectors in float64."""

@@ -82,7 +82,12 @@ class TestHeadScores:
             alone = FOUR_AXES[:, head : head + 1]
             value = student.call("head_scores", alone, alone).value
             judge.shape(value, (1, 1, 3, 3))
-            judge(value[0, 0], printed(id_), what=f"head {head}", axes=("query", "key"))
+            judge(
+                value[0, 0],
+                printed(id_),
+                what=judge.words("head {number}", number=head),
+                axes=("query", "key"),
+            )
 
     @pytest.mark.weight(2)
     def test_queries_are_rows_and_keys_are_columns(self, student, judge):

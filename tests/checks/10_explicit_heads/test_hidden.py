@@ -30,7 +30,7 @@ class TestHeadOutput:
         right = reference.call("head_output", *head, cotangent=cotangent).gradients
         for position, name in enumerate(("queries", "keys", "values")):
             found, expected = mine.arguments.get(f"{position}"), right.arguments[f"{position}"]
-            judge(found, expected, what=f"the gradient for the {name}")
+            judge(found, expected, what=judge.words("the gradient for the {name}", name=name))
 
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The queries, the keys and the values are not changed in place."""
@@ -134,7 +134,9 @@ class TestMultiHeadAttention:
         judge(found, expected, what="the gradient for the tokens", atol=1e-4)
         for name in values:
             found, expected = of_parameter(mine, name), of_parameter(right, name)
-            judge(found, expected, what=f"the gradient for {name}", atol=1e-4)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
         """Parameters and tokens in float64 give context vectors in float64."""

@@ -117,7 +117,9 @@ class TestGPT2MultiHeadAttention:
         )
         for name in PARAMETERS:
             found, expected = of_parameter(mine, name), of_parameter(right, name)
-            judge(found, expected, what=f"the gradient for {name}", atol=1e-4)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
         """Parameters and tokens in float64 give context vectors in float64."""

@@ -44,7 +44,8 @@ def folder(
     for name in [name for name in sys.modules if name.startswith("tests.checks")]:
         monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
     kept = Kept(request.getfixturevalue("warm_parent"))
-    monkeypatch.setattr(launchers, "default_launcher", lambda: kept)
+    for name in ("default_launcher", "early_launcher"):
+        monkeypatch.setattr(launchers, name, lambda: kept)
     monkeypatch.setattr(workbench, "default_launcher", lambda: kept)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")

@@ -25,12 +25,11 @@ def out(tmp_path) -> Path:
 
 @pytest.fixture
 def grade(grader, students, out):
-    """Grades the class without a seal, which costs time and is tried elsewhere."""
+    """Grades the class without a seal and in this process; both are tried elsewhere."""
 
     def run(*options, submissions=students):
-        return grader(
-            *("grade", submissions, "--out", out, "--isolation", "process", "--jobs", "1", *options)
-        )
+        here = ("--isolation", "process", "--jobs", 1)
+        return grader("grade", submissions, "--out", out, *here, *options)
 
     return run
 
@@ -115,12 +114,15 @@ def test_a_seed_repeats_a_run(grade, out):
 
 
 def test_without_a_seed_each_folder_has_its_own(grade, out):
-    """A secret that nobody can guess; a run that goes on in the same folder keeps it."""
-    seeds = []
-    for folder in (out, out, out.with_name("another")):
-        grade("--out", folder, "--force")
-        seeds.append(record(folder, "bo")["seed"])
-    assert (seeds[0] == seeds[1], seeds[1] == seeds[2]) == (True, False)
+    """A secret that nobody can guess; the folder's next run draws the same inputs."""
+
+    def seed(folder, *options):
+        grade("--out", folder, *options)
+        return record(folder, "bo")["seed"]
+
+    first = seed(out)
+    assert seed(out, "--force") == first
+    assert seed(out.with_name("another")) != first
 
 
 def test_who_is_on_the_roster_and_handed_in_nothing_is_listed(grade, out, tmp_path):
@@ -191,7 +193,124 @@ def test_a_folder_without_students_is_refused(grade, tmp_path):
     )
 
 
+# A run that goes on from an earlier one.
+
+
+def done(out):
+    """Who was graded, in the order in which it was done, in all runs that the folder saw."""
+    lines = [json.loads(line) for line in (out / "run.jsonl").read_text("utf-8").splitlines()]
+    return [line["student"] for line in lines if "student" in line]
+
+
+def test_who_handed_in_nothing_new_is_not_graded_again(grade, out):
+    """The class's files are the same, and the screen says how many were unchanged."""
+    grade()
+    files = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    ran = grade()
+    assert ran.lines[0] == "Grading: 3 of 3 students (3 unchanged) done."
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == files
+
+
+def test_who_handed_in_something_else_is_graded_again(grade, out, work):
+    """And nobody else."""
+    grade()
+    work("bo", scores="right")
+    work("dot", scores="right")
+    ran = grade()
+    assert ran.lines[0] == "Grading: 2 of 4 students (2 unchanged) done."
+    assert done(out) == ["ada", "bo", "cem", "bo", "dot"]
+    assert [row[:2] for row in rows(out)[1:]] == [
+        ["ada", "6"],
+        ["bo", "2"],
+        ["cem", ""],
+        ["dot", "2"],
+    ]
+
+
+def test_who_left_the_class_is_no_longer_told_of(grade, out, students):
+    """Their files stay; the class's files are those of the class."""
+    grade()
+    (students / "cem").rmdir()
+    grade()
+    assert [row[0] for row in rows(out)[1:]] == ["ada", "bo"]
+
+
+@pytest.mark.parametrize("option", [("--force",), ("--seed", 5), ("--isolation", "sealed")])
+def test_another_way_to_grade_grades_everybody_again(grade, out, option):
+    """By force, with other inputs, under another seal."""
+    grade("--seed", 4)
+    ran = grade("--seed", 4, *option)
+    assert ran.lines[0] == "Grading: 0 of 3 students done."
+    assert done(out) == ["ada", "bo", "cem"] * 2
+
+
+def test_another_course_grades_everybody_again(grade, out, edit):
+    """A changed check may judge otherwise."""
+    grade()
+    edit("tests/checks/01_scores/test_hidden.py", "(4, 6, 5)", "(4, 6, 3)")
+    assert grade().lines[0] == "Grading: 0 of 3 students done."
+
+
+@pytest.mark.parametrize("lost", ["results/bo.json", "feedback/bo.json"])
+def test_whose_files_were_lost_is_graded_again(grade, out, lost):
+    """Nobody is left without a result."""
+    grade()
+    (out / lost).unlink()
+    assert grade().lines[0] == "Grading: 2 of 3 students (2 unchanged) done."
+    assert (out / lost).is_file()
+
+
+def test_a_quiet_run_prints_nothing(grade, out):
+    """The results are in the folder."""
+    ran = grade("--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+    assert (out / "scores.csv").is_file()
+
+
+def test_a_second_run_is_refused_while_the_first_one_writes(grade, out):
+    """Two runs in one folder would spoil each other's results."""
+    import fcntl
+
+    out.mkdir()
+    with (out / "run.jsonl").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        ran = grade()
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"Another `grader grade` is writing to {out}. Wait for it, or give another --out.\n"
+    )
+
+
+@pytest.mark.slow
+def test_two_workers_grade_as_one_does(grade, out, tmp_path):
+    """The same results, whoever graded whom."""
+    grade("--seed", 3)
+    grade("--seed", 3, "--jobs", 2, "--out", tmp_path / "two")
+    for student in ("ada", "bo", "cem"):
+        assert timeless(tmp_path / "two", student) == timeless(out, student)
+
+
+def timeless(out, student):
+    """A record without durations."""
+    text = (out / "results" / f"{student}.json").read_text("utf-8")
+    return [line for line in text.splitlines() if '"duration_s"' not in line]
+
+
 # Where the grader fails: undecided, loud, and never a zero.
+
+
+def test_a_student_on_whom_the_grader_fails_is_graded_again(grade, out, edit):
+    """An undecided score is nothing to keep; the others' are."""
+    old = 'judge(student.call("scores", queries, keys).value,'
+    new = """value = student.call("scores", queries, keys).value
+        if value.abs().max() > 2:
+            raise ValueError("a slip")
+        judge(value,"""
+    edit("tests/checks/01_scores/test_hidden.py", old, new)
+    grade("--seed", "1")
+    ran = grade("--seed", "1")
+    assert ran.code == 3
+    assert ran.lines[0] == "Grading: 2 of 3 students (2 unchanged) done."
 
 
 def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
@@ -199,8 +318,7 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     edit("solutions/01_scores/scores.py", "queries @ keys.T", "queries @ keys.nothing")
     edit("solutions/01_scores/misconceptions.toml", "queries @ keys.T", "queries @ keys.nothing")
     ran = grade()
-    assert (ran.code, ran.err) == (3, "")
-    assert ran.lines[-1] == "UNDECIDED, the grader failed: ada, bo"
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
     assert rows(out)[1:] == [
         ["ada", "undecided", "6", "undecided", "1", "undecided"],
         ["bo", "undecided", "6", "undecided", "0", "0"],
@@ -218,8 +336,7 @@ def test_a_check_that_breaks_on_an_answer_touches_only_whom_it_judged(grade, out
         judge(value,"""
     edit("tests/checks/01_scores/test_hidden.py", old, new)
     ran = grade("--seed", "1")
-    assert (ran.code, ran.err) == (3, "")
-    assert ran.lines[-1] == "UNDECIDED, the grader failed: bo"
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: bo", "")
     assert [row[:4] for row in rows(out)[1:]] == [
         ["ada", "6", "6", "2"],
         ["bo", "undecided", "6", "undecided"],
@@ -233,8 +350,7 @@ def test_checks_that_cannot_be_loaded_leave_everybody_undecided(grade, out, fold
     checks = folder / "tests" / "checks" / "01_scores" / path
     checks.write_text(f"{checks.read_text('utf-8')}\n)\n", "utf-8")
     ran = grade()
-    assert ran.code == 3
-    assert ran.lines[-1] == "UNDECIDED, the grader failed: ada, bo"
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
     assert [row[:2] for row in rows(out)[1:]] == [
         ["ada", "undecided"],
         ["bo", "undecided"],
@@ -247,8 +363,7 @@ def test_an_exercise_without_checks_leaves_everybody_undecided(grade, out, folde
     for path in (folder / "tests" / "checks" / "01_scores").glob("test_*.py"):
         path.unlink()
     ran = grade()
-    assert ran.code == 3
-    assert ran.lines[-1] == "UNDECIDED, the grader failed: ada, bo"
+    assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
     assert [row[:4] for row in rows(out)[1:3]] == [
         ["ada", "undecided", "6", "undecided"],
         ["bo", "undecided", "6", "undecided"],
@@ -279,13 +394,13 @@ def scores(queries, keys):
 
 
 def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monkeypatch):
-    """Unless it is told to go on without; nothing is written."""
+    """Unless it is told to go on without; no result is written."""
     from grader.sessions import sealed
 
     layer = sealed.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
     monkeypatch.setattr(sealed, "_hopeless", lambda: (layer,))
-    ran = grader("grade", students, "--out", out, "--jobs", "1")
-    assert (ran.code, ran.out.splitlines()[1:]) == (2, [])
+    ran = grader("grade", students, "--out", out, "--jobs", 1)
+    assert (ran.code, ran.lines) == (2, ["Grading: 0 of 3 students done."])
     assert ran.err == (
         "This machine cannot seal student code (files (Landlock): this kernel has no Landlock). "
         "`grader doctor` shows every layer. Grade on Linux 5.13 or newer, or say "

@@ -90,7 +90,7 @@ def test_the_question_of_the_mistake_last_seen_comes_first(grader, hint, folder)
         "  The scores are not scaled.\n"
         "  What happens to a score when keys get longer?\n"
         "\n"
-        "Ask again for the first of 3 hints.\n"
+        "Ask again for a hint.\n"
     )
     assert [hint(), hint(), hint(), hint("--restart")] == [question, told(1), told(2), question]
 
@@ -108,9 +108,9 @@ def test_only_checks_of_this_copy_are_asked_about(grader, hint, work):
         "",
         "[]",
         "{",
-        '{"hints": 5, "results": 5, "questions": 5}',
+        '{"hints": 5, "results en": 5, "questions": 5}',
         '{"hints": {"01_scores/scores": -1}, "questions": {"01_scores/scores": 5}}',
-        '{"results": {"01_scores/scores": {"key": "x"}, "02_mixture/weights": 5}}',
+        '{"results en": {"01_scores/scores": {"key": "x"}, "02_mixture/weights": 5}}',
     ],
 )
 def test_a_damaged_memory_is_no_memory(hint, folder, content):

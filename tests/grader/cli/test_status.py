@@ -51,7 +51,7 @@ All of it is done. Your instructor grades with further checks.
 @pytest.fixture
 def status(grader, monkeypatch):
     """Asks where the student is, and answers what is said."""
-    monkeypatch.setattr(desk, "default_launcher", launchers.default_launcher)
+    monkeypatch.setattr(desk, "early_launcher", launchers.early_launcher)
 
     def ask(*options):
         ran = grader("status", *options)
@@ -212,11 +212,12 @@ def test_a_newcomer_is_told_what_to_do_in_three_lines(grader):
 
 
 def test_who_has_begun_is_told_how_to_go_on(grader, write):
-    """In three lines, too."""
+    """With how many points there are."""
     write(scores="right")
     grader("check")
     assert grader().lines == [
-        "2 of 6 points. Next: 02_mixture/weights",
+        "2 of 6 points.",
+        "Next: 02_mixture/weights",
         "  in assignments/02_mixture/mixture.py",
         "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
     ]
@@ -227,7 +228,8 @@ def test_who_is_done_is_told_so(grader, write):
     write(scores="right", mixture="right")
     grader("check")
     assert grader().lines == [
-        "6 of 6 points. All of it is done. Your instructor grades with further checks.",
+        "6 of 6 points.",
+        "All of it is done. Your instructor grades with further checks.",
         "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
     ]
 

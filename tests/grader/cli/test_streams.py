@@ -51,7 +51,7 @@ def stream(monkeypatch):
 def test_a_sign_that_an_encoding_lacks_becomes_one_that_says_the_same(stream, encoding, shown):
     """It neither fails nor turns into a question mark."""
     written = stream(encoding)
-    streams.say("✓ · ✗ → … – √d × é 注 █")
+    streams.echo("✓ · ✗ → … – √d × é 注 █")
     assert written() == f"{shown}\n"
 
 

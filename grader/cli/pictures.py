@@ -1,0 +1,159 @@
+"""A picture on a terminal: in colour where there is colour, as numbers or blocks where not."""
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from grader.drawing import STEPS, Cell, Grid, cut_words, first_place, grids, labels
+from grader.language import _
+from grader.model import Picture
+
+COLUMNS = 80
+"""No picture is wider, however wide the terminal."""
+
+BETWEEN = 3
+"""Columns between expected and received."""
+
+WIDEST = 8
+"""So many characters of a number at most: 4 decimals and a sign."""
+
+NARROWEST = 4
+"""With less room for a number, blocks tell more."""
+
+LEAST = 2
+"""Ones and zeros are not drawn narrower than this."""
+
+BLUES = ("#e3eef8", "#c6dbef", "#9ecae1", "#6baed6", "#2a76b5", "#134c87")
+ORANGES = ("#fdeee0", "#fbd9b9", "#f6bb85", "#ec9a50", "#b35614", "#7f3a08")
+ZERO, NO_NUMBER = "#f3f2ef", "#b9b4aa"
+DARK, LIGHT = "#17202a", "#ffffff"
+
+SHADES = "·░░▒▒▓█"
+ASCII_SHADES = ".::++##"
+IN_ASCII = str.maketrans({"−": "-", "∞": "I", "…": "."})
+
+
+def draw(picture: Picture, out: Console, indent: int) -> list[Text]:
+    """The lines of a picture, at most 80 columns wide with so many columns before them."""
+    has_colour = out.color_system in ("256", "truecolor")
+    is_ascii = not out.encoding.lower().startswith("utf")
+    if len(picture.expected) == 1:
+        lines = _vector(picture, indent, has_colour=has_colour, is_ascii=is_ascii)
+    else:
+        lines = _matrices(picture, indent, has_colour=has_colour, is_ascii=is_ascii)
+    cut = cut_words(picture)
+    if cut:
+        lines.insert(0, Text(f"({cut})", style="dim"))
+    place = first_place(picture)
+    lines.append(Text(_("[ ] first difference: {place}").format(place=place), style="dim"))
+    if picture.source:
+        said = _("The expected values are {place}.").format(place=picture.source)
+        lines.append(Text(said, style="dim"))
+    return [_plain(line) if is_ascii else line for line in lines]
+
+
+def _plain(line: Text) -> Text:
+    """A line without characters that a Windows code page may lack."""
+    plain = Text(line.plain.translate(IN_ASCII), style=line.style)
+    for span in line.spans:
+        plain.stylize(span.style, span.start, span.end)
+    return plain
+
+
+def _vector(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
+    """Expected above received, so that what belongs together stands in one column."""
+    count = len(picture.expected[0])
+    titles = [grid.title for grid in grids(picture, WIDEST)]
+    beside = max(map(cell_len, titles))
+    room = min(WIDEST, (COLUMNS - indent - beside - 1) // count - 1)
+    both = grids(picture, room)
+    head = " " * beside + _head(labels(picture.columns, count), room)
+    return [
+        Text(head.rstrip(), style="dim"),
+        *(
+            Text(_right(title, beside), style="bold").append_text(
+                _row(grid.rows[0], room, has_colour=has_colour, is_ascii=is_ascii)
+            )
+            for title, grid in zip(titles, both, strict=True)
+        ),
+    ]
+
+
+def _matrices(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
+    """Side by side, as many characters for each number as there is room for."""
+    count = len(picture.expected[0])
+    above, beside = labels(picture.columns, count), labels(picture.rows, len(picture.expected))
+    width = max(map(cell_len, beside))
+    # Each row of a side is a column wider than its cells, for the bracket at its end.
+    room = (COLUMNS - indent - width - BETWEEN - 2) // (2 * count) - 1
+    room = min(WIDEST, room) if room >= NARROWEST else 0
+    sides: tuple[Grid, Grid] = grids(picture, room or WIDEST)
+    if room:
+        longest = max(len(cell.text) for grid in sides for row in grid.rows for cell in row)
+        room = max(longest, LEAST, min(room, NARROWEST, max(map(len, above))))
+    across = count * ((room or 1) + 1) + 1
+    gap = " " * BETWEEN
+    titles = gap.join(set_cell_size(f" {grid.title}", across) for grid in sides)
+    lines = [Text(" " * width + titles.rstrip(), style="bold")]
+    if room:
+        head = _head(above, room)
+        lines.append(Text(f"{' ' * width}{head} {gap}{head}".rstrip(), style="dim"))
+    for number, label in enumerate(beside):
+        line = Text(_right(label, width))
+        for place, grid in enumerate(sides):
+            if place:
+                line.pad_right(width + across - line.cell_len)
+                line.append(gap)
+            line.append_text(
+                _row(grid.rows[number], room, has_colour=has_colour, is_ascii=is_ascii)
+            )
+        lines.append(line)
+    return lines
+
+
+def _head(words: tuple[str, ...], room: int) -> str:
+    return "".join(f" {_right(word, room)}" for word in words)
+
+
+def _right(text: str, width: int) -> str:
+    """A text at the right of so many columns, cut where it is wider."""
+    return (
+        " " * (width - cell_len(text)) + text
+        if cell_len(text) < width
+        else set_cell_size(text, width)
+    )
+
+
+def _row(cells: tuple[Cell, ...], room: int, *, has_colour: bool, is_ascii: bool) -> Text:
+    """The cells of a row, brackets around the first difference; without room, as blocks."""
+    line = Text()
+    follows = False
+    for cell in cells:
+        before = "[" if cell.is_first else "]" if follows else " "
+        style = _style(cell) if has_colour else Style()
+        line.append(before, style + Style(bold=True))
+        line.append(f"{cell.text:>{room}}" if room else _block(cell, is_ascii=is_ascii), style)
+        follows = cell.is_first
+    return line.append("]", style="bold") if follows else line
+
+
+def _block(cell: Cell, *, is_ascii: bool) -> str:
+    """One character for a value: the darker, the larger; a sign for what is no number."""
+    if cell.step is None:
+        return cell.text[-1]
+    if cell.step < 0:
+        return "-" if is_ascii else "−"
+    return (ASCII_SHADES if is_ascii else SHADES)[cell.step]
+
+
+def _style(cell: Cell) -> Style:
+    """The colours of a cell, which are readable on any terminal because both are given."""
+    if cell.step is None:
+        return Style(color=DARK, bgcolor=NO_NUMBER, bold=True)
+    if not cell.step:
+        return Style(color=DARK, bgcolor=ZERO)
+    palette = BLUES if cell.step > 0 else ORANGES
+    size = abs(cell.step)
+    ink = LIGHT if size > STEPS - 2 else DARK
+    return Style(color=ink, bgcolor=palette[size - 1])

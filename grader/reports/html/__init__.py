@@ -1,0 +1,1 @@
+"""Feedback pages and the class report: self-contained HTML, from result records."""

@@ -1,0 +1,312 @@
+"""What the class report shows, worked out from the results of a class."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+
+from grader.course import Course
+from grader.language import _, ngettext
+from grader.model import ExerciseResult, Result
+from grader.reports.html.views import percent, shown
+from grader.reports.insights import (
+    ExerciseInsight,
+    Misunderstood,
+    Separation,
+    exercise_insights,
+    misunderstood,
+)
+from grader.reports.standing import Standing, standing
+from grader.results import points
+from grader.text import clean
+
+BARS = 10
+"""The columns of the histogram: a tenth of the points each."""
+
+TOLD = 8
+"""So many mistakes, and names of students, are shown at once; the others are folded."""
+
+FEW_LATE = 2
+"""So many late assignments are listed by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A student to look at first, and why."""
+
+    student: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """A group of students who come first."""
+
+    title: str
+    why: str
+    students: tuple[Named, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A column of the histogram: from and to which share in percent, how many, how high."""
+
+    low: int
+    high: int
+    count: int
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class MistakeRow:
+    """A mistake of the class."""
+
+    count: int
+    of: int
+    share: int
+    symptom: str
+    question: str
+    id: str
+    exercise: str
+    students: tuple[str, ...]
+    perhaps: tuple[str, ...]
+    teach_again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseRow:
+    """An exercise over the class."""
+
+    assignment: str
+    name: str
+    max_score: int
+    tried: int
+    solved: int
+    share: int
+    number: str
+    rank: float
+    words: str
+    is_flagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MapCell:
+    """A student's exercise on the map.
+
+    Args:
+        text: the points, or a sign.
+        css: how it stands; "" for the many that are solved, so that the page stays small.
+    """
+
+    text: str
+    css: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A student on the map."""
+
+    student: str
+    score: str
+    flag: str
+    cells: tuple[MapCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An exercise above the map."""
+
+    name: str
+    assignment: str
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClassView:
+    """The class report."""
+
+    course: str
+    students: int
+    submitted: int
+    max_score: int
+    mean: str
+    median: str
+    first: tuple[First, ...]
+    bars: tuple[Bar, ...]
+    mistakes: tuple[MistakeRow, ...]
+    exercises: tuple[ExerciseRow, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[MapRow, ...]
+    told: int = TOLD
+
+    @property
+    def flagged(self) -> list[ExerciseRow]:
+        """The exercises that may be at fault themselves."""
+        return [one for one in self.exercises if one.is_flagged]
+
+
+def class_view(results: Sequence[Result], course: Course) -> ClassView:
+    """Everything the class report shows; the results are the instructor's records."""
+    scores = [result.score for result in results if result.score is not None]
+    submitted = sum(result.submitted for result in results)
+    return ClassView(
+        course=course.text(course.title),
+        students=len(results),
+        submitted=submitted,
+        max_score=sum(assignment.max_score for assignment in course.assignments),
+        mean=f"{mean(scores):.1f}" if scores else "–",
+        median=f"{median(scores):.1f}" if scores else "–",
+        first=_first(results),
+        bars=_bars(results),
+        mistakes=tuple(_mistake(one, submitted) for one in misunderstood(results)),
+        exercises=tuple(_exercise(one) for one in exercise_insights(results, course)),
+        columns=tuple(
+            Column(exercise.name, assignment.id, number == 0)
+            for assignment in course.assignments
+            for number, exercise in enumerate(assignment.exercises)
+        ),
+        rows=tuple(_row(result, course) for result in sorted(results, key=_rank)),
+    )
+
+
+def _rank(result: Result) -> int:
+    """Undecided students first, then late ones; otherwise the order they came in."""
+    return 0 if result.undecided else 1 if _days_late(result) else 2
+
+
+def _days_late(result: Result) -> int:
+    return max((assignment.days_late for assignment in result.assignments), default=0)
+
+
+def _first(results: Sequence[Result]) -> tuple[First, ...]:
+    groups = (
+        First(
+            _("Undecided"),
+            _("The grader itself failed on a part of their work. Grade them again."),
+            tuple(Named(_name(r), _reason(r)) for r in results if r.undecided),
+        ),
+        First(
+            _("Late"),
+            _("What the course's rule takes off is taken off their scores."),
+            tuple(Named(_name(r), _lateness(r)) for r in results if _days_late(r)),
+        ),
+        First(
+            _("Nothing handed in"),
+            _("They have no score, which is not a zero."),
+            tuple(Named(_name(r), "") for r in results if not r.submitted),
+        ),
+    )
+    return tuple(group for group in groups if group.students)
+
+
+def _name(result: Result) -> str:
+    return result.student
+
+
+def _reason(result: Result) -> str:
+    """Why a result is undecided: the first reason there is."""
+    for assignment in result.assignments:
+        if assignment.score is None and not assignment.exercises and assignment.notes:
+            return clean(assignment.notes[0], 200)
+        for exercise in assignment.exercises:
+            if exercise.undecided:
+                return exercise.id
+    return ""
+
+
+def _lateness(result: Result) -> str:
+    late = [a for a in result.assignments if a.days_late]
+    if len(late) > FEW_LATE:
+        return _("{count} assignments, up to {days} days").format(
+            count=len(late), days=_days_late(result)
+        )
+    return ", ".join(
+        ngettext("{id}: {days} day", "{id}: {days} days", a.days_late).format(
+            id=a.id, days=a.days_late
+        )
+        for a in late
+    )
+
+
+def _bars(results: Sequence[Result]) -> tuple[Bar, ...]:
+    counts = [0] * BARS
+    for result in results:
+        if result.score is not None:
+            share = percent(result.score, result.max_score)
+            counts[min(BARS - 1, share * BARS // 100)] += 1
+    most = max(counts) or 1
+    step = 100 // BARS
+    return tuple(
+        Bar(number * step, (number + 1) * step, count, count / most)
+        for number, count in enumerate(counts)
+    )
+
+
+def _mistake(one: Misunderstood, of: int) -> MistakeRow:
+    return MistakeRow(
+        count=len(one.students),
+        of=of,
+        share=int(one.share * 100),
+        symptom=one.mistake.symptom,
+        question=one.mistake.question,
+        id=one.mistake.id,
+        exercise=one.exercise,
+        students=one.students,
+        perhaps=one.perhaps,
+        teach_again=one.teach_again,
+    )
+
+
+def _exercise(one: ExerciseInsight) -> ExerciseRow:
+    assignment, _slash, name = one.id.partition("/")
+    return ExerciseRow(
+        assignment=assignment,
+        name=name,
+        max_score=one.max_score,
+        tried=one.tried,
+        solved=one.solved,
+        share=int(100 * one.mean / one.max_score) if one.mean is not None else 0,
+        number="–" if one.correlation is None else f"{one.correlation:+.2f}".replace("-", "−"),
+        rank=-2.0 if one.correlation is None else round(one.correlation, 4),
+        words={
+            Separation.NOBODY: _("nobody solves it: is it too hard, or wrong?"),
+            Separation.EVERYBODY: _("everybody solves it"),
+            Separation.FEW: _("too few students to tell"),
+            Separation.BACKWARDS: _("separates the wrong way round: look at its checks"),
+            Separation.POORLY: _("separates poorly: solving it says little about the rest"),
+            Separation.SOMEWHAT: _("separates somewhat"),
+            Separation.WELL: _("separates well"),
+        }[one.separation],
+        is_flagged=one.needs_a_look,
+    )
+
+
+def _row(result: Result, course: Course) -> MapRow:
+    found = {e.id: e for assignment in result.assignments for e in assignment.exercises}
+    cells = tuple(_cell(found.get(id_), result) for id_ in course.exercises)
+    flag = _("undecided") if result.undecided else _("late") if _days_late(result) else ""
+    score = shown(result.score) if result.submitted else ""
+    return MapRow(_name(result), score, flag, cells)
+
+
+CSS = {
+    Standing.SOLVED: "",
+    Standing.PARTLY: "p",
+    Standing.WRONG: "w",
+    Standing.WAITING: "n",
+    Standing.UNTOUCHED: "n",
+    Standing.MISSING: "n",
+    Standing.UNDECIDED: "u",
+}
+
+
+def _cell(exercise: ExerciseResult | None, result: Result) -> MapCell:
+    """The points where there is an attempt; a sign where there is none."""
+    if exercise is None:
+        return MapCell("?", "u") if result.undecided else MapCell("", "n")
+    one = standing(exercise)
+    css = CSS[one]
+    if css in ("n", "u"):
+        return MapCell("?" if css == "u" else "·", css)
+    if one is Standing.PARTLY and exercise.score is not None:
+        return MapCell(f"{exercise.score:.1f}".removesuffix(".0"), css)
+    return MapCell(f"{points(exercise.score)}", css)

@@ -1,0 +1,26 @@
+"""Pages as a report: a student's own page after `check`, everybody's and the class's after `grade`.
+
+Templates are loaded when a page is made, so that `grader --help` stays quick.
+"""
+
+from collections.abc import Iterator
+
+from grader.language import _
+from grader.reports.base import Checked, CheckedWork, File, GradedClass
+
+OWN_PAGE = "feedback.html"
+
+
+def check(run: CheckedWork) -> Checked:
+    """The page of a student's own run, where the command is run."""
+    from grader.reports.html.pages import student_page
+
+    said = _("Your page: {file}").format(file=OWN_PAGE)
+    return Checked((File(OWN_PAGE, student_page(run.result, run.course)),), (said,))
+
+
+def grade(run: GradedClass) -> Iterator[File]:
+    """The class report, and a page for each student."""
+    from grader.reports.html.pages import pages
+
+    return (File(path, text) for path, text in pages(run.results, run.course))

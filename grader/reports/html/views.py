@@ -1,0 +1,263 @@
+"""What pages show, worked out from results: no markup here, and no logic in the templates."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from grader.course import Course
+from grader.language import _, ngettext
+from grader.model import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Outcome,
+    Result,
+    Visibility,
+)
+from grader.reports.html.heatmap import Figure, figure
+from grader.reports.standing import Standing, standing
+from grader.results import for_student, points
+from grader.text import clean
+
+MOST_LINES = 20
+"""So many lines of a message are shown before the rest is folded."""
+
+MOST_HINTS = 6
+"""So many lines below a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A check that has something to say.
+
+    Args:
+        title: what would hold if it passed.
+        kind: its outcome, for the sign beside it.
+        word: how it ended, "" where the sign says it.
+        code: what was called.
+        text: what came of it, in words.
+        after: what may lie behind it.
+        more: the lines of a long message that are folded.
+        numbers: the tensors as text, for who wants to copy them.
+        figure: the same as a picture.
+    """
+
+    title: str
+    kind: str
+    word: str
+    code: str = ""
+    text: str = ""
+    after: tuple[str, ...] = ()
+    more: str = ""
+    numbers: str = ""
+    figure: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An exercise on a page.
+
+    Args:
+        name: what the student writes.
+        anchor: its place on the page.
+        standing: how it stands.
+        score: the points earned, as shown.
+        max_score: the points there are.
+        findings: the mistakes that were recognised.
+        first: the failure to begin with; None where nothing visible costs points.
+        others: the other checks that say something.
+        hidden: titles of the hidden checks that did not pass.
+        passed: titles of the checks that did.
+        is_unknown: whether it is wrong in a way that is none of the known mistakes.
+        hint: the command for a hint.
+        read_from: the file.
+    """
+
+    name: str
+    anchor: str
+    standing: Standing
+    score: str
+    max_score: int
+    findings: tuple[Finding, ...]
+    first: Telling | None
+    others: tuple[Telling, ...]
+    hidden: tuple[str, ...]
+    passed: tuple[str, ...]
+    is_unknown: bool
+    hint: str
+    read_from: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to mend."""
+        return self.standing is not Standing.SOLVED and bool(self.first or self.hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """An assignment on a page."""
+
+    id: str
+    title: str
+    read_from: str
+    score: str
+    max_score: int
+    share: int
+    notes: tuple[str, ...]
+    cards: tuple[Card, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was handed in for it."""
+        return not self.read_from
+
+
+@dataclass(frozen=True, slots=True)
+class StudentView:
+    """A student's page."""
+
+    course: str
+    student: str
+    submitted: bool
+    undecided: bool
+    score: str
+    max_score: int
+    share: int
+    counts: tuple[tuple[Standing, int], ...]
+    next: Card | None
+    sections: tuple[Section, ...]
+    versions: str
+    is_hidden_too: bool
+
+
+def student_view(result: Result, course: Course) -> StudentView:
+    """What a student may see of their result: hidden checks keep their secrets."""
+    result = for_student(result)
+    titles = {assignment.id: course.text(assignment.title) for assignment in course.assignments}
+    sections = tuple(
+        _section(assignment, titles.get(assignment.id, assignment.id), course)
+        for assignment in result.assignments
+    )
+    cards = [card for section in sections if not section.is_empty for card in section.cards]
+    standings = [card.standing for section in sections for card in section.cards]
+    return StudentView(
+        course=course.text(course.title),
+        student=clean(result.student, 120),
+        submitted=result.submitted,
+        undecided=result.undecided,
+        score=shown(result.score),
+        max_score=result.max_score,
+        share=percent(result.score, result.max_score),
+        counts=tuple((one, standings.count(one)) for one in Standing if one in standings),
+        next=next((card for card in cards if card.standing is not Standing.SOLVED), None),
+        sections=sections,
+        versions=", ".join(f"{name} {number}" for name, number in result.versions.items()),
+        is_hidden_too=any(
+            check.visibility is Visibility.HIDDEN
+            for assignment in result.assignments
+            for exercise in assignment.exercises
+            for check in exercise.checks
+        ),
+    )
+
+
+def _section(assignment: AssignmentResult, title: str, course: Course) -> Section:
+    return Section(
+        id=assignment.id,
+        title=title,
+        read_from=clean(assignment.read_from, 200),
+        score=shown(assignment.score),
+        max_score=assignment.max_score,
+        share=percent(assignment.score, assignment.max_score),
+        notes=tuple(clean(note) for note in assignment.notes),
+        cards=tuple(card(e, course, assignment.read_from) for e in assignment.exercises),
+    )
+
+
+def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
+    """An exercise on a page; of its failures the first visible one comes first."""
+    name = exercise.id.partition("/")[2]
+    is_unique = sum(other.name == name for other in course.exercises.values()) == 1
+    tellings = [check for check in exercise.checks if _tells(check)]
+    visible = [c for c in tellings if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
+    visible.sort(key=lambda check: check.outcome is Outcome.REMARK)
+    costs = bool(visible) and visible[0].outcome is not Outcome.REMARK
+    told = [telling(check, draw=costs and check is visible[0]) for check in visible]
+    return Card(
+        name=name,
+        anchor=exercise.id.replace("/", "-"),
+        standing=standing(exercise),
+        score=shown(exercise.score),
+        max_score=exercise.max_score,
+        findings=exercise.findings,
+        first=told[0] if costs else None,
+        others=tuple(told[1:] if costs else told),
+        hidden=tuple(check.title for check in tellings if check not in visible),
+        passed=tuple(c.title for c in exercise.checks if c.outcome is Outcome.PASSED),
+        is_unknown=not exercise.findings and any(c.outcome is Outcome.FAILED for c in tellings),
+        hint=f"grader hint {name if is_unique else exercise.id}",
+        read_from=clean(read_from, 200),
+    )
+
+
+def _tells(check: CheckResult) -> bool:
+    return check.outcome not in (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
+
+
+def _is_secret(check: CheckResult) -> bool:
+    """Whether all there is to say of a hidden check is that it did not pass."""
+    return check.visibility is Visibility.HIDDEN and check.outcome is not Outcome.ERROR
+
+
+def telling(check: CheckResult, *, draw: bool) -> Telling:
+    """A check's message, in the parts a page sets apart; its picture where it is asked for."""
+    word = {
+        Outcome.MISSING: _("missing"),
+        Outcome.TIMEOUT: _("took too long"),
+        Outcome.OUT_OF_MEMORY: _("out of memory"),
+        Outcome.CRASHED: _("crashed"),
+        Outcome.ERROR: _("undecided: the grader failed"),
+        Outcome.REMARK: _("a remark, which costs nothing"),
+    }.get(check.outcome, "")
+    kind = str(check.outcome)
+    lines = check.message.splitlines()
+    picture = check.picture
+    if picture is None:
+        code, more = "\n".join(lines[:MOST_LINES]), "\n".join(lines[MOST_LINES:])
+        return Telling(check.title, kind, word, code=code, more=more)
+    first, after = picture.lines
+    return Telling(
+        check.title,
+        kind,
+        word,
+        code="\n".join(lines[: first - 1]),
+        text="\n".join(lines[first - 1 : first]),
+        after=tuple(lines[after:][:MOST_HINTS]),
+        more="\n".join(lines[after:][MOST_HINTS:]),
+        numbers="\n".join(lines[first:after]),
+        figure=figure(picture) if draw else None,
+    )
+
+
+def shown(score: Decimal | None) -> str:
+    """A score as people read it."""
+    return "?" if score is None else f"{points(score)}"
+
+
+def percent(score: Decimal | None, most: int) -> int:
+    """A score's share in whole percent, rounded down: only full marks are 100."""
+    return int(Fraction(score) * 100 / most) if score is not None and most else 0
+
+
+def counted(standing_: Standing, count: int) -> str:
+    """How many exercises stand so, in words."""
+    return {
+        Standing.SOLVED: ngettext("{count} solved", "{count} solved", count),
+        Standing.PARTLY: ngettext("{count} partly right", "{count} partly right", count),
+        Standing.WRONG: ngettext("{count} not right yet", "{count} not right yet", count),
+        Standing.WAITING: ngettext("{count} waiting", "{count} waiting", count),
+        Standing.UNTOUCHED: ngettext("{count} not attempted", "{count} not attempted", count),
+        Standing.MISSING: ngettext("{count} missing", "{count} missing", count),
+        Standing.UNDECIDED: ngettext("{count} undecided", "{count} undecided", count),
+    }[standing_].format(count=count)

@@ -1,0 +1,173 @@
+"""What a class's results say together: what to teach again, and which exercises to look at."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from statistics import StatisticsError, correlation
+
+from grader.course import Course
+from grader.model import ExerciseResult, Mistake, Result
+from grader.reports.standing import Standing, standing
+
+TEACH_AGAIN = Fraction(1, 5)
+"""From this share of a class on, a mistake is one of the teaching."""
+
+FEW = 10
+"""Of fewer students than this, nothing is said about how an exercise separates them."""
+
+POORLY, WELL = 0.1, 0.3
+"""Usual bounds of an item's point-biserial correlation with the rest of a test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misunderstood:
+    """A known mistake, and who made it.
+
+    Args:
+        mistake: the mistake.
+        exercise: the full id of the exercise.
+        students: who certainly made it.
+        perhaps: for whom it is one of several that look the same.
+        share: of those who handed in something.
+    """
+
+    mistake: Mistake
+    exercise: str
+    students: tuple[str, ...]
+    perhaps: tuple[str, ...]
+    share: Fraction
+
+    @property
+    def teach_again(self) -> bool:
+        """Whether so many made it that it is better explained to all."""
+        return len(self.students) > 1 and self.share >= TEACH_AGAIN
+
+
+class Separation(StrEnum):
+    """How well an exercise tells students apart."""
+
+    NOBODY = "nobody"
+    EVERYBODY = "everybody"
+    FEW = "few"
+    BACKWARDS = "backwards"
+    POORLY = "poorly"
+    SOMEWHAT = "somewhat"
+    WELL = "well"
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseInsight:
+    """One exercise over the class.
+
+    Args:
+        id: the full id.
+        max_score: its points.
+        tried: how many attempted it.
+        solved: how many have its full score.
+        mean: the mean score of those who handed in something and are decided; None without any.
+        correlation: of solving it with the score in the rest of the course (point-biserial), where
+            it can be worked out.
+        separation: the same in a word.
+    """
+
+    id: str
+    max_score: int
+    tried: int
+    solved: int
+    mean: float | None
+    correlation: float | None
+    separation: Separation
+
+    @property
+    def needs_a_look(self) -> bool:
+        """Whether the exercise itself may be at fault."""
+        return self.separation in (Separation.NOBODY, Separation.BACKWARDS, Separation.POORLY)
+
+
+def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
+    """The mistakes recognised in a class, the most frequent first."""
+    mistakes: dict[str, tuple[Mistake, str]] = {}
+    sure: dict[str, list[str]] = {}
+    unsure: dict[str, list[str]] = {}
+    count = 0
+    for result in results:
+        count += result.submitted
+        for exercise in _exercises(result):
+            for finding in exercise.findings:
+                found = sure if len(finding.candidates) == 1 else unsure
+                for mistake in finding.candidates:
+                    mistakes.setdefault(mistake.id, (mistake, exercise.id))
+                    found.setdefault(mistake.id, []).append(result.student)
+    ranked = [
+        Misunderstood(
+            mistake=mistake,
+            exercise=exercise_id,
+            students=tuple(dict.fromkeys(sure.get(id_, ()))),
+            perhaps=tuple(dict.fromkeys(unsure.get(id_, ()))),
+            share=Fraction(len(set(sure.get(id_, ()))), count),
+        )
+        for id_, (mistake, exercise_id) in mistakes.items()
+    ]
+    return sorted(ranked, key=lambda one: (-len(one.students), -len(one.perhaps), one.mistake.id))
+
+
+def exercise_insights(results: Sequence[Result], course: Course) -> list[ExerciseInsight]:
+    """Every exercise of the course over the class, in course order."""
+    decided = [result for result in results if result.submitted and result.score is not None]
+    totals = [sum((e.score or 0 for e in _exercises(result)), start=0) for result in decided]
+    by_id = [{exercise.id: exercise for exercise in _exercises(result)} for result in decided]
+    return [
+        _insight(
+            id_,
+            exercise.points,
+            [(found.get(id_), float(t)) for found, t in zip(by_id, totals, strict=True)],
+        )
+        for id_, exercise in course.exercises.items()
+    ]
+
+
+def _insight(
+    id_: str, max_score: int, rows: list[tuple[ExerciseResult | None, float]]
+) -> ExerciseInsight:
+    standings = [Standing.MISSING if one is None else standing(one) for one, _ in rows]
+    untried = (Standing.MISSING, Standing.UNTOUCHED)
+    solved = [one is Standing.SOLVED for one in standings]
+    scores = [0.0 if one is None else float(one.score or 0) for one, _ in rows]
+    rest = [total - score for (_, total), score in zip(rows, scores, strict=True)]
+    number = _correlation(solved, rest)
+    return ExerciseInsight(
+        id=id_,
+        max_score=max_score,
+        tried=sum(one not in untried for one in standings),
+        solved=sum(solved),
+        mean=sum(scores) / len(scores) if scores else None,
+        correlation=number,
+        separation=_separation(solved, number),
+    )
+
+
+def _correlation(solved: list[bool], rest: list[float]) -> float | None:
+    """How solving goes along with the rest; None where all are alike."""
+    try:
+        return correlation([float(one) for one in solved], rest)
+    except StatisticsError:
+        return None
+
+
+def _separation(solved: list[bool], number: float | None) -> Separation:
+    if solved and not any(solved):
+        return Separation.NOBODY
+    if solved and all(solved):
+        return Separation.EVERYBODY
+    if len(solved) < FEW or number is None:
+        return Separation.FEW
+    if number < 0:
+        return Separation.BACKWARDS
+    if number < POORLY:
+        return Separation.POORLY
+    return Separation.SOMEWHAT if number < WELL else Separation.WELL
+
+
+def _exercises(result: Result) -> list[ExerciseResult]:
+    return [exercise for assignment in result.assignments for exercise in assignment.exercises]

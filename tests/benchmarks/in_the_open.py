@@ -1,0 +1,84 @@
+"""A pytest plugin that runs the graded checks as they are, on student code in the same process.
+
+    python -m pytest -p in_the_open --submission FOLDER tests/checks
+
+What a course without isolation would do: a fresh pytest process per student. No score, no gates,
+no diagnosis; only whether each check passed.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from grader.course import load_course
+from grader.handle import SubmissionHandle
+from grader.pytest_plugin import FILES, MARKS, describe_check
+from grader.sessions.in_process import InProcessSession
+from grader.submission import read_submission
+from grader.workbench import Tools, live_workbench
+
+ROOT = Path(__file__).parents[2]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Whose code to check."""
+    parser.addoption("--submission", type=Path, required=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marks known."""
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
+
+
+@pytest.fixture(scope="session")
+def workbench():
+    """The course and its reference."""
+    made = live_workbench(load_course(ROOT), "1")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def submission(workbench, request):
+    """The student's code, in this process."""
+    course = workbench.course
+    read = read_submission(course, request.config.getoption("--submission"), "student")
+    return SubmissionHandle(read, InProcessSession(read), course.limits, course.assignments)
+
+
+@pytest.fixture
+def tools(workbench, submission, request) -> Tools:
+    """What one check is called with."""
+    check = describe_check(workbench.course, request.node)
+    return workbench.tools(submission, check.exercise, check.id, FILES[request.path.name])
+
+
+@pytest.fixture
+def student(tools):
+    """The student's code."""
+    return tools.student
+
+
+@pytest.fixture
+def reference(tools):
+    """The solution."""
+    return tools.reference
+
+
+@pytest.fixture
+def judge(tools):
+    """What compares."""
+    return tools.judge
+
+
+@pytest.fixture
+def draw(tools):
+    """What draws inputs."""
+    return tools.draw
+
+
+@pytest.fixture
+def printed(tools):
+    """The documents' tensors."""
+    return tools.printed

@@ -1,0 +1,128 @@
+"""Tests of the commands in other languages."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader import language
+
+UNSCALED = """
+def scores(queries, keys):
+    return queries @ keys.T
+"""
+
+
+@pytest.fixture
+def translated(folder: Path) -> None:
+    """The course with a Japanese catalogue of its own, made from its first hint and symptom."""
+    from grader.authoring.catalogues import (
+        catalogue_files,
+        domain_folder,
+        mo_bytes,
+        po_bytes,
+        read_catalogue,
+    )
+    from grader.course import load_course
+
+    for file in catalogue_files(load_course(folder)):
+        file.write()
+    path = domain_folder(folder / "translations", "ja") / "course.po"
+    catalog = read_catalogue(path, "ja")
+    for entry in catalog:
+        if entry.id:
+            entry.string = f"訳：{entry.id}"
+    path.write_bytes(po_bytes(catalog))
+    path.with_suffix(".mo").write_bytes(mo_bytes(catalog))
+    language.catalogue.cache_clear()
+
+
+def test_a_run_in_another_language_finds_the_same(grader, work, translated) -> None:
+    """The same scores, outcomes and mistakes, in other words."""
+    file = work(scores=UNSCALED)
+    found = {}
+    for code in ("en", "ja"):
+        ran = grader("check", "01", "--submission", file, "--format", "json", "--lang", code)
+        assert (ran.code, ran.err) == (1, "")
+        found[code] = json.loads(ran.out)
+    (english,), (japanese,) = (
+        [e for a in found[code]["assignments"] for e in a["exercises"]] for code in ("en", "ja")
+    )
+    assert english["misconceptions"] == japanese["misconceptions"] == ["scores-not-scaled"]
+    for one, other in zip(english["checks"], japanese["checks"], strict=True):
+        assert (one["id"], one["outcome"]) == (other["id"], other["outcome"])
+        assert other["title"] == f"訳：{one['title']}"
+    (mine,), (right,) = (f["findings"][0]["one_of"] for f in (japanese, english))
+    assert mine["symptom"] == f"訳：{right['symptom']}"
+    assert mine["question"] == f"訳：{right['question']}"
+    assert "期待は" in japanese["checks"][1]["message"]
+
+
+def test_a_hint_is_given_in_the_language_of_the_variable(grader, translated, monkeypatch) -> None:
+    """Where no option says otherwise."""
+    monkeypatch.setenv(language.VARIABLE, "ja")
+    assert grader("hint", "01_scores/scores").out == (
+        "01_scores/scores のヒント 1/3：\n\n  訳：What tells how well two vectors fit?\n\n"
+        "もう一度実行すると次のヒントが出ます。\n"
+    )
+    assert grader("hint", "01_scores/scores", "--restart", "--lang", "en").out.splitlines()[2] == (
+        "  What tells how well two vectors fit?"
+    )
+
+
+def test_a_course_speaks_the_language_its_manifest_says(grader, edit, monkeypatch) -> None:
+    """As a copy does that was released in a language; the locale comes after it."""
+    edit("course.toml", "[course]", '[course]\nlanguage = "ja"')
+    monkeypatch.delenv(language.VARIABLE)
+    monkeypatch.setenv("LANG", "en_US.UTF-8")
+    assert grader("check", "nothing").err == (
+        "'nothing' という課題や演習はありません。 課題は次のとおりです：01_scores, 02_mixture。\n"
+    )
+
+
+def test_a_language_that_there_is_not_is_a_usage_error(grader) -> None:
+    """With those there are."""
+    ran = grader("check", "--lang", "fr")
+    assert (ran.code, ran.out, ran.err) == (
+        2,
+        "",
+        "--lang: There is no language 'fr'. There are: en (English), zh_CN (简体中文), ja (日本語).\n",
+    )
+
+
+def test_a_wrong_language_in_the_manifest_is_told(grader, edit) -> None:
+    """With its place."""
+    edit("course.toml", "[course]", '[course]\nlanguage = "fr"')
+    assert grader("check").err == (
+        "The course has a problem:\n"
+        "  course.toml: course.language: found 'fr'; 'en' or 'zh_CN' or 'ja' is needed\n"
+    )
+
+
+def test_a_release_in_a_language(grader, folder, translated, tmp_path) -> None:
+    """Stubs and README in it, the catalogues without hidden checks, and a manifest that says so."""
+    ran = grader("release", tmp_path / "released", "--to", "students", "--lang", "ja")
+    assert (ran.code, ran.err) == (0, "")
+    released = tmp_path / "released"
+    stub = (released / "assignments/01_scores/scores.py").read_text("utf-8")
+    assert '    """訳：' in stub
+    assert 'raise NotImplementedError("01_scores/scores: not attempted yet")' in stub
+    assert 'language = "ja"' in (released / "course.toml").read_text("utf-8")
+    assert (released / "README.md").read_text("utf-8").startswith("# 訳：")
+    assert sorted(p.name for p in released.rglob("*.po")) == []
+    assert (released / "translations/ja/LC_MESSAGES/course.mo").is_file()
+    assert (released / "grader/locale/ja/LC_MESSAGES/grader.mo").is_file()
+
+
+def test_catalogues_are_brought_up_to_date(grader, edit, translated, folder) -> None:
+    """A changed text loses its translation, and `--check` tells without writing."""
+    assert grader("catalogues", "--check").code == 1  # Chinese is still to be translated
+    path = folder / "translations/ja/LC_MESSAGES/course.po"
+    assert path.read_text("utf-8").count("fit together") == 0
+    edit("solutions/01_scores/hints.toml", "two vectors fit?", "two vectors fit together?")
+    ran = grader("catalogues", "--check")
+    assert "stale: translations/ja/LC_MESSAGES/course.po" in ran.lines
+    assert path.read_text("utf-8").count("fit together") == 0
+    ran = grader("catalogues")
+    assert "translations/ja/LC_MESSAGES/course.po: 1 still to be translated" in ran.lines
+    assert path.read_text("utf-8").count("fit together") == 1

@@ -1,0 +1,66 @@
+"""Tests of what a run shows while it goes on."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from grader.cli import progress as shown
+from grader.outputs import Row
+
+
+def row_of(*, undecided=False):
+    """A student who is done."""
+    return Row("ada", None, 6, undecided, True, {}, "", (), "1")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that tests set."""
+    now = [100.0]
+    monkeypatch.setattr(shown.time, "monotonic", lambda: now[0])
+    return now
+
+
+def watch(*, terminal):
+    """A watcher, and what it has shown."""
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=terminal, width=100, highlight=False)
+    return shown.progress(console), text
+
+
+def test_where_there_is_no_terminal_lines_tell_now_and_then(clock):
+    """At the beginning, every ten seconds, at the end; with the rate of this run."""
+    manager, text = watch(terminal=False)
+    with manager as watcher:
+        watcher.begin(5, 1)
+        for seconds, undecided in ((4, False), (7, True), (1, False), (8, False)):
+            clock[0] += seconds
+            watcher.done(row_of(undecided=undecided))
+    assert text.getvalue().splitlines() == [
+        "Grading: 1 of 5 students (1 unchanged) done.",
+        "3 of 5 students (1 unchanged), 1 UNDECIDED, 0.2 a second.",
+        "5 of 5 students (1 unchanged), 1 UNDECIDED, 0.2 a second.",
+    ]
+
+
+def test_a_class_in_which_nothing_changed_is_told_in_one_line(clock):
+    """No rate, because nobody was graded."""
+    manager, text = watch(terminal=False)
+    with manager as watcher:
+        watcher.begin(3, 3)
+    assert text.getvalue() == "Grading: 3 of 3 students (3 unchanged) done.\n"
+
+
+def test_on_a_terminal_there_is_a_bar(clock):
+    """With students done, the rate, failures, and the time left."""
+    manager, text = watch(terminal=True)
+    with manager as watcher:
+        watcher.begin(4, 1)
+        clock[0] += 2
+        watcher.done(row_of(undecided=True))
+        watcher.bar.refresh()
+    last = text.getvalue()
+    assert "Grading" in last
+    assert "2/4" in last
+    assert "0.5/s, 1 undecided" in last
