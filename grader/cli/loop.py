@@ -7,15 +7,15 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.advice import Question, hints_of, next_advice, take_down
+from grader.advice import Hint, Question, hints_of, next_advice, take_down
 from grader.cli.advice import NOT_REMEMBERED, advice_text
-from grader.cli.render import indented, print_assignment
+from grader.cli.render import broken, print_assignment
 from grader.course import Course, Exercise
 from grader.desk import Desk, Verdict
 from grader.errors import GraderError
 from grader.language import N_, _, ngettext
 from grader.memory import Memory
-from grader.model import ExerciseResult, Outcome
+from grader.model import ExerciseResult, Outcome, Result
 from grader.outputs import headline
 from grader.results import points
 from grader.standing import Standing, is_solved, remember, standing
@@ -121,12 +121,8 @@ class Loop:
             return
         remember(self.course, self.now.submission, verdict.result)
         self.now = self.now.adding(verdict.result)
-        for assignment in verdict.result.assignments:
-            if self.watched is not None and not self.has_shown:
-                self.has_shown = True
-                if not (self.is_first_run and self.now.is_solved(self.watched)):
-                    print_assignment(self.screen, assignment)
-                    self._was_read(assignment.exercises)
+        if self.watched is not None:
+            self._tell(verdict.result, self.watched)
         if verdict.is_last:
             self._conclude()
 
@@ -169,10 +165,25 @@ class Loop:
         if self.watched is None or self.now.is_solved(self.watched):
             self._go_on()
         elif not _is_attempted(self.now.results.get(self.watched.id)):
-            todo = _("Write {name} where it says TODO, and save:")
-            self._say(todo.format(name=self.watched.name), "bold")
-            place = _("{file} (or the notebook beside it)")
-            self._say("  " + place.format(file=self.now.file(self.watched)))
+            self._say_next(self.watched, self.watched.id)
+            self._say(
+                _("Write it where it says TODO, there or in the notebook beside it, and save.")
+            )
+
+    def _tell(self, result: Result, watched: Exercise) -> None:
+        """Show what came of the exercise that is watched, when it is among these and worth it."""
+        for assignment in result.assignments:
+            mine = next((e for e in assignment.exercises if e.id == watched.id), None)
+            if mine is not None and self._is_worth_showing(mine, watched):
+                self.has_shown = True
+                print_assignment(self.screen, assignment)
+                self._was_read(assignment.exercises)
+
+    def _is_worth_showing(self, result: ExerciseResult, watched: Exercise) -> bool:
+        """At first not what is solved already; later not at once what is still not begun."""
+        if self.is_first_run:
+            return not self.now.is_solved(watched)
+        return _is_attempted(result) or self._has_changed(watched)
 
     def _tell_others(self) -> None:
         """Name what the same save solved besides, or broke."""
@@ -197,9 +208,10 @@ class Loop:
         near = [e for e in self.chosen if e.assignment == self.watched.assignment]
         for exercise in self.now.unfinished(near):
             if self._has_changed(exercise) and _is_attempted(self.now.results.get(exercise.id)):
-                self.watched = exercise
-                self._show(exercise)
+                self.watched, self.has_shown = exercise, False
                 break
+        if not self.has_shown:
+            self._show(self.watched)
         self._say_next_step()
 
     def _has_changed(self, exercise: Exercise) -> bool:
@@ -230,10 +242,13 @@ class Loop:
         if result is not None:
             word = _("{exercise} ({outcome})")
             what = word.format(exercise=what, outcome=_(headline(result)))
-        self._say(_("Next: {what}").format(what=what), "bold")
-        self._say("  " + _("in {file}").format(file=self.now.file(self.watched)))
+        self._say_next(self.watched, what)
         if _is_attempted(result):
             self._show(self.watched)
+
+    def _say_next(self, exercise: Exercise, what: str) -> None:
+        self._say(_("Next: {what}").format(what=what), "bold")
+        self._say("  " + _("in {file}").format(file=self.now.file(exercise)))
 
     def _say_next_step(self) -> None:
         if self.has_keys and self.watched is not None:
@@ -248,7 +263,9 @@ class Loop:
         except GraderError as error:
             self._say(str(error), "bold magenta")
             return
-        self.screen.print(Text(f"\n{advice_text(advice, self.watched)}\n"))
+        self.screen.print(Text(f"\n{advice_text(advice, self.watched)}"))
+        if isinstance(advice, Hint) and advice.is_last:
+            self._say("\n" + _("That is the last hint of this exercise."), "dim")
         if not take_down(advice, self.memory, self.watched):
             self._say(_(NOT_REMEMBERED))
 
@@ -277,7 +294,7 @@ class Loop:
                 take_down(question, self.memory, self.course.exercises[result.id])
 
     def _say(self, text: str, style: str = "") -> None:
-        self.screen.print(indented(Text(text, style=style), 0))
+        self.screen.print(broken(Text(text, style=style)))
 
 
 def _is_attempted(result: ExerciseResult | None) -> bool:

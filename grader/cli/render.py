@@ -73,10 +73,14 @@ class Wide:
             start += len(line)
 
 
+def broken(text: Text) -> Text | Wide:
+    """Text that is broken into lines as its script is."""
+    return Wide(text) if columns(text.plain) > len(text.plain) else text
+
+
 def indented(text: Text, columns_: int) -> Padding:
     """Text some columns to the right, without trailing space."""
-    is_wide = columns(text.plain) > len(text.plain)
-    return Padding(Wide(text) if is_wide else text, (0, 0, 0, columns_), expand=False)
+    return Padding(broken(text), (0, 0, 0, columns_), expand=False)
 
 
 def plain_console() -> Console:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 from grader.cli.edge import lang_option, open_course
 from grader.errors import UsageError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 BAR = 12
 """Columns of a bar."""
 NAME = 28
+COLUMNS = 78
 
 
 @click.command()
@@ -52,6 +54,8 @@ def print_status(
     now: "Standing", chosen: "list[Exercise]", out: Console, *, everything: bool = False
 ) -> None:
     """Show the map: a line for each assignment, and one for each exercise where it is needed."""
+    from grader.cli.render import broken
+
     ids = {exercise.id for exercise in chosen}
     most = sum(exercise.points for exercise in chosen)
     title = f"[bold]{escape(now.course.text(now.course.title))}[/]"
@@ -68,7 +72,7 @@ def print_status(
                     _print_exercise(now, exercise, out)
     out.print()
     for line in what_next(now, chosen):
-        out.print(line, markup=False, soft_wrap=not out.is_terminal)
+        out.print(broken(Text(line)))
 
 
 def _print_assignment(
@@ -160,6 +164,7 @@ def newcomer() -> str:
     """What `grader` alone says inside a course, in a few lines; "" outside of one."""
     from grader.memory import Memory
     from grader.standing import standing
+    from grader.text import filled
 
     try:
         course = open_course(None)
@@ -174,4 +179,4 @@ def newcomer() -> str:
         score=_points(now, chosen), max_score=sum(e.points for e in chosen)
     )
     more = _("`grader watch` checks each save; `grader status` shows all, `grader -h` more.")
-    return "\n".join([head, *lines[:2], more])
+    return "\n".join([head, *lines[:2], *filled(more, COLUMNS)])

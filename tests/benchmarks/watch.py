@@ -2,8 +2,8 @@
 
     python tests/benchmarks/watch.py
 
-Drives the real command in a pseudo-terminal, in a copy of this course: a wrong answer, a right
-one, a known mistake, each saved several times. Exits with 1 when the median save takes more than
+Drives the real command in a pseudo-terminal, in a copy of this course: a wrong answer, an
+exception, a right answer, each saved several times. Exits with 1 when the median save takes more than
 a quarter of the time of `python -c "import torch"`.
 """
 
@@ -70,7 +70,7 @@ def measured(folder: Path, exercise_id: str) -> dict[str, list[float]]:
         timeout=120,
     )
     child.delaybeforesend = None
-    child.expect("Write .* where it says TODO")
+    child.expect("Write it where it says TODO")
     taken: dict[str, list[float]] = {name: [] for name in EXERCISES[exercise_id]}
     for number in range(ROUNDS):
         for name, line in EXERCISES[exercise_id].items():

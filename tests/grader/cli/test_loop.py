@@ -29,8 +29,9 @@ h hint   n next exercise   a show all   q quit
 01_scores  01_scores/scores.py
   · scores                           0 / 2  not attempted yet
 
-Write scores where it says TODO, and save:
-  assignments/01_scores/scores.py (or the notebook beside it)
+Next: 01_scores/scores
+  in assignments/01_scores/scores.py
+Write it where it says TODO, there or in the notebook beside it, and save.
 """
 SAVED = "Saved at 12:00:00: assignments/01_scores/scores.py"
 
@@ -284,10 +285,10 @@ def test_hints_climb_and_the_question_that_was_shown_is_not_asked_again(driven):
         "Hint 1 of 3 for 01_scores/scores:",
         "",
         "  What tells how well two vectors fit?",
-        "",
     ]
     assert driven.press("h")[1] == "Hint 2 of 3 for 01_scores/scores:"
     assert driven.loop.memory.hints_shown("01_scores/scores") == 2
+    assert driven.press("h")[-2:] == ["", "That is the last hint of this exercise."]
 
 
 def test_the_next_exercise_is_the_next_unfinished_one(driven):

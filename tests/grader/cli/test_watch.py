@@ -17,7 +17,7 @@ pexpect = pytest.importorskip("pexpect", reason="there are no pseudo-terminals")
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
 ENDLESS = "def scores(queries, keys):\n    while True:\n        pass\n"
-BEGUN = "Write scores where it says TODO"
+BEGUN = "Write it where it says TODO"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 pytestmark = pytest.mark.slow  # each starts the real command, which imports torch
@@ -171,7 +171,7 @@ def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
                 return
         pytest.fail("\n".join(seen))
 
-    until("(or the notebook beside it)")
+    until(BEGUN)
     path = folder / "assignments" / "01_scores" / "scores.py"
     path.write_text(RIGHT, "utf-8")
     until("Congratulations!")
