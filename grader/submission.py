@@ -202,21 +202,34 @@ class _Reader:
 
     def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
         paths = self.course.paths(assignment)
-        stub = paths.notebook if source.key.endswith(".ipynb") else paths.stub
+        stub, other = paths.stub, paths.notebook
+        if source.key.endswith(".ipynb"):
+            stub, other = other, stub
         if not stub.is_file():
             return False
+        if (self.folder / source.key).resolve() == stub.resolve():
+            # A student's own copy: what was released here is known only by the gaps it had, which
+            # are those of the other form.
+            gaps = _gaps(assignment, source)
+            released = _gaps(assignment, _read(self.course, other, other.name))
+            return all(gaps) and sum(gaps) >= sum(released)
         original = _read(self.course, stub, stub.name)
         if _normal(original.cells) == _normal(source.cells):
             return True
         # A stub of another release differs in its words; it still has every sentinel.
-        text = "\n".join(cell.text for cell in source.cells)
-        return all(f'"{e.id}: not attempted yet"' in text for e in assignment.exercises)
+        return all(_gaps(assignment, source))
 
     def _add(self, path: Path) -> Source:
         key = path.relative_to(self.folder).as_posix()
         if key not in self.sources:
             self.sources[key] = _read(self.course, path, key)
         return self.sources[key]
+
+
+def _gaps(assignment: Assignment, source: Source) -> list[int]:
+    """How many places of each exercise are still as they were released, by the stub's sentinel."""
+    text = "\n".join(cell.text for cell in source.cells)
+    return [text.count(f'"{e.id}: not attempted yet"') for e in assignment.exercises]
 
 
 def _problem_note(source: Source) -> tuple[str, ...]:

@@ -163,6 +163,24 @@ def test_the_form_that_differs_from_the_stub_counts(script, cell, read, first, f
 
 
 @pytest.mark.parametrize(
+    ("script", "cell", "read"),
+    [
+        (STUB, DONE, "01_first/first.ipynb"),
+        (DONE, STUB, "01_first/first.py"),
+        (DONE, DONE, "01_first/first.py"),
+        (STUB, STUB, "01_first/first.py"),
+        (STUB + STUB, STUB + DONE, "01_first/first.ipynb"),
+    ],
+    ids=["notebook", "script", "both", "neither", "one gap of two"],
+)
+def test_in_a_students_own_copy_the_form_with_fewer_gaps_counts(script, cell, read, course):
+    """Stubs are filled in where they lie, so that nothing tells what they were."""
+    own = course.root / "assignments"
+    put(own / "01_first", first_py=script, first_ipynb=notebook("", cell))
+    assert read_submission(course, own, "me").readings["01_first"].read_from == read
+
+
+@pytest.mark.parametrize(
     "changed", [STUB.replace("\n", "  \n\n"), STUB.replace("\n", "\r\n"), f"\n{STUB}\n\n"]
 )
 def test_blank_space_does_not_make_a_stub_a_submission(changed, first, folder):
