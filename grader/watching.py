@@ -10,29 +10,52 @@ STEP_MS = 20
 """An editor's save is over when nothing more has happened for so long."""
 MOST_MS = 200
 LOOK_SECONDS = 0.2
+LOST_MS = 1000
+"""So often it is seen to that the folder is still the one that is watched."""
 
 
 def saves(folder: Path, stop: threading.Event) -> Iterator[None]:
     """Yield each time that a script or notebook below the folder was saved, until `stop` is set."""
     try:
-        import watchfiles
-    except ImportError:
+        while not stop.is_set():
+            yield from _told(folder, stop)
+            if not stop.is_set():
+                yield  # the folder is gone, or another is in its place
+            while not (folder.is_dir() or stop.wait(LOOK_SECONDS)):
+                pass
+    except (ImportError, OSError, RuntimeError):  # the system has no more watches to give
         yield from looked_at(folder, stop, LOOK_SECONDS)
-        return
+
+
+def _told(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """The same as the system tells it, as long as the folder is the one it was."""
+    import watchfiles
+
+    which = _identity(folder)
     changes = watchfiles.watch(
         folder,
         watch_filter=lambda _, path: path.endswith(FORMS),
         debounce=MOST_MS,
         step=STEP_MS,
         stop_event=stop,
-        rust_timeout=1000,
+        rust_timeout=LOST_MS,
+        yield_on_timeout=True,
         raise_interrupt=False,
     )
-    try:
-        for _ in changes:
+    for found in changes:
+        if found:
             yield
-    except (OSError, RuntimeError):  # the system has no more watches to give
-        yield from looked_at(folder, stop, LOOK_SECONDS)
+        if _identity(folder) != which:
+            return
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """What tells a folder from another in its place; None when there is none."""
+    try:
+        facts = folder.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def looked_at(folder: Path, stop: threading.Event, seconds: float) -> Iterator[None]:

@@ -12,7 +12,7 @@ from grader.cli.advice import NOT_REMEMBERED, advice_text
 from grader.cli.render import broken, print_assignment
 from grader.course import Course, Exercise
 from grader.desk import Desk, Verdict
-from grader.errors import GraderError
+from grader.errors import GraderError, UsageError
 from grader.language import N_, _, ngettext
 from grader.memory import Memory
 from grader.model import ExerciseResult, Outcome, Result
@@ -72,8 +72,8 @@ class Loop:
         """A file was saved: check what it changed."""
         try:
             found = standing(self.course, self.memory)
-        except GraderError as error:  # the folder itself is gone
-            self._say(str(error), "bold magenta")
+        except UsageError:  # the folder itself is gone
+            self._stop()
             return
         if found.submission.hash == self.now.submission.hash:
             return
@@ -91,8 +91,7 @@ class Loop:
         file = found.file(self.watched)
         self._say(saved.format(time=f"{self.clock():%H:%M:%S}", file=file), "dim")
         if found.submission.is_empty:
-            self.desk.stop()
-            self._say(_(NOTHING_THERE))
+            self._stop()
             return
         first = [self.watched]
         self._check([first, *self._assignment_by_assignment(first)])
@@ -132,6 +131,12 @@ class Loop:
             self._say(_(STILL_CHECKING), "yellow")
 
     # What follows.
+
+    def _stop(self) -> None:
+        """There is nothing to check."""
+        self.desk.stop()
+        self.is_busy = False
+        self._say(_(NOTHING_THERE))
 
     def _check(self, batches: Sequence[Sequence[Exercise]]) -> None:
         self.is_busy = True

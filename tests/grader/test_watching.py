@@ -48,6 +48,12 @@ class Watched:
         assert not self.thread.is_alive()
 
 
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lost folder is noticed at once."""
+    monkeypatch.setattr(watching, "LOST_MS", 20)
+
+
 WAYS = {
     "by the system": lambda folder: partial(watching.saves, folder),
     "by looking": lambda folder: lambda stop: watching.looked_at(folder, stop, 0.01),
@@ -83,6 +89,15 @@ def test_a_file_that_is_replaced_is_noticed(watched, tmp_path):
 def test_a_notebook_that_is_new_is_noticed(watched, tmp_path):
     """As files that were there before."""
     watched.until_told(lambda n: (tmp_path / f"new_{n}.ipynb").write_text("{}", "utf-8"))
+
+
+def test_a_folder_that_another_takes_the_place_of_is_watched_on(watched, tmp_path):
+    """As when work is stashed and comes back."""
+    watched.until_told(lambda n: (tmp_path / "01_a" / "a.py").write_text("x" * n, "utf-8"))
+    tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}-elsewhere"))
+    assert watched.told.get(timeout=30) == "saved"
+    (tmp_path / "01_a").mkdir(parents=True)
+    watched.until_told(lambda n: (tmp_path / "01_a" / "a.py").write_text("y" * n, "utf-8"))
 
 
 def test_other_files_are_not_looked_at(tmp_path):

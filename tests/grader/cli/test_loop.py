@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grader import desk
+from grader import desk, language
 from grader.cli.loop import KEYS, NOTHING_THERE, STILL_CHECKING, Loop
 from grader.cli.watch import run
 from grader.course import load_course
@@ -243,6 +243,56 @@ def test_files_that_are_gone_are_told(driven):
     driven.loop.saved()
     assert driven.told()[-1] == NOTHING_THERE
     assert driven.save("scores", "right")[3] == "  ✓ scores                           2 / 2"
+
+
+def test_a_folder_that_is_gone_is_told(driven, tmp_path):
+    """Until it is back."""
+    away = (driven.folder / "assignments").rename(tmp_path / "away")
+    driven.loop.saved()
+    assert driven.told() == [NOTHING_THERE]
+    away.rename(driven.folder / "assignments")
+    assert driven.save("scores", "right")[3] == "  ✓ scores                           2 / 2"
+
+
+def test_what_is_not_begun_is_not_shown_before_what_changed(driven):
+    """The second exercise of a file was written, not the first."""
+    path = driven.folder / "assignments" / "02_mixture" / "mixture.py"
+    gap = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'
+    text = path.read_text("utf-8")
+    assert gap in text
+    told = driven.save("mixture", text.replace(gap, "raise ValueError"))
+    assert told[2:4] == [
+        "02_mixture  02_mixture/mixture.py",
+        "  ✗ Mixture                          0 / 3",
+    ]
+    assert not any("weights" in line for line in told)
+
+
+def test_a_notebook_is_judged_as_a_script_is(driven):
+    """Where it was filled in, and the script was not."""
+    path = driven.folder / "assignments" / "01_scores" / "scores.ipynb"
+    gap = 'raise NotImplementedError(\\"01_scores/scores: not attempted yet\\")'
+    text = path.read_text("utf-8")
+    assert gap in text
+    path.write_text(text.replace(gap, "return queries @ keys.T"), "utf-8")
+    driven.loop.saved()
+    told = driven.settle()
+    assert told[1:4] == [
+        "Saved at 12:00:00: assignments/01_scores/scores.ipynb",
+        "01_scores  01_scores/scores.ipynb",
+        "  ✗ scores                         0.5 / 2",
+    ]
+
+
+def test_it_speaks_the_language_of_the_run(watching):
+    """As `grader check` does."""
+    language.use("zh_CN")
+    driven = watching()
+    assert driven.begin()[:2] == [
+        "正在监视 assignments/：保存文件后，结果会显示在这里。",
+        "h 提示   n 下一个练习   a 全部显示   q 退出",
+    ]
+    assert driven.save("scores", "right")[-3] == "scores 已完成：2 分。做得好！"
 
 
 def test_what_was_found_is_remembered_by_the_next_watch(driven, watching):
