@@ -4,9 +4,10 @@ import subprocess
 import sys
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
-from grader import desk
+from grader import desk, language
 from grader.cli.status import print_status
 from grader.course import load_course
 from grader.memory import Memory
@@ -201,7 +202,40 @@ def test_a_terminal_has_bars(status, write, folder):
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "head", "last"),
+    [
+        (
+            "zh_CN",
+            "Small steps：6 分中得 0 分",
+            "运行 `grader watch`：每次保存时它都会检查你的代码。",
+        ),
+        (
+            "ja",
+            "Small steps：6 点中 0 点",
+            "`grader watch` を実行すると、保存するたびにチェックされます。",
+        ),
+    ],
+)
+def test_the_map_is_in_the_language_asked_for(status, code, head, last):
+    """The rest of the course, too, where it is translated."""
+    told = status("--lang", code)
+    assert (told[0], told[-1]) == (head, last)
+
+
 # `grader` alone.
+
+
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_no_line_is_wider_than_eighty_columns(grader, write, monkeypatch, code):
+    """Wide characters count as two."""
+    monkeypatch.setenv(language.VARIABLE, code)
+    for text in (NOT_SCALED, "right"):
+        told = [*grader().lines, *grader("status", "--lang", code).lines]
+        told += grader("hint", "Mixture", "--all", "--lang", code).lines
+        assert [line for line in told if cell_len(line.rstrip()) > 80] == []
+        write(scores=text)
+        grader("check")
 
 
 def test_a_newcomer_is_told_what_to_do_in_three_lines(grader):
