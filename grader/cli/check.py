@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.edge import lang_option, open_course
+from grader.cli.edge import Done, lang_option, open_course
 from grader.errors import UsageError
 from grader.language import _
 from grader.reports.registry import CHECK_REPORTS
@@ -91,7 +91,7 @@ def check(
         else:
             print_check(result, console())
             print_protection(protected, console())
-    raise SystemExit(_exit_code(result, protected))
+    raise Done(_exit_code(result, protected))
 
 
 def _reported(
