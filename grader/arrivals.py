@@ -5,9 +5,10 @@ What has to be copied or unpacked lies in a folder that is gone afterwards.
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from grader.archives import CLASS_CAPS, unpack
@@ -44,11 +45,15 @@ def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Ite
         UsageError: when there is nothing to grade, or the archive or the roster cannot be read.
     """
     enrolled = read_roster(roster) if roster is not None else []
-    with tempfile.TemporaryDirectory(prefix="grader-class-") as temporary:
-        place = Path(temporary)
+    with ExitStack() as stack:
+
+        @cache  # made only where something is unpacked or copied
+        def place() -> Path:
+            return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grader-class-")))
+
         arrived: Arrived | None
         if submissions.is_file() and submissions.suffix.lower() == ".zip":
-            arrived = _from_archive(course, submissions, place, enrolled)
+            arrived = _from_archive(course, submissions, place(), enrolled)
         else:
             arrived = _from_repositories(course, submissions, place, enrolled)
         if arrived is None:
@@ -78,7 +83,7 @@ def _from_archive(
 
 
 def _from_repositories(
-    course: Course, submissions: Path, place: Path, roster: Sequence[Enrolled]
+    course: Course, submissions: Path, place: Callable[[], Path], roster: Sequence[Enrolled]
 ) -> Arrived | None:
     found = repositories(course, submissions, place, roster)
     if found is None:

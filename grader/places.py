@@ -9,6 +9,9 @@ import re
 from grader.handle import Place, StudentHandle, StudentOutcome
 from grader.model import Where
 from grader.submission import Source
+from grader.text import clean
+
+MAX_NAME = 1000
 
 
 def place_of(student: StudentHandle, error: BaseException | None) -> Where | None:
@@ -39,7 +42,7 @@ def _confirmed(student: StudentHandle, told: Place) -> Where | None:
             continue
         for cell in source.cells:
             if cell.number == told.cell and 1 <= told.line <= cell.text.count("\n") + 1:
-                return Where(source.key, told.line, told.cell)
+                return _where(source, told.line, told.cell)
     return None
 
 
@@ -52,5 +55,10 @@ def _definition(student: StudentHandle) -> Where | None:
             starts = [match.start() for match in defines.finditer(cell.text)]
             if starts:
                 line = cell.text.count("\n", 0, starts[-1]) + 1
-                return Where(source.key, line, cell.number)
+                return _where(source, line, cell.number)
     return None
+
+
+def _where(source: Source, line: int, cell: int | None) -> Where:
+    """A place, whose file's name is the student's own text."""
+    return Where(clean(source.key, MAX_NAME), line, cell)

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,14 +25,15 @@ class Found:
 
 
 def repositories(
-    course: Course, submissions: Path, place: Path, roster: Sequence[Enrolled]
+    course: Course, submissions: Path, place: Callable[[], Path], roster: Sequence[Enrolled]
 ) -> Found | None:
     """Read a folder of repositories; None where there is none.
 
     Args:
         course: the course.
         submissions: the folder.
-        place: where the work of a student with several repositories is put together.
+        place: makes the folder where the work of a student with several repositories is put
+            together, and answers it.
         roster: who is enrolled; their logins decide where a name could be read in two ways.
     """
     folders = _folders(submissions)
@@ -51,7 +52,7 @@ def repositories(
                 f"Graded as {login}."
             )
         work[listed.student if listed else login].append((path, assignment))
-    found = {name: _work_of(several, place / name) for name, several in work.items()}
+    found = {name: _work_of(several, place, name) for name, several in work.items()}
     return Found(found, tuple(notes))
 
 
@@ -117,17 +118,20 @@ def _listed(login: str, roster: Sequence[Enrolled]) -> Enrolled | None:
     return found[0] if len(found) == 1 else None
 
 
-def _work_of(repositories: Sequence[tuple[Path, Assignment | None]], place: Path) -> Path:
+def _work_of(
+    repositories: Sequence[tuple[Path, Assignment | None]], place: Callable[[], Path], student: str
+) -> Path:
     """Where a student's work lies: in the one repository, or put together from several."""
     if len(repositories) == 1 and repositories[0][1] is None:
         path = repositories[0][0]
         inner = path / "assignments"
         return inner if inner.is_dir() and not inner.is_symlink() else path
+    together = place() / student
+    together.mkdir(parents=True, exist_ok=True)
     for path, assignment in repositories:
         if assignment is not None:
-            _copy_work(path, assignment, place / assignment.id)
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+            _copy_work(path, assignment, together / assignment.id)
+    return together
 
 
 def _copy_work(repository: Path, assignment: Assignment, target: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.edge import lang_option, open_course
+from grader.cli.edge import Done, lang_option, open_course
 from grader.cli.streams import echo
 from grader.errors import UsageError
 from grader.language import _
@@ -96,7 +96,7 @@ def check(
         from grader.standing import remember
 
         remember(course, read, result)
-    raise SystemExit(_exit_code(result, protected))
+    raise Done(_exit_code(result, protected))
 
 
 def _reported(

@@ -29,7 +29,7 @@ class _Count:
     unchanged: int = 0
     graded: int = 0
     undecided: int = 0
-    started: float = field(default_factory=time.monotonic)
+    started: float = 0.0
 
     def begin(self, students: int, unchanged: int) -> None:
         """The run begins."""
@@ -83,11 +83,12 @@ class _Lines:
 
     screen: Console
     count: _Count = field(default_factory=_Count)
-    told: float = field(default_factory=time.monotonic)
+    told: float = 0.0
 
     def begin(self, students: int, unchanged: int) -> None:
         """Tell how many there are."""
         self.count.begin(students, unchanged)
+        self.told = self.count.started
         self.screen.print(f"Grading: {self.count.sentence()} done.")
 
     def done(self, row: Row) -> None:

@@ -102,10 +102,14 @@ def test_memory_holds_no_secret(attack):
         import gc, sys
 
 
+        # Bytes are compared one higher, so that no copy made here holds what is looked for.
+        HIGHER = bytes((byte + 1) % 256 for byte in range(256))
+        MARKS = [bytes(HIGHER[ord(c)] for c in reversed(mark)) for mark in SECRETS_BACKWARDS]
+
+
         def has_secret(data):
-            text = data.encode("utf-8", "replace") if type(data) is str else bytes(data)
-            text = text[::-1]
-            return [mark for mark in SECRETS_BACKWARDS if mark.encode() in text]
+            text = data.encode("utf-8", "replace") if type(data) is str else data
+            return [mark for mark in MARKS if mark in text.translate(HIGHER)]
 
 
         def among_objects():

