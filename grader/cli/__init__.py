@@ -3,7 +3,6 @@
 Commands import what they need when they run, so that `grader --help` is quick.
 """
 
-import sys
 import traceback
 
 import click
