@@ -79,12 +79,13 @@ def found(log, pattern, seconds=90.0):
 
 
 def kill_tree(pid):
-    """Kill a process and all below it: first the parent, so that it starts none anew."""
+    """Kill a process and all below it as one, so that none notices the end of another."""
     with suppress(psutil.NoSuchProcess):
         parent = psutil.Process(pid)
-        for process in (parent, *parent.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGKILL)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for process in (parent, *parent.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):
+                    process.send_signal(number)
 
 
 @pytest.fixture
@@ -150,8 +151,8 @@ def test_a_worker_is_killed_midway_and_the_class_is_graded(cluster, folder, stud
         time.sleep(0.005)
     assert run.poll() is None
     kill_tree(doomed.pid)
-    _, err = run.communicate(timeout=300)
-    assert (run.returncode, err) == (0, "")
+    out, err = run.communicate(timeout=300)
+    assert (run.returncode, err) == (0, ""), out
     local = start_grading(folder, students, tmp_path / "local", "--jobs", "1", "--quiet")
     assert (*local.communicate(timeout=300), local.returncode) == ("", "", 0)
     assert written(tmp_path / "out") == written(tmp_path / "local")
