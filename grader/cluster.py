@@ -4,6 +4,7 @@ Every worker needs the same course at hand: where `GRADER_COURSE` says, else whe
 """
 
 import contextlib
+import logging
 import os
 import threading
 from collections import deque
@@ -113,7 +114,10 @@ def _distributed() -> Any:
 def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:
     if address == "local":
         cluster = distributed.LocalCluster(
-            n_workers=jobs, threads_per_worker=1, dashboard_address=None
+            n_workers=jobs,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.ERROR,  # how its workers end is nobody's business
         )
         stack.enter_context(cluster)
         return stack.enter_context(distributed.Client(cluster))
