@@ -225,8 +225,14 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
 
 def run(*command: object, cwd: Path) -> str:
     """Run a command; its output."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for nbgrader's
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, "PATH": programs},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
