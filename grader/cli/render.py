@@ -129,8 +129,7 @@ def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -
         sentence = _("It is not one of the mistakes we know.")
         out.print(indented(Text(sentence, style="dim"), 6))
     for check in wrong[ALL_SHOWN:]:
-        also = _("also: {title}").format(title=check.title)
-        out.print(indented(Text(also, style="dim"), 6))
+        out.print(indented(_head(check, _("also: {title}").format(title=check.title)), 6))
 
 
 def _print_finding(out: Console, finding: Finding) -> None:
@@ -173,12 +172,7 @@ def worth_telling(exercise: ExerciseResult) -> list[CheckResult]:
 
 
 def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
-    sign, style = SIGNS.get(check.outcome, WRONG)
-    word = WORDS.get(check.outcome, "")
-    head = Text(f"{sign} {check.title}", style=style)
-    if word:
-        head.append(f"  ({_(word)})", style="dim")
-    out.print(indented(head, 6))
+    out.print(indented(_head(check, check.title), 6))
     lines = check.message.splitlines()
     first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
     _print_lines(out, lines[:first])
@@ -186,6 +180,16 @@ def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
         for line in draw(check.picture, out, BEFORE_PICTURE):
             out.print(indented(line, BEFORE_PICTURE))
     _print_lines(out, lines[after:], MOST_LINES // 2)
+
+
+def _head(check: CheckResult, title: str) -> Text:
+    """A check's line: its sign says that the title does not hold here."""
+    sign, style = SIGNS.get(check.outcome, WRONG)
+    word = WORDS.get(check.outcome, "")
+    head = Text(f"{sign} {title}", style=style)
+    if word:
+        head.append(f"  ({_(word)})", style="dim")
+    return head
 
 
 def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None:

@@ -131,11 +131,15 @@ def _details(exercise: ExerciseResult) -> list[str]:
     lines += [f"- 💡 {text(line)}" for line in mistakes(exercise)]
     found = telling(exercise)
     for check in found[:CHECKS_TOLD]:
-        lines += [f"- {SIGNS.get(check.outcome, '❌')} {text(check.title)}{_at(check.where)}"]
+        lines += [f"- {_sign(check)} {text(check.title)}{_at(check.where)}"]
         lines += fenced(check.message[:MAX_MESSAGE], indent="  ") if check.message else []
-    also = _("also: {title}")
-    lines += [f"- {also.format(title=text(check.title))}" for check in found[CHECKS_TOLD:]]
+    for check in found[CHECKS_TOLD:]:
+        lines += [f"- {_sign(check)} {_('also: {title}').format(title=text(check.title))}"]
     return [*lines, ""]
+
+
+def _sign(check: CheckResult) -> str:
+    return SIGNS.get(check.outcome, "❌")
 
 
 def _at(where: Where | None) -> str:

@@ -152,7 +152,9 @@ class TestMultiHeadAttention:
         """The parameters, biases among them, have the names and shapes the docstring gives."""
         values = drawn_parameters(draw)
         report = student.load(made(student), values).report
-        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+        judge(
+            report, dict.fromkeys(values, "loaded"), what="each parameter, looked for by its name"
+        )
 
     @pytest.mark.weight(2)
     def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):

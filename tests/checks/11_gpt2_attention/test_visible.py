@@ -174,7 +174,9 @@ class TestGPT2MultiHeadAttention:
         """The parameters have the names and shapes that the docstring gives."""
         values = drawn_parameters(draw)
         report = student.load(made(student), values).report
-        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+        judge(
+            report, dict.fromkeys(values, "loaded"), what="each parameter, looked for by its name"
+        )
 
     @pytest.mark.weight(2)
     def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
@@ -227,7 +229,9 @@ class TestGPT2MultiHeadAttention:
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         layer = made(student, qkv_bias=True)
         report = student.load(layer, values).report
-        judge(report, dict.fromkeys(values, "loaded"), what="giving it parameters by name")
+        judge(
+            report, dict.fromkeys(values, "loaded"), what="each parameter, looked for by its name"
+        )
         expected = reference.call(given(reference, values, qkv_bias=True), x).value
         judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
 

@@ -162,3 +162,21 @@ def test_a_failure_takes_no_more_than_a_screen() -> None:
     assert [failure.count("line 2\n") for failure in failures] == [0, 0, 1]
     assert [failure.count("… (") for failure in failures] == [1, 1, 1]
     assert max(failure.count("\n") for failure in failures) <= 24
+
+
+def test_failures_told_by_title_have_their_sign() -> None:
+    """Without it, a title would read as if it held."""
+    outcomes = [Outcome.FAILED] * 4 + [Outcome.REMARK]
+    checks = [
+        CheckResult("id", f"It holds {n}.", Visibility.VISIBLE, 1, outcome, "", 0.0)
+        for n, outcome in enumerate(outcomes)
+    ]
+    exercise = ExerciseResult("01_a/f", Decimal(0), 1, tuple(checks))
+    assignment = AssignmentResult("01_a", "a.py", Decimal(0), 1, (exercise,))
+    result = Result("me", Decimal(0), 1, False, True, (), "", {}, "", "", (assignment,))
+    out = terminal()
+    print_check(result, out)
+    out.file.flush()
+    text = out.file.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    told = [line.strip() for line in text.splitlines() if "also: " in line]
+    assert told == ["✗ also: It holds 3.", "~ also: It holds 4.  (remark)"]

@@ -14,7 +14,14 @@ from grader.model import (
     Where,
 )
 from grader.protected import Change, Protection
-from grader.reports.github import annotations, check, grade, protection_lines, summary_lines
+from grader.reports.github import (
+    CHECKS_TOLD,
+    annotations,
+    check,
+    grade,
+    protection_lines,
+    summary_lines,
+)
 
 SCALE = Mistake("no-scaling", "Scores are not scaled.", "What is d_k for?")
 FILE = "01_a/a.py"
@@ -65,6 +72,15 @@ def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
 Next: `01_a/f`
 """
     )
+
+
+def test_checks_told_by_title_have_their_sign(check_run) -> None:
+    """Without it, a title would read as if it held."""
+    remark = one_check(outcome=Outcome.REMARK)
+    checks = (*[one_check()] * CHECKS_TOLD, one_check(), remark)
+    lines = summary_lines("A course", with_exercise(check_run.result, *checks))
+    told = [line for line in lines if "also: " in line]
+    assert told == ["- ❌ also: It holds", "- 💬 also: It holds"]
 
 
 def test_outside_of_a_job_the_summary_is_printed(check_run) -> None:
