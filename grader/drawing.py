@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from grader.language import _
+from grader.language import _, listed
 from grader.model import Axis, Number, Picture
 
 STEPS = 6
@@ -136,7 +136,7 @@ def first_place(picture: Picture) -> str:
     places = [f"{name or _('axis')} {number}" for name, number in picture.slice]
     if picture.rows.name or picture.rows.size > 1:
         places.append(position(picture.rows, row))
-    return ", ".join((*places, position(picture.columns, column)))
+    return listed((*places, position(picture.columns, column)))
 
 
 def first_difference(picture: Picture) -> str:
@@ -167,7 +167,7 @@ def cut_words(picture: Picture) -> str:
                     size=axis.size,
                 )
             )
-    return ", ".join(parts)
+    return listed(parts)
 
 
 def labels(axis: Axis, count: int) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.handle import Call
-from grader.language import N_, _
+from grader.language import N_, _, listed
 from grader.ledger import Printed
 from grader.text import clean
 from grader.wire import Reference, Unsupported
@@ -326,7 +326,7 @@ def _value_summary(
 
 def _where(index: tuple[int, ...], axes: Sequence[str]) -> str:
     if len(axes) == len(index):
-        return ", ".join(f"{axis} {position}" for axis, position in zip(axes, index, strict=True))
+        return listed(f"{axis} {place}" for axis, place in zip(axes, index, strict=True))
     return f"[{', '.join(str(position) for position in index)}]"
 
 

@@ -8,6 +8,7 @@ Catalogues are read when the first sentence is asked for; in English none is rea
 import gettext
 import locale
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -64,9 +65,9 @@ def resolve(asked: str | None, preferred: str = "") -> str:
 
 
 def _no_such_language(given: str) -> str:
-    listed = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
+    languages = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
     sentence = _("There is no language {language!r}. There are: {languages}.")
-    return sentence.format(language=given, languages=listed)
+    return sentence.format(language=given, languages=languages)
 
 
 def known(text: str) -> str | None:
@@ -112,3 +113,8 @@ def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
 def ngettext(one: str, many: str, number: int) -> str:
     """The same as `_` for sentences that depend on a number."""
     return catalogue(OWN_CATALOGUES, KIT, current()).ngettext(one, many, number)
+
+
+def listed(things: Iterable[str]) -> str:
+    """Things side by side, set apart as the language does it."""
+    return _(", ").join(things)

@@ -36,12 +36,13 @@ IN_ASCII = str.maketrans({"−": "-", "∞": "I", "…": "."})
 
 def draw(picture: Picture, out: Console, indent: int) -> list[Text]:
     """The lines of a picture, at most 80 columns wide with so many columns before them."""
+    columns = min(COLUMNS, out.width) - indent
     has_colour = out.color_system in ("256", "truecolor")
     is_ascii = not out.encoding.lower().startswith("utf")
     if len(picture.expected) == 1:
-        lines = _vector(picture, indent, has_colour=has_colour, is_ascii=is_ascii)
+        lines = _vector(picture, columns, has_colour=has_colour, is_ascii=is_ascii)
     else:
-        lines = _matrices(picture, indent, has_colour=has_colour, is_ascii=is_ascii)
+        lines = _matrices(picture, columns, has_colour=has_colour, is_ascii=is_ascii)
     cut = cut_words(picture)
     if cut:
         lines.insert(0, Text(f"({cut})", style="dim"))
@@ -61,12 +62,12 @@ def _plain(line: Text) -> Text:
     return plain
 
 
-def _vector(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
+def _vector(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
     """Expected above received, so that what belongs together stands in one column."""
     count = len(picture.expected[0])
     titles = [grid.title for grid in grids(picture, WIDEST)]
     beside = max(map(cell_len, titles))
-    room = min(WIDEST, (COLUMNS - indent - beside - 1) // count - 1)
+    room = min(WIDEST, max(NARROWEST, (columns - beside - 1) // count - 1))
     both = grids(picture, room)
     head = " " * beside + _head(labels(picture.columns, count), room)
     return [
@@ -80,13 +81,13 @@ def _vector(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool) 
     ]
 
 
-def _matrices(picture: Picture, indent: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
+def _matrices(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
     """Side by side, as many characters for each number as there is room for."""
     count = len(picture.expected[0])
     above, beside = labels(picture.columns, count), labels(picture.rows, len(picture.expected))
     width = max(map(cell_len, beside))
     # Each row of a side is a column wider than its cells, for the bracket at its end.
-    room = (COLUMNS - indent - width - BETWEEN - 2) // (2 * count) - 1
+    room = (columns - width - BETWEEN - 2) // (2 * count) - 1
     room = min(WIDEST, room) if room >= NARROWEST else 0
     sides: tuple[Grid, Grid] = grids(picture, room or WIDEST)
     if room:

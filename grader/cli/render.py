@@ -242,7 +242,7 @@ def class_table(rows: Sequence[Row], max_score: int) -> Table:
     table.add_column(_("student"), overflow="fold")
     table.add_column(_("score"), justify="right")
     table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
-    table.add_column(_("what happened"))
+    table.add_column(_("what happened"), overflow="fold")
     for row in rows:
         score, share = _shown_score(row)
         table.add_row(row.student, score, share, row.story)

@@ -16,6 +16,9 @@ TEACH_AGAIN = Fraction(1, 5)
 FEW = 10
 """Of fewer students than this, nothing is said about how an exercise separates them."""
 
+FEW_ON_A_SIDE = 3
+"""Nor where fewer solve it, or fewer do not: one student alone makes a large correlation."""
+
 POORLY, WELL = 0.1, 0.3
 """Usual bounds of an item's point-biserial correlation with the rest of a test."""
 
@@ -160,7 +163,8 @@ def _separation(solved: list[bool], number: float | None) -> Separation:
         return Separation.NOBODY
     if solved and all(solved):
         return Separation.EVERYBODY
-    if len(solved) < FEW or number is None:
+    smaller = min(sum(solved), len(solved) - sum(solved))
+    if len(solved) < FEW or smaller < FEW_ON_A_SIDE or number is None:
         return Separation.FEW
     if number < 0:
         return Separation.BACKWARDS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from grader.course import Course
-from grader.language import _, ngettext
+from grader.language import _, listed, ngettext
 from grader.model import ExerciseResult, Result
 from grader.reports.html.views import percent, shown
 from grader.reports.insights import (
@@ -219,7 +219,7 @@ def _lateness(result: Result) -> str:
         return _("{count} assignments, up to {days} days").format(
             count=len(late), days=_days_late(result)
         )
-    return ", ".join(
+    return listed(
         ngettext("{id}: {days} day", "{id}: {days} days", a.days_late).format(
             id=a.id, days=a.days_late
         )

@@ -8,13 +8,14 @@ from markupsafe import Markup, escape
 from grader.drawing import Cell, Grid, cut_words, first_difference, first_place, grids, labels
 from grader.language import _, ngettext
 from grader.model import Picture
+from grader.text import columns as width_of
 
 WIDE = 8
 """With more columns than this, cells are small."""
 
 GAP = 2
 CHARACTER = 6.6
-"""The width of a label's character."""
+"""The width of a label's character; a Chinese or Japanese one has two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _panel(
         f"{axis.name} {arrow}" if axis.name else ""
         for axis, arrow in ((picture.rows, "↓"), (picture.columns, "→"))
     )
-    left = round(max(len(text) for text in (*rows, axes[0])) * CHARACTER) + 10
+    left = round(max(map(width_of, (*rows, axes[0]))) * CHARACTER) + 10
     top = 34 if any(axes) else 20
     across, down = sizes.width + GAP, sizes.height + GAP
     title = grid.title or _("expected and received")

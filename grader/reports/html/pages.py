@@ -1,11 +1,13 @@
 """Pages from results: pure functions, a record in, a page's whole text out."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from grader import language
 from grader.course import Course
@@ -17,6 +19,8 @@ from grader.text import clean
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""
+
+CODE = re.compile(r"`([^`\n]+)`")
 
 
 @lru_cache(maxsize=1)
@@ -35,8 +39,14 @@ def _environment() -> Environment:
         newstyle=True,
     )
     made.globals["counted"] = counted
+    made.filters["prose"] = prose
     made.filters["clean"] = lambda text: clean(text, 120)
     return made
+
+
+def prose(text: str) -> Markup:
+    """A sentence of ours; what stands in backticks is code."""
+    return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def _page(template: str, **content: Any) -> str:

@@ -27,6 +27,10 @@ MOST_HINTS = 6
 """So many lines below a picture."""
 
 
+DONE = (Standing.SOLVED, Standing.UNDECIDED)
+"""How an exercise stands that leaves its student nothing to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Telling:
     """A check that has something to say.
@@ -52,6 +56,18 @@ class Telling:
     more: str = ""
     numbers: str = ""
     figure: Figure | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is the grader's fault."""
+        return self.kind == Outcome.ERROR
+
+    @property
+    def sign(self) -> str:
+        """What stands before its title."""
+        if self.is_error:
+            return Standing.UNDECIDED.sign
+        return "~" if self.kind == Outcome.REMARK else Standing.WRONG.sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +166,7 @@ def student_view(result: Result, course: Course) -> StudentView:
         max_score=result.max_score,
         share=percent(result.score, result.max_score),
         counts=tuple((one, standings.count(one)) for one in Standing if one in standings),
-        next=next((card for card in cards if card.standing is not Standing.SOLVED), None),
+        next=next((card for card in cards if card.standing not in DONE), None),
         sections=sections,
         versions=", ".join(f"{name} {number}" for name, number in result.versions.items()),
         is_hidden_too=any(

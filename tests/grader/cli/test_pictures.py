@@ -60,6 +60,18 @@ def test_expected_and_received_stand_side_by_side() -> None:
     ]
 
 
+def test_a_vector_fits_a_narrow_terminal() -> None:
+    """Its numbers are shorter there, so that its columns stay columns."""
+    out = terminal()
+    out.width = 60
+    shown = lines(picture(random.Random(1), 1, 6), out)
+    assert max(map(cell_len, shown)) <= 60 - 6
+    assert shown[:2] == [
+        "              0      1      2      3      4      5",
+        "expected[0.0224]0.1412 0.1273 0.0425 0.0826 0.0749",
+    ]
+
+
 def test_the_values_of_a_vector_stand_below_each_other() -> None:
     """What belongs together is in one column."""
     assert lines(picture(random.Random(1), 1, 6), terminal()) == [

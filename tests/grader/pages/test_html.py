@@ -20,7 +20,7 @@ from grader.model import (
     Result,
     Visibility,
 )
-from grader.reports.html.pages import address, class_report, pages, pictures, student_page
+from grader.reports.html.pages import address, class_report, pages, pictures, prose, student_page
 
 SECRET = "expected 0.1234 for the secret input"
 SCALE = Mistake("scores-not-scaled", "The scores are not scaled.", "What is d_k for?")
@@ -131,6 +131,32 @@ def test_a_hidden_check_tells_its_title_alone(course: Course) -> None:
     page = student_page(result_of(hidden), course)
     assert "1 hidden check did not pass The title of hidden." in words(page)
     assert [text for text in (SECRET, "0.98", "4815162342", "<svg ") if text in page] == []
+
+
+def test_code_within_a_sentence_is_shown_as_code(course: Course) -> None:
+    """Titles, symptoms and questions have it in backticks; whatever it is, it is text."""
+    assert prose("`a<b>` and b`") == "<code>a&lt;b&gt;</code> and b`"
+    titled = check("one", Outcome.FAILED, "No.", title="It has shape `(d_in, d_out)`.")
+    mistake = Mistake("misspelt", "It is not `forward`.", "Is `__call__` it?")
+    page = student_page(result_of(titled, findings=(Finding((mistake,)),)), course)
+    for code in ("(d_in, d_out)", "forward", "__call__"):
+        assert f"<code>{code}</code>" in page
+
+
+def test_what_is_undecided_is_no_work_for_the_student(course: Course) -> None:
+    """It is not what comes next, has no hint, and is not crossed out."""
+    result = result_of(check("one", Outcome.ERROR, "Broken."))
+    (assignment,) = result.assignments
+    (exercise,) = assignment.exercises
+    broken = replace(assignment, exercises=(replace(exercise, score=None),), score=None)
+    said = words(
+        student_page(
+            replace(result, assignments=(broken,), undecided=True, score=None),
+            course,
+        )
+    )
+    assert "! The title of one. (undecided: the grader failed) Broken." in said
+    assert [text for text in ("Next:", "grader hint", "✗") if text in said] == []
 
 
 HOSTILE = "</pre><script>alert(1)</script>&\u202e"

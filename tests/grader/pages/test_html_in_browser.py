@@ -1,15 +1,19 @@
 """Pages in a headless browser: folding, sorting, filtering, reading aloud, loading."""
 
+import itertools
+import random
 import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import DESKTOP, PHONE, Open
-from generated_class import generated_class
+from generated_class import generated_class, picture
 
+from grader import language
 from grader.course import load_course
-from grader.reports.html.pages import pages
+from grader.reports.html.pages import pages, pictures
 
 pytestmark = pytest.mark.slow
 
@@ -63,6 +67,55 @@ def test_no_page_is_wider_than_a_phone(visit: Open, page: Path) -> None:
     seen = visit(page, PHONE)
     seen.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert seen.page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+
+
+@pytest.mark.parametrize(("code", "axis"), [("zh_CN", "查询"), ("ja", "トークン")])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_chinese_and_japanese_labels_have_room(
+    visit: Open, tmp_path: Path, code: str, axis: str, rows: int
+) -> None:
+    """Their characters are twice as wide: none is cut, none lies on another."""
+    language.use(code)
+    shown = picture(random.Random(1), rows, 3)
+    shown = replace(shown, rows=replace(shown.rows, name=axis if rows > 1 else ""))
+    (tmp_path / "picture.html").write_text(f"<meta charset=utf-8>{pictures([shown])}", "utf-8")
+    seen = visit(tmp_path / "picture.html")
+    assert seen.page.locator(f"div[lang={code.replace('_', '-')}]").count() == 1
+    boxes = "nodes => nodes.map(node => node.getBBox()).map(box => [box.x, box.x + box.width])"
+    labels = seen.page.locator("svg .beside text, svg .axis text").evaluate_all(boxes)
+    assert [box for box in labels if box[0] < 0] == []
+    for one, other in itertools.pairwise(seen.page.locator("svg .axis text").all()):
+        (_, end), (start, _) = (text.evaluate_all(boxes)[0] for text in (one, other))
+        assert end < start or start == 0
+
+
+def test_a_dark_page_is_printed_in_light_colours(visit: Open, page: Path) -> None:
+    """Paper is white."""
+    seen = visit(page, dark=True)
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    assert seen.page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
+
+
+def test_how_an_exercise_stands_is_said_on_a_phone_too(
+    visit: Open, classes: dict[int, Path]
+) -> None:
+    """Only the sign is seen there; who listens hears the word."""
+    seen = visit(classes[6] / "students" / "student003.html", PHONE)
+    words = seen.page.locator(".exercise .word").evaluate_all(
+        "nodes => nodes.map(node => getComputedStyle(node).display)"
+    )
+    assert words
+    assert "none" not in words
+
+
+def test_a_long_name_leaves_its_mark_on_the_map(visit: Open, classes: dict[int, Path]) -> None:
+    """A name is cut before “undecided” or “late” is."""
+    seen = visit(classes[60] / "index.html", PHONE)
+    seen.page.locator(".map tbody th a").first.evaluate("node => node.textContent = 'x'.repeat(80)")
+    assert seen.page.locator(".map tbody th").first.evaluate(
+        "node => node.lastElementChild.getBoundingClientRect().right"
+        " <= node.getBoundingClientRect().right"
+    )
 
 
 def test_an_exercise_folds_and_unfolds_by_keyboard(visit: Open, classes: dict[int, Path]) -> None:

@@ -120,6 +120,8 @@ HALF = [True] * 6 + [False] * 6
         ([False] * 12, [2, 0] * 6, Separation.NOBODY),
         (HALF, [1] * 12, Separation.FEW),
         ([True, False], [2, 0], Separation.FEW),
+        ([True] + [False] * 11, [2] + [0] * 11, Separation.FEW),
+        ([False] * 2 + [True] * 10, [2] * 2 + [0] * 10, Separation.FEW),
     ],
 )
 def test_an_exercise_separates_students(
