@@ -18,6 +18,7 @@ from grader.servant import Servant
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
+from grader.sessions.sealed import sealed_launcher
 from grader.sources import Opened, Sources
 from grader.submission import Reading, Source, Submission
 from grader.wire import PREFIX, Frame, Packer, Unpacker, decode_header, encode
@@ -286,6 +287,16 @@ def warm_parent(children_folder: Path) -> Iterator[WarmParent]:
         patch.setenv("TMPDIR", str(children_folder))
         parent = WarmParent()
         parent.wait()
+    yield parent
+    parent.close()
+
+
+@pytest.fixture(scope="session")
+def sealed_parent(children_folder: Path) -> Iterator[WarmParent]:
+    """One warm parent of sealed children for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(children_folder))
+        parent = sealed_launcher()
     yield parent
     parent.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader import workbench
+from grader import station, workbench
 from grader.authoring.generate import generate
 from grader.cli import cli
 from grader.course import load_course
@@ -46,7 +46,11 @@ def folder(
     kept = Kept(request.getfixturevalue("warm_parent"))
     for name in ("default_launcher", "early_launcher"):
         monkeypatch.setattr(launchers, name, lambda: kept)
-    monkeypatch.setattr(workbench, "default_launcher", lambda: kept)
+    for module in (workbench, station):
+        monkeypatch.setattr(module, "default_launcher", lambda: kept)
+    if sys.platform == "linux":
+        sealed = Kept(request.getfixturevalue("sealed_parent"))
+        monkeypatch.setattr(station, "sealed_launcher", lambda: sealed)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)

@@ -395,10 +395,12 @@ def scores(queries, keys):
 
 def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monkeypatch):
     """Unless it is told to go on without; no result is written."""
+    from grader import station
     from grader.sessions import sealed
 
     layer = sealed.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
     monkeypatch.setattr(sealed, "_hopeless", lambda: (layer,))
+    monkeypatch.setattr(station, "sealed_launcher", sealed.sealed_launcher)
     ran = grader("grade", students, "--out", out, "--jobs", 1)
     assert (ran.code, ran.lines) == (2, ["Grading: 0 of 3 students done."])
     assert ran.err == (
