@@ -261,6 +261,7 @@ def test_a_closed_warm_parent_is_the_graders_fault_and_leaves_nothing(
     assert leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_submission_that_kills_the_warm_parent_harms_no_other(
     leftovers: Leftovers, submit: Callable[..., Submission]
 ) -> None:

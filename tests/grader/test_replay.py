@@ -89,6 +89,7 @@ def forgetful(bench):
     return replace(bench, transcripts=Transcripts(Conduct))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["right", "other last bits", "prints"])
 def test_what_others_answered_changes_no_verdict(bench, verdict, first):
     """Each student after a right one, and after all the others: as if they were the first."""

@@ -120,6 +120,7 @@ def test_a_release_holds_what_students_need_and_nothing_else(released):
     ]
 
 
+@pytest.mark.slow
 def test_in_a_release_check_and_hint_work_as_in_the_course(released, grader, work, monkeypatch):
     """The same words to the same work, from recordings."""
     place = work(
@@ -132,6 +133,7 @@ def test_in_a_release_check_and_hint_work_as_in_the_course(released, grader, wor
     assert "(scores-not-scaled)" in there[0].out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "said"),
     [

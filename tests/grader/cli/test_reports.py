@@ -89,6 +89,7 @@ def test_an_undecided_score_leaves_no_old_result(grader, work, folder, platform)
 # A class.
 
 
+@pytest.mark.slow
 def test_grade_takes_a_platforms_zip_and_writes_reports(grader, folder, tmp_path, schemas) -> None:
     """Canvas's download in; one file per student, and the gradebook's table, out."""
     right = (folder / "solutions" / "01_scores" / "scores.py").read_text("utf-8")
@@ -356,6 +357,7 @@ def test_where_the_kernel_cannot_seal_it_says_so(
     assert record["output"].startswith("Graded without a seal: this machine's kernel does not")
 
 
+@pytest.mark.slow
 def test_when_the_grader_itself_fails_there_is_no_score(grader, autograder, folder) -> None:
     """Gradescope then says that the autograder failed; an old result is not left lying."""
     checks = folder / "tests" / "checks" / "01_scores" / "test_hidden.py"

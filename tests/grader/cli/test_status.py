@@ -226,6 +226,7 @@ def test_the_map_is_in_the_language_asked_for(status, code, head, last):
 # `grader` alone.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", language.LANGUAGES)
 def test_no_line_is_wider_than_eighty_columns(grader, write, monkeypatch, code):
     """Wide characters count as two."""

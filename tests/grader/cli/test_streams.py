@@ -78,6 +78,7 @@ def checked(grader, folder):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize(
     "arguments",
