@@ -28,11 +28,11 @@ check: setup
 
 # The same and the fast part of the tests.
 quick: check
-	$(BIN)/pytest -q -n auto --dist loadfile -m "not slow"
+	$(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
 
 # The same and every test.
 test: check
-	$(BIN)/pytest -q -n auto --dist loadfile
+	$(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 # Write stubs and notebooks anew from the solutions.
 generate: setup

@@ -17,29 +17,41 @@ from grader.sessions.launchers import Launcher, default_launcher
 from grader.sessions.sealed import sealed_launcher
 from grader.submission import Submission, read_submission
 
+TRIES = 2
+
 
 def grade_student(bench: Bench, launcher: Launcher, student: Student) -> Result:
-    """Grade one student in a child process; a failure of ours makes this one result undecided."""
-    workbench, course = bench.workbench, bench.workbench.course
+    """Grade one student in a child process; a failure of ours makes this one result undecided.
+
+    What fails in a way that nobody foresaw is tried once more first: it may have been the moment.
+    """
+    workbench = bench.workbench
     if student.path is None:
         return not_submitted(workbench, student.id)
     submission = Submission(student.id)
-    try:
-        submission = read_submission(course, student.path, student.id)
-        if submission.is_empty:
-            return not_submitted(workbench, student.id)
-        session = ChildSession(launcher, submission, course.limits)
+    reason = ""
+    for _try in range(TRIES):
         try:
-            return grade(bench, submission, session, Scope(course.exercises))
-        finally:
-            session.close()
-    except GraderError as error:
-        reason = _("The grader itself failed: {reason}").format(reason=error)
-        return undecided(workbench, submission, reason)
-    except Exception as error:
-        template = _("The grader itself failed: {reason}")
-        reason = template.format(reason=f"{type(error).__name__}: {error}")
-        return undecided(workbench, submission, reason)
+            submission = read_submission(workbench.course, student.path, student.id)
+            if submission.is_empty:
+                return not_submitted(workbench, student.id)
+            return _graded(bench, launcher, submission)
+        except GraderError as error:
+            reason = str(error)
+            break
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+    template = _("The grader itself failed: {reason}")
+    return undecided(workbench, submission, template.format(reason=reason))
+
+
+def _graded(bench: Bench, launcher: Launcher, submission: Submission) -> Result:
+    course = bench.workbench.course
+    session = ChildSession(launcher, submission, course.limits)
+    try:
+        return grade(bench, submission, session, Scope(course.exercises))
+    finally:
+        session.close()
 
 
 class Station:

@@ -3,7 +3,7 @@
 import base64
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,15 @@ import pytest
 from grader import language
 
 ROOT = Path(__file__).parents[1]
+TAKE_MINUTES = {
+    "test_teeth.py",
+    "test_interrupted.py",
+    "test_commands.py",
+    "test_class.py",
+    "test_workflows.py",
+    "test_release.py",
+    "test_cluster.py",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,10 +47,18 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(trylast=True)  # after files were shuffled
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take minutes come first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.path.name not in TAKE_MINUTES)
+
+
 @pytest.fixture(autouse=True)
-def english(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins in English, whatever language the one before it chose."""
+def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test begins in English, and so does what the next one needs before it begins."""
     monkeypatch.setenv(language.VARIABLE, language.SOURCE)
+    language.use(language.SOURCE)
+    yield
     language.use(language.SOURCE)
 
 

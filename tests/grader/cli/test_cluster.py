@@ -132,6 +132,12 @@ def written(out):
     }
 
 
+def failures(out):
+    """Why the grader itself failed, on whomever."""
+    texts = [path.read_text("utf-8") for path in (out / "results").glob("*.json")]
+    return sorted({found for text in texts for found in re.findall(r"itself failed[^\"]*", text)})
+
+
 def entries(journal):
     """Who is done, in the order of the journal."""
     text = journal.read_text("utf-8") if journal.is_file() else ""
@@ -152,7 +158,7 @@ def test_a_worker_is_killed_midway_and_the_class_is_graded(cluster, folder, stud
     assert run.poll() is None
     kill_tree(doomed.pid)
     out, err = run.communicate(timeout=300)
-    assert (run.returncode, err) == (0, ""), out
+    assert (run.returncode, err) == (0, ""), (out, failures(tmp_path / "out"))
     local = start_grading(folder, students, tmp_path / "local", "--jobs", "1", "--quiet")
     assert (*local.communicate(timeout=300), local.returncode) == ("", "", 0)
     assert written(tmp_path / "out") == written(tmp_path / "local")
@@ -200,7 +206,9 @@ def test_a_cluster_on_this_machine_grades_as_one_process_does(folder, students, 
     run = start_grading(
         folder, students, tmp_path / "out", "--scheduler", "local", "--jobs", "2", "--quiet"
     )
-    assert (*run.communicate(timeout=300), run.returncode) == ("", "", 0)
+    assert (*run.communicate(timeout=300), run.returncode) == ("", "", 0), failures(
+        tmp_path / "out"
+    )
     local = start_grading(folder, students, tmp_path / "local", "--jobs", "1", "--quiet")
     assert (*local.communicate(timeout=300), local.returncode) == ("", "", 0)
     assert written(tmp_path / "out") == written(tmp_path / "local")

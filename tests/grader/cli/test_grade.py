@@ -313,6 +313,25 @@ def test_a_student_on_whom_the_grader_fails_is_graded_again(grade, out, edit):
     assert ran.lines[0] == "Grading: 2 of 3 students (2 unchanged) done."
 
 
+@pytest.mark.parametrize(("times", "code", "undecided"), [(1, 0, []), (2, 3, ["ada"])])
+def test_what_nobody_foresaw_is_tried_once_more(grade, out, monkeypatch, times, code, undecided):
+    """A failure of the moment touches nobody; one that stays leaves this student undecided."""
+    from grader import station
+
+    failures = [RuntimeError("a slip")] * times
+    real = station.grade
+
+    def grade_one(bench, submission, session, scope):
+        if submission.student == "ada" and failures:
+            raise failures.pop()
+        return real(bench, submission, session, scope)
+
+    monkeypatch.setattr(station, "grade", grade_one)
+    ran = grade("--jobs", 1)
+    assert (ran.code, failures) == (code, [])
+    assert [row[0] for row in rows(out)[1:] if row[1] == "undecided"] == undecided
+
+
 def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     """It exits with 3, and says who is touched; the other exercises are decided."""
     edit("solutions/01_scores/scores.py", "queries @ keys.T", "queries @ keys.nothing")

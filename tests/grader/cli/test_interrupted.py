@@ -23,7 +23,7 @@ TIMES = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1
 ENDS = "def scores(queries, keys):\n    import os\n    os._exit(3)\n"
 WRONG, RIGHT = 60, 20
 JOBS = 2
-KILLS_AT_WORK = 8
+KILLS_AT_WORK = 6
 KILLS_EARLY = 2
 PATIENCE = 60.0
 """Seconds; a busy machine takes long to import torch, which has to end before a parent is missed."""
