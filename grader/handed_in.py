@@ -85,6 +85,6 @@ def _matters(entry: "os.DirEntry[str]") -> bool:
 
 def _file(name: str, path: str) -> tuple[str, bytes, int]:
     with open(path, "rb") as file:  # noqa: PTH123 (a class has ten thousand of them)
-        data = file.read(MOST_BYTES)
         size = os.fstat(file.fileno()).st_size
+        data = file.read(min(size + 1, MOST_BYTES))  # room is made for as many as are asked for
     return name, data, max(size, len(data))
