@@ -134,9 +134,8 @@ class LiveCatalogue:
 def findings(
     catalogue: Catalogue, exercise: Exercise, checks: Checks, conducts: Mapping[str, Conduct]
 ) -> tuple[Finding, ...]:
-    """The mistakes recognised in an exercise whose checks went like this."""
-    own = tuple(check for check in checks if check.exercise.id == exercise.id)
-    ran = [conducts[check.id] for check in own if check.id in conducts]
+    """The mistakes recognised in an exercise whose own checks went like this."""
+    ran = [conducts[check.id] for check in checks if check.id in conducts]
     if all(conduct.raised is None or conduct.check.is_remark for conduct in ran):
         return ()
     student = traces(ran)
@@ -144,8 +143,8 @@ def findings(
         return ()
     return diagnose(
         student,
-        catalogue.singles(exercise, own),
-        lambda: catalogue.pairs(exercise, own),
+        catalogue.singles(exercise, checks),
+        lambda: catalogue.pairs(exercise, checks),
     )
 
 

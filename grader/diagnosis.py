@@ -97,6 +97,8 @@ def distance(one: Any, other: Any) -> float:
 def _tensor_distance(one: torch.Tensor, other: torch.Tensor) -> float:
     if one.shape != other.shape or one.dtype != other.dtype:
         return INFINITE
+    if torch.equal(one, other):
+        return 0.0
     same = (one == other) | (one.isnan() & other.isnan())
     gap = (one - other).abs()
     gap = torch.where(same, torch.zeros_like(gap), gap)

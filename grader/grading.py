@@ -102,13 +102,19 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
     checks = bench.checks(scope)
     run = CheckRun(workbench, handle, checks, bench.transcripts)
     outcomes = run.run(scope.exercises)
+    own: dict[str, list[Check]] = {id_: [] for id_ in scope.exercises}
+    for check in checks:
+        own[check.exercise.id].append(check)
     exercises = {
         exercise.id: ExerciseResult(
             id=exercise.id,
             score=exercise_score(exercise.points, outcomes[exercise.id]),
             max_score=exercise.points,
             checks=outcomes[exercise.id],
-            findings=_in_words(course, findings(bench.catalogue, exercise, checks, run.conducts)),
+            findings=_in_words(
+                course,
+                findings(bench.catalogue, exercise, tuple(own[exercise.id]), run.conducts),
+            ),
         )
         for exercise in scope.exercises.values()
     }

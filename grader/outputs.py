@@ -5,7 +5,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,7 @@ from grader.defects import is_defect
 from grader.errors import UsageError
 from grader.language import N_, _
 from grader.model import ExerciseResult, Outcome, Result
-from grader.results import for_student, from_json, points, to_json
+from grader.results import fields_of, for_student, from_json, points, to_json
 
 SUMMARY_FORMAT = "attention-course/summary/1"
 UNDECIDED = "undecided"
@@ -52,7 +52,7 @@ class Row:
 
     def record(self) -> dict[str, Any]:
         """The row as JSON."""
-        return asdict(self)
+        return fields_of(self)
 
 
 def row_of(result: Result, story: str) -> Row:
@@ -92,9 +92,12 @@ class Written:
 
 def written(result: Result, story: str) -> Written:
     """A result as it is written down."""
-    return Written(
-        row_of(result, story), _json(to_json(result)), _json(to_json(for_student(result)))
-    )
+    return Written(row_of(result, story), _record(result), _record(for_student(result)))
+
+
+def _record(result: Result) -> str:
+    # On one line: to lay it out takes longer than everything else about it.
+    return json.dumps(to_json(result), ensure_ascii=False) + "\n"
 
 
 def record_path(out: Path, student: str) -> Path:
@@ -134,11 +137,8 @@ def _read_result(path: Path) -> Result:
 def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
     """Write `scores.csv` and `summary.json`."""
     write_text(out / "scores.csv", scores_csv(course, rows))
-    write_text(out / "summary.json", _json(summary(rows)))
-
-
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    content = json.dumps(summary(rows), indent=2, ensure_ascii=False)
+    write_text(out / "summary.json", content + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

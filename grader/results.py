@@ -1,9 +1,9 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.language import _
 from grader.model import (
@@ -20,6 +20,9 @@ from grader.model import (
     Visibility,
     Where,
 )
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def points(score: Decimal | None) -> int | float | None:
@@ -67,7 +70,7 @@ def exercise_record(result: ExerciseResult) -> dict[str, Any]:
         "max_score": result.max_score,
         "misconceptions": list(result.misconceptions),
         "findings": [
-            {"one_of": [asdict(mistake) for mistake in finding.candidates]}
+            {"one_of": [fields_of(mistake) for mistake in finding.candidates]}
             for finding in result.findings
         ],
         "checks": [_check(check) for check in result.checks],
@@ -83,9 +86,19 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "outcome": str(result.outcome),
         "message": result.message,
         "duration_s": result.duration_s,
-        **({} if result.picture is None else {"picture": asdict(result.picture)}),
-        **({} if result.where is None else {"where": asdict(result.where)}),
+        **({} if result.picture is None else {"picture": _picture(result.picture)}),
+        **({} if result.where is None else {"where": fields_of(result.where)}),
     }
+
+
+def _picture(picture: Picture) -> dict[str, Any]:
+    axes = {"rows": fields_of(picture.rows), "columns": fields_of(picture.columns)}
+    return {**fields_of(picture), **axes}
+
+
+def fields_of(instance: "DataclassInstance") -> dict[str, Any]:
+    """A data class's fields by name; their values are not copied."""
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
 def for_student(result: Result) -> Result:
