@@ -217,6 +217,7 @@ def test_a_notebook_gets_what_a_script_of_the_same_code_gets(
     assert found == {student: scores(content) for student, content in usual.items()}
 
 
+@pytest.mark.slow
 def test_what_a_wrapper_lacks_is_no_mistake_in_either_form(
     course: Course, scripts: Path, notebooks: Path, tmp_path: Path, launcher: Launcher
 ) -> None:

@@ -38,9 +38,11 @@ def environment_of(folder: Path) -> dict[str, str]:
     home = folder.parent / "home"
     own = {f"JUPYTER_{kind}_DIR": str(home / kind) for kind in ("CONFIG", "DATA", "RUNTIME")}
     environment = {k: v for k, v in os.environ.items() if k != "GRADER_COURSE"}
-    # nbgrader calls alembic by name.
+    # nbgrader calls alembic by name, and its kernels leave temporary folders behind.
     binaries = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    return {**environment, **own, "IPYTHONDIR": str(home / "ipython"), "PATH": binaries}
+    own |= {"IPYTHONDIR": str(home / "ipython"), "TMPDIR": str(home), "PATH": binaries}
+    home.mkdir(exist_ok=True)
+    return {**environment, **own}
 
 
 def run(folder: Path, *command: str) -> Ran:

@@ -236,6 +236,7 @@ def test_children_of_one_parent_do_not_meet(talk_to: Any) -> None:
     assert (other.get("X"), other.get("Y")) == ("torch.float32", True)
 
 
+@pytest.mark.slow
 def test_a_session_that_owns_its_launcher_ends_it(submit: Callable[..., Submission]) -> None:
     """The warm parent goes with it."""
     parent = WarmParent()

@@ -2,11 +2,14 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import SubmissionError
 from grader.notebooks import Cell, code_cells
+
+pytestmark = pytest.mark.slow
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 KEYS = st.sampled_from(

@@ -4,6 +4,7 @@ import math
 import struct
 from typing import Any
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,8 @@ from grader.wire import (
     encode,
     receive,
 )
+
+pytestmark = pytest.mark.slow
 
 FEW = settings(max_examples=150, deadline=None)
 
