@@ -50,6 +50,7 @@ class Misunderstood:
 class Separation(StrEnum):
     """How well an exercise tells students apart."""
 
+    UNTRIED = "untried"
     NOBODY = "nobody"
     EVERYBODY = "everybody"
     FEW = "few"
@@ -135,6 +136,7 @@ def _insight(
 ) -> ExerciseInsight:
     standings = [Standing.MISSING if one is None else standing(one) for one, _ in rows]
     untried = (Standing.MISSING, Standing.UNTOUCHED)
+    tried = sum(one not in untried for one in standings)
     solved = [one is Standing.SOLVED for one in standings]
     scores = [0.0 if one is None else float(one.score or 0) for one, _ in rows]
     rest = [total - score for (_, total), score in zip(rows, scores, strict=True)]
@@ -142,11 +144,11 @@ def _insight(
     return ExerciseInsight(
         id=id_,
         max_score=max_score,
-        tried=sum(one not in untried for one in standings),
+        tried=tried,
         solved=sum(solved),
         mean=sum(scores) / len(scores) if scores else None,
         correlation=number,
-        separation=_separation(solved, number),
+        separation=_separation(solved, number) if tried else Separation.UNTRIED,
     )
 
 

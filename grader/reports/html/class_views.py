@@ -268,6 +268,7 @@ def _exercise(one: ExerciseInsight) -> ExerciseRow:
         number="–" if one.correlation is None else f"{one.correlation:+.2f}".replace("-", "−"),
         rank=-2.0 if one.correlation is None else round(one.correlation, 4),
         words={
+            Separation.UNTRIED: _("nobody has tried it yet"),
             Separation.NOBODY: _("nobody solves it: is it too hard, or wrong?"),
             Separation.EVERYBODY: _("everybody solves it"),
             Separation.FEW: _("too few students to tell"),

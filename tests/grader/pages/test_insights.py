@@ -90,7 +90,18 @@ def test_a_class_without_submissions_has_no_mistakes(course: Course) -> None:
     assert misunderstood([result("eve", submitted=False)]) == []
     insight = exercise_insights([result("eve", submitted=False)], course)[0]
     assert (insight.tried, insight.solved, insight.mean) == (0, 0, None)
-    assert insight.separation is Separation.FEW
+    assert insight.separation is Separation.UNTRIED
+
+
+@pytest.mark.parametrize("outcome", [Outcome.MISSING, Outcome.NOT_ATTEMPTED])
+def test_an_exercise_that_nobody_tried_is_not_called_hard(course: Course, outcome: Outcome) -> None:
+    """As later assignments are, for most of a term; one attempt is enough to say that it failed."""
+    results = [result(name, exercise(course, 0, outcome=outcome)) for name in ("ada", "bob")]
+    insight = exercise_insights(results, course)[0]
+    assert (insight.separation, insight.needs_a_look) == (Separation.UNTRIED, False)
+    results.append(result("cem", exercise(course, 0)))
+    insight = exercise_insights(results, course)[0]
+    assert (insight.separation, insight.needs_a_look) == (Separation.NOBODY, True)
 
 
 def class_of(course: Course, solved: Sequence[bool], rest: Sequence[int]) -> list[Result]:
