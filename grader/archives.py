@@ -67,11 +67,13 @@ class Unpacked:
 
     Args:
         files: paths inside the folder.
+        others: files of kinds that nobody grades.
         problems: what was left out, and why.
         size: bytes that were unpacked.
     """
 
     files: list[PurePosixPath] = field(default_factory=list)
+    others: list[PurePosixPath] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     size: int = 0
 
@@ -150,6 +152,7 @@ class _Unpacking:
         if problem:
             return problem
         if path.suffix.lower() not in WANTED and path.name != TIMESTAMP:
+            self.made.others.append(path)
             return ""
         key = unicodedata.normalize("NFC", str(path)).casefold()
         if key in self.seen:

@@ -15,11 +15,15 @@ from grader.archives import CLASS_CAPS, unpack
 from grader.classlists import Enrolled, find_enrolled, read_roster
 from grader.classroom import Student, read_class
 from grader.course import Course
-from grader.downloads import Hand, hands_of, innermost, lay_out
+from grader.downloads import Hand, hands_of, innermost, lay_out, ungraded
 from grader.errors import UsageError
 from grader.repositories import repositories
 
 MAX_NAME = 80
+MARKED_LATE = (
+    "the platform marks this as late; it does not say by how much, so nothing is taken off."
+)
+NOTHING_TO_GRADE = "nothing to grade was handed in; {file} is no .py, no .ipynb and no .zip."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,10 @@ def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Ite
             arrived = _from_repositories(course, submissions, place, enrolled)
         if arrived is None:
             students = read_class(submissions, roster, course.by_id)
-            arrived = Arrived(students, {one.student: one for one in enrolled})
+            known = {one.student: one for one in enrolled}
+            strangers = [s.id for s in students if enrolled and s.id not in known]
+            notes = tuple(f"{name} is not on the roster." for name in strangers)
+            arrived = Arrived(students, known, notes)
         yield arrived
 
 
@@ -71,7 +78,10 @@ def _from_archive(
     by_student, known, unplaced = placed(hands, roster)
     notes = [f"Left out: {problem}." for problem in unpacked.problems]
     notes += [f"Left out: {name!r} belongs to no student." for name in strangers]
-    notes += [f"{hand.name}: the platform marks this as late." for hand in hands if hand.is_late]
+    notes += [f"{h.name}: {MARKED_LATE}" for h in hands if h.is_late]
+    notes += [
+        f"{who}: {NOTHING_TO_GRADE.format(file=file)}" for who, file in ungraded(unpacked, hands)
+    ]
     for student, hand in by_student.items():
         problems = lay_out(course, hand, place / "class" / student)
         notes += [f"{student}: {problem}." for problem in problems]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from grader.classroom import Student
-from grader.course import Course
-from grader.errors import UsageError
+from grader.course import MANIFEST, Course
+from grader.errors import CourseError, UsageError
 from grader.handed_in import HandedIn, take_in
 from grader.journal import Journal, RunIdentity, earlier_seed, new_seed
 from grader.language import current
@@ -57,12 +57,14 @@ class ClassRun:
 
         Raises:
             UsageError: in a released copy, or when another run writes to the folder.
+            CourseError: when an assignment has no solution.
         """
         if not self.course.has_solutions:
             raise UsageError(
                 "This is a released copy of the course, without solutions; `grader check` works "
                 "here."
             )
+        self._require_solutions()
         seed = self.seed or earlier_seed(self.out) or new_seed()
         spoken = current()
         order = WorkOrder(self.course.root, self.course.hash, seed, self.isolation, spoken)
@@ -85,6 +87,18 @@ class ClassRun:
                 if found:  # a run that could not begin leaves an earlier one's files alone
                     write_class(self.course, found, self.out)
         return found
+
+    def _require_solutions(self) -> None:
+        paths = [(a.id, self.course.paths(a).solution) for a in self.course.assignments]
+        root = self.course.root
+        problems = [
+            f"{MANIFEST}: the assignment {id_!r} has no solution: there is no "
+            f"{path.relative_to(root).as_posix()}"
+            for id_, path in paths
+            if not path.is_file()
+        ]
+        if problems:
+            raise CourseError(*problems)
 
 
 def fingerprint(course: Course, student: Student) -> str:

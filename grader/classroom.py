@@ -8,6 +8,9 @@ from grader.classlists import read_roster
 from grader.errors import UsageError
 from grader.submission import FORMS
 
+OF_A_RUN = "run.jsonl"
+"""A folder that holds it is what a run wrote, and no student's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Student:
@@ -35,11 +38,16 @@ def read_class(
     if any((submissions / id_).is_dir() for id_ in assignments):
         return [Student(submissions.resolve().name, submissions)]
     folders = [path for path in submissions.iterdir() if not path.name.startswith(".")]
-    found = {path.name: path for path in folders if path.is_dir() and not path.is_symlink()}
+    found = {
+        path.name: path
+        for path in folders
+        if path.is_dir() and not path.is_symlink() and not (path / OF_A_RUN).exists()
+    }
     listed = read_roster(roster) if roster is not None else []
     names = {*found, *(enrolled.student for enrolled in listed)}
     if not names:
         raise UsageError(
-            f"{submissions} holds no student's folder. Expected is <student>/<nn_assignment>/<file>."
+            f"{submissions} holds no student's folder. Expected is <student>/<nn_assignment>/<file>; "
+            "the zip of a whole class from Canvas or Moodle is read as it is, so give the zip itself."
         )
     return [Student(name, found.get(name)) for name in sorted(names)]

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grader.errors import CourseError, UsageError
 from grader.language import COURSE, LANGUAGES, _, current, said
@@ -187,11 +187,12 @@ class Course:
         return {id_: exercise for id_, exercise in self.exercises.items() if id_ in chosen}
 
     def _named(self, target: str) -> tuple[Exercise, ...]:
-        target = target.strip("/")
+        target = self._named_by_path(target.strip("/"))
         found: dict[str, tuple[Exercise, ...]] = {
             assignment.id: assignment.exercises
             for assignment in self.assignments
-            if target in (assignment.id, assignment.module, assignment.id.partition("_")[0])
+            if target in (assignment.id, assignment.module)
+            or (target.isdecimal() and target.zfill(2) == assignment.id[:2])
         }
         if target in self.exercises:
             return (self.exercises[target],)
@@ -204,6 +205,13 @@ class Course:
             sentence = _("{target!r} names more than one: {ids}. Write one in full.")
             raise UsageError(sentence.format(target=target, ids=ids))
         return next(iter(found.values()))
+
+    def _named_by_path(self, target: str) -> str:
+        """The assignment whose file or folder a path names; else what was given."""
+        path = PurePosixPath(target.replace("\\", "/"))
+        folders = [part for part in path.parts if part in self.by_id]
+        is_path = path.suffix in (".py", ".ipynb") or path.parts[:1] == ("assignments",)
+        return folders[-1] if is_path and folders else target
 
     def _nearest(self, target: str) -> str:
         names = [*self.by_id, *(a.module for a in self.assignments), *self.exercises]

@@ -124,6 +124,18 @@ def _grouped(
     return hands, [str(path) for path, match in matches.items() if match is None]
 
 
+def ungraded(unpacked: Unpacked, hands: Sequence[Hand]) -> list[tuple[str, str]]:
+    """Who handed in nothing but files of kinds that nobody grades, each with the first of them."""
+    have = {(hand.name, hand.number) for hand in hands}
+    found: dict[tuple[str, str], str] = {}
+    for path in unpacked.others:
+        match = CANVAS.fullmatch(path.name) if len(path.parts) == 1 else None
+        match = match or MOODLE.fullmatch(path.parts[0]) or MOODLE.fullmatch(path.parts[-2:][0])
+        if match is not None and (match["name"], match["id"]) not in have:
+            found.setdefault((match["name"], match["id"]), match["file"] or path.name)
+    return [(name, file) for (name, _number), file in found.items()]
+
+
 # One student's files.
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from grader.classroom import OF_A_RUN
 from grader.errors import UsageError
 from grader.language import SOURCE
 from grader.outputs import Row, feedback_path, record_path, row_from
 
 FORMAT = "attention-course/run/1"
-NAME = "run.jsonl"
+NAME = OF_A_RUN
 
 
 @dataclass(frozen=True, slots=True)

@@ -415,15 +415,16 @@ def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
     if bool(((sums - ones).abs() < tolerance).all()):
         return []
     flat = sums.flatten()
-    wrong = flat[(flat - ones).abs() >= tolerance]
-    shown = ", ".join(number(value) for value in (flat if len(flat) <= 4 else wrong)[:4].tolist())
+    is_wrong = (flat - ones).abs() >= tolerance
+    told = flat if bool(is_wrong[:4].any()) else flat[is_wrong]
+    shown = ", ".join(number(value) for value in told[:4].tolist())
     more = ", …" if len(flat) > 4 else ""
     template = _("Its values sum to {sums} instead of 1.")
     if expected.dim() > 1:
         template = _("Its rows sum to {sums} instead of 1.")
     hints = [template.format(sums=f"{shown}{more}")]
     if actual.dim() >= 2 and bool(((actual.sum(-2) - ones).abs() < tolerance).all()):
-        hints.append(_("Its columns sum to 1: the softmax ran along another axis."))
+        hints.append(_("Its columns sum to 1: it was computed along another axis."))
     return hints
 
 

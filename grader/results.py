@@ -32,6 +32,25 @@ def points(score: Decimal | None) -> int | float | None:
     return int(score) if score == score.to_integral_value() else float(score)
 
 
+NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
+
+
+def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
+    """Whether a file was handed in for an assignment.
+
+    One file may be handed in for several: it counts for those of which it defines anything, and
+    for all where it defines nothing at all.
+    """
+    if not assignment.read_from or _has_something(assignment):
+        return bool(assignment.read_from)
+    others = (a for a in result.assignments if a.read_from == assignment.read_from)
+    return not any(_has_something(other) for other in others)
+
+
+def _has_something(assignment: AssignmentResult) -> bool:
+    return any(c.outcome not in NOT_FOUND for e in assignment.exercises for c in e.checks)
+
+
 def to_json(result: Result) -> dict[str, Any]:
     """The record of a result."""
     return {

@@ -182,7 +182,9 @@ class _Reader:
         if len(found) == 1:
             return found[0], ()
         readable = [source for source in found if not source.problem] or found
-        filled = [s for s in readable if not self._is_untouched(assignment, s)] or readable
+        filled = [s for s in readable if not self._is_untouched(assignment, s)]
+        # Work may stand in the one that cannot be read; in the others there is none.
+        filled = filled or [source for source in found if source.problem] or readable
         preferred = [s for s in filled if s.key.endswith(f".{self.course.prefer}")]
         chosen = (preferred or filled)[0]
         others = ", ".join(source.name for source in found if source is not chosen)

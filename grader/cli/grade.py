@@ -111,11 +111,20 @@ def grade(
     from grader.cli.gradebook import fill, prepare
     from grader.cli.progress import progress
     from grader.cli.render import console
+    from grader.errors import UsageError
     from grader.outputs import read_results
 
     course = open_course(lang)
     screen = console(quiet=quiet)
     chosen = None if seed is None else str(seed)
+    if out.resolve() == submissions.resolve():
+        raise UsageError(f"{out} holds the submissions; give another --out.")
+    total = sum(assignment.max_score for assignment in course.assignments)
+    if course.points not in (None, total):
+        told = (
+            f"course.toml: the exercises add up to {total} points; [course] says {course.points}."
+        )
+        screen.print(told, style="yellow", markup=False, soft_wrap=True)
     if gradebook:
         prepare(course, gradebook, out)
     try:
@@ -124,7 +133,7 @@ def grade(
             with progress(screen) as watcher:
                 rows = run.carry_out(_how(jobs, scheduler), watcher)
             _report(course, rows, arrived, out, reports)
-            _tell(screen, rows, arrived.notes, out, sum(a.max_score for a in course.assignments))
+            _tell(screen, rows, arrived.notes, out, total)
             is_filled = not gradebook or fill(
                 course, arrived.students, read_results(out, rows), gradebook, out, screen
             )

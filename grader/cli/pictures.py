@@ -1,5 +1,7 @@
 """A picture on a terminal: in colour where there is colour, as numbers or blocks where not."""
 
+import re
+
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.style import Style
@@ -32,6 +34,8 @@ DARK, LIGHT = "#17202a", "#ffffff"
 SHADES = "·░░▒▒▓█"
 ASCII_SHADES = ".::++##"
 IN_ASCII = str.maketrans({"−": "-", "∞": "I", "…": "."})
+INFINITE = re.compile(r"  (−?)∞")
+"""An infinity, with the room before it that its name takes in ASCII."""
 
 
 def draw(picture: Picture, out: Console, indent: int) -> list[Text]:
@@ -56,7 +60,8 @@ def draw(picture: Picture, out: Console, indent: int) -> list[Text]:
 
 def _plain(line: Text) -> Text:
     """A line without characters that a Windows code page may lack."""
-    plain = Text(line.plain.translate(IN_ASCII), style=line.style)
+    text = INFINITE.sub(r"\1inf", line.plain).translate(IN_ASCII)
+    plain = Text(text, style=line.style)
     for span in line.spans:
         plain.stylize(span.style, span.start, span.end)
     return plain

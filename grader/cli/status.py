@@ -168,9 +168,16 @@ def newcomer() -> str:
 
     try:
         course = open_course(None)
-        now = standing(course, Memory(course.root))
+        memory = Memory(course.root)
+        now = standing(course, memory)
     except UsageError:
         return ""
+    if memory.results().keys() & course.exercises.keys() - now.results.keys():
+        words = _(
+            "Your work changed since it was last checked: `grader status` checks it and shows "
+            "where you are."
+        )
+        return "\n".join(filled(words, COLUMNS))
     chosen = list(course.exercises.values())
     lines = what_next(now, chosen)
     if len(lines) == 3 and not now.score(chosen):

@@ -18,6 +18,7 @@ from grader.gradebook.structure import write_structure
 from grader.model import Result
 from grader.outputs import write_text
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
+from grader.results import is_handed_in
 from grader.submission import Submission, read_submission
 
 AUTOGRADED = "autograded"
@@ -99,7 +100,7 @@ def _write_notebooks(
     folder: Path, result: Result, submission: Submission, sources: dict[str, SolutionSource]
 ) -> None:
     for graded in result.assignments:
-        if graded.read_from:
+        if is_handed_in(result, graded):
             source = sources[graded.id]
             place = folder / AUTOGRADED / result.student / graded.id
             text = answered_notebook(submission, source)

@@ -12,7 +12,7 @@ from grader.course import Assignment, Course
 from grader.gradebook.comments import comment
 from grader.gradebook.store import transaction
 from grader.model import AssignmentResult, ExerciseResult, Result
-from grader.results import for_student
+from grader.results import for_student, is_handed_in
 from grader.scoring import days_late, late_factor, rounded
 
 
@@ -33,7 +33,7 @@ def write_student(
     with transaction(gradebook):
         gradebook.update_or_create_student(result.student)
         for graded in for_student(result).assignments:
-            if graded.read_from:
+            if is_handed_in(result, graded):
                 assignment = course.by_id[graded.id]
                 moment = handed_in.get(graded.id)
                 times = {"timestamp": moment} if moment else {}

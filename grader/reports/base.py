@@ -10,6 +10,7 @@ from grader.classlists import Enrolled
 from grader.course import Course
 from grader.language import N_, _
 from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.outputs import headline
 from grader.protected import Protection
 from grader.results import points
 
@@ -133,16 +134,15 @@ def standing(exercise: ExerciseResult, say: Callable[[str], str] = _) -> str:
         return say(WORDS[Outcome.ERROR])
     if is_solved(exercise):
         return say("solved")
-    for check in exercise.checks:
-        if check.outcome not in (*FINE, Outcome.FAILED):
-            return say(WORDS[check.outcome])
-    return say("partly right") if exercise.score else say(WORDS[Outcome.FAILED])
+    return say(headline(exercise))
 
 
 def telling(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that have something to say, those that cost points first."""
     silent = (Outcome.PASSED, Outcome.BLOCKED)
     found = [check for check in exercise.checks if check.outcome not in silent]
+    if not found:  # then the first that was not run says for want of what
+        found = [check for check in exercise.checks if check.outcome is Outcome.BLOCKED][:1]
     return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
 
 

@@ -11,7 +11,7 @@ from grader.course import Assignment
 from grader.model import AssignmentResult, Result
 from grader.outputs import safe, table
 from grader.reports.base import File, GradedClass
-from grader.results import points
+from grader.results import is_handed_in, points
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Username", "Full name", "Email address")
@@ -77,7 +77,7 @@ def _of(result: Result, assignment: Assignment) -> AssignmentResult | None:
 
 
 def _grade(assignment: AssignmentResult | None, result: Result) -> object:
-    if assignment is None or assignment.score is None or not assignment.read_from:
+    if assignment is None or assignment.score is None or not is_handed_in(result, assignment):
         return ""
     return "" if result.undecided and _is_undecided(assignment) else points(assignment.score)
 

@@ -75,8 +75,39 @@ def test_canvas_zip_is_a_class(read) -> None:
         "lovelaceada": {"first.py": ONE, "second.py": TWO},
         "turingalan": {"my_notes_1_2_x.py": ONE},
     }
-    assert arrived.notes == ("turingalan: the platform marks this as late.",)
+    assert arrived.notes == (
+        "turingalan: the platform marks this as late; it does not say by how much, so nothing is "
+        "taken off.",
+    )
     assert arrived.roster["turingalan"].number == "12"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("ada_11_501_first.py", "fay_16_602_report.pdf", "fay_16_603_notes.docx"),
+        (
+            "Ada_11_assignsubmission_file_/first.py",
+            "fay_16_assignsubmission_file_/report.pdf",
+            "fay_16_assignsubmission_onlinetext_/onlinetext.html",
+        ),
+    ],
+)
+def test_who_handed_in_nothing_that_can_be_graded_is_told(read, names) -> None:
+    """By the first of their files; nobody vanishes from a download without a word."""
+    _, arrived = read(dict.fromkeys(names, ONE))
+    assert arrived.notes == (
+        "fay: nothing to grade was handed in; report.pdf is no .py, no .ipynb and no .zip.",
+    )
+
+
+def test_who_is_not_on_the_roster_is_told(small_course, tmp_path, roster) -> None:
+    """A name that is written in two ways would otherwise be two students."""
+    for name in ("ada", "zed"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+    with arrive(small_course, tmp_path / "class", roster("student\nada\nzedd\n")) as arrived:
+        assert [student.id for student in arrived.students] == ["ada", "zed", "zedd"]
+        assert arrived.notes == ("zed is not on the roster.",)
 
 
 def test_two_of_one_name_stay_two(read) -> None:

@@ -40,9 +40,16 @@ def test_no_target_selects_everything_in_order(course):
     ]
 
 
-@pytest.mark.parametrize("target", ["02_layers", "02", "layers", "02_layers/", "/02_layers"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("02_layers", "02", "2", "layers", "02_layers/", "/02_layers"),
+        *("assignments/02_layers", "assignments/02_layers/layers.py", "02_layers/layers.ipynb"),
+        "assignments\\02_layers\\layers.py",
+    ],
+)
 def test_an_assignment_is_named_by_id_number_or_module(target, course):
-    """An assignment has three names, and a shell's completion may add a slash."""
+    """An assignment has three names, and a path; a shell's completion may add a slash."""
     assert selected(course, target) == ["02_layers/Layer", "02_layers/Wrapper"]
 
 

@@ -214,13 +214,30 @@ def test_flat_files_of_both_forms_are_chosen_from_alike(first, folder):
 
 
 def test_the_form_that_can_be_read_counts_with_a_note(first, folder):
-    """A broken notebook does not stand in the way of a script."""
-    put(folder, **{"01_first__first_py": STUB, "01_first__first_ipynb": "{"})
+    """A broken notebook does not stand in the way of a script that somebody worked on."""
+    put(folder, **{"01_first__first_py": DONE, "01_first__first_ipynb": "{"})
     assert first() == Reading(
         ("01_first/first.py",),
         "01_first/first.py",
         ("01_first/first.py was read; 01_first/first.ipynb cannot be.",),
     )
+
+
+@pytest.mark.parametrize(
+    ("broken", "content", "other"),
+    [
+        ("first.ipynb", "{", "first_py"),
+        ("first.py", b"# gr\xf6\xdfe\n" + DONE.encode(), "first_ipynb"),
+    ],
+)
+def test_work_may_stand_in_the_form_that_cannot_be_read(first, folder, broken, content, other):
+    """Where nobody worked on the other one; the note says what is wrong with it."""
+    put(folder, **{f"01_first__{other}": STUB if other == "first_py" else notebook("", STUB)})
+    path = folder / "01_first" / broken
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = first()
+    assert (found.read_from, len(found.notes)) == (f"01_first/{broken}", 1)
+    assert found.notes[0].startswith(f"01_first/{broken} cannot be read: ")
 
 
 def test_a_file_that_cannot_be_read_is_noted_with_the_reason(course, folder):

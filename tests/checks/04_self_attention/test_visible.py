@@ -251,6 +251,7 @@ class TestSelfAttentionV1:
         state = student.state(instance)
         for name in MATRICES:
             matrix = by_name(state.parameters, name)
+            judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
             judge.shape(matrix, (50, 40))
             # 2000 numbers: their mean has a standard deviation of 0.0065.
             even = matrix.min() >= 0.0 and matrix.max() <= 1.0 and abs(matrix.mean() - 0.5) < 0.05
@@ -417,6 +418,7 @@ class TestSelfAttentionNormal:
         state = student.state(instance)
         for name in MATRICES:
             matrix = by_name(state.parameters, name)
+            judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
             judge.shape(matrix, (50, 40))
             # 2000 numbers: mean and deviation are off by 0.022 and 0.016 (one sigma).
             sentence = judge.words("{name} does not start around 0", name=name)

@@ -189,8 +189,36 @@ def test_a_folder_without_students_is_refused(grade, tmp_path):
     ran = grade(submissions=empty)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        f"{empty} holds no student's folder. Expected is <student>/<nn_assignment>/<file>.\n"
+        f"{empty} holds no student's folder. Expected is <student>/<nn_assignment>/<file>; the zip "
+        "of a whole class from Canvas or Moodle is read as it is, so give the zip itself.\n"
     )
+
+
+def test_what_a_run_wrote_is_no_student(grader, students, out):
+    """Neither where the submissions are, which is refused, nor in a folder among them."""
+    options = ("--isolation", "process", "--jobs", 1)
+    ran = grader("grade", students, "--out", students, *options)
+    assert (ran.code, ran.err) == (2, f"{students} holds the submissions; give another --out.\n")
+    inside = students / "graded"
+    for _time in range(2):
+        assert grader("grade", students, "--out", inside, *options).code == 0
+        assert [row[0] for row in rows(inside)] == ["student", "ada", "bo", "cem"]
+
+
+def test_points_that_no_longer_add_up_are_told(grade, edit):
+    """The class is graded by what the exercises say."""
+    edit("course.toml", "points = 6", "points = 7")
+    told = "course.toml: the exercises add up to 6 points; [course] says 7."
+    assert told in " ".join(grade().out.split())
+
+
+def test_an_assignment_without_a_solution_is_the_courses_fault(grade, out, edit):
+    """Before anybody is graded, not as everybody's undecided score."""
+    edit("course.toml", "01_scores", "03_scores")
+    ran = grade()
+    assert ran.code == 2
+    assert "the assignment '03_scores' has no solution: there is no solutions/03_scores/" in ran.err
+    assert not out.exists()
 
 
 # A run that goes on from an earlier one.

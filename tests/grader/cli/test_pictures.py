@@ -113,6 +113,12 @@ def test_without_unicode_there_are_other_signs() -> None:
         assert text.isascii()
 
 
+def test_without_unicode_infinities_have_their_names() -> None:
+    """In the room that the signs leave."""
+    row = lines(WEIGHTS, terminal("cp1252"))[3]
+    assert row == "journey[0.2500]0.7500    [   NaN]  -inf"
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(6, 6), (12, 12), (1, 6), (1, 12), (12, 2)])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_no_line_is_wider_than_80_columns(rows: int, columns: int, encoding: str) -> None:

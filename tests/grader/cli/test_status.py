@@ -258,6 +258,17 @@ def test_who_has_begun_is_told_how_to_go_on(grader, write):
     ]
 
 
+def test_who_changed_something_is_not_told_an_old_score(grader, write):
+    """What was known of it may no longer hold."""
+    write(scores="right")
+    grader("check")
+    write(scores="unscaled")
+    assert grader().lines == [
+        "Your work changed since it was last checked: `grader status` checks it and",
+        "shows where you are.",
+    ]
+
+
 def test_who_is_done_is_told_so(grader, write):
     """With how to see it all."""
     write(scores="right", mixture="right")
