@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import stat
+import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ from grader.model import Outcome, Result
 from grader.results import to_json
 from grader.sessions.launchers import Seal, WarmParent
 from grader.station import grade_student
+
+sys.dont_write_bytecode = True
+"""Of the checks, beside them: whatever changes in the course's folder is to be an attack's doing."""
 
 SEED = "4820771193654"
 SECRET = "the-canary-sings-5d1c"
