@@ -41,13 +41,14 @@ def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
     One file may be handed in for several: it counts for those of which it defines anything, and
     for all where it defines nothing at all.
     """
-    if not assignment.read_from or _has_something(assignment):
+    if not assignment.read_from or has_something(assignment):
         return bool(assignment.read_from)
     others = (a for a in result.assignments if a.read_from == assignment.read_from)
-    return not any(_has_something(other) for other in others)
+    return not any(has_something(other) for other in others)
 
 
-def _has_something(assignment: AssignmentResult) -> bool:
+def has_something(assignment: AssignmentResult) -> bool:
+    """Whether anything that an assignment asks for was found in what was handed in."""
     return any(c.outcome not in NOT_FOUND for e in assignment.exercises for c in e.checks)
 
 

@@ -152,9 +152,10 @@ class _Reader:
         own = [p for p in _files(inner) if p.stem == assignment.module]
         own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
         submitted_at = _timestamp(inner) or _timestamp(self.folder)
+        untold = () if submitted_at else _timestamp_note(inner, self.folder)
         if not own:
             first = self.sources[shared[0]].name if shared else ""
-            return Reading(shared, first, (), submitted_at)
+            return Reading(shared, first, untold if shared else (), submitted_at)
         found = [self._add(path) for path in own]
         chosen, notes = self._choose(assignment, found)
         for source in found:
@@ -162,7 +163,7 @@ class _Reader:
                 self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
-        notes = (*notes, *_problem_note(chosen))
+        notes = (*notes, *_problem_note(chosen), *untold)
         told = tuple(sentence for path in own for sentence in self._defects(assignment, path))
         return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, told)
 
@@ -302,3 +303,11 @@ def _timestamp(folder: Path) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _timestamp_note(*folders: Path) -> tuple[str, ...]:
+    """A note where a time stands beside a submission and cannot be read."""
+    if not any((folder / TIMESTAMP).is_file() for folder in folders):
+        return ()
+    note = _("{file} holds no date and time: nothing is taken for late.")
+    return (note.format(file=TIMESTAMP),)

@@ -186,7 +186,10 @@ def test_the_time_beside_a_submission_is_read(where, text, moment, read, folder)
     """The time that nbgrader writes down is when it was handed in; anything else is no time."""
     (folder / "01_first" / "first.py").touch()
     (folder / where).write_text(text, "utf-8")
-    assert read().readings["01_first"].submitted_at == moment
+    found = read().readings["01_first"]
+    assert found.submitted_at == moment
+    note = "timestamp.txt holds no date and time: nothing is taken for late."
+    assert (note in found.notes) is (moment is None)
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"\x00" * 20])

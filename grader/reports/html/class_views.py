@@ -16,7 +16,7 @@ from grader.reports.insights import (
     misunderstood,
 )
 from grader.reports.standing import Standing, standing
-from grader.results import points
+from grader.results import has_something, is_handed_in, points
 from grader.text import clean
 
 BARS = 10
@@ -130,6 +130,7 @@ class ClassView:
     max_score: int
     mean: str
     median: str
+    is_sealed: bool
     first: tuple[First, ...]
     bars: tuple[Bar, ...]
     mistakes: tuple[MistakeRow, ...]
@@ -155,6 +156,7 @@ def class_view(results: Sequence[Result], course: Course) -> ClassView:
         max_score=sum(assignment.max_score for assignment in course.assignments),
         mean=f"{mean(scores):.1f}" if scores else "–",
         median=f"{median(scores):.1f}" if scores else "–",
+        is_sealed=all("sealed" in result.isolation for result in results if result.isolation),
         first=_first(results),
         bars=_bars(results),
         mistakes=tuple(_mistake(one, submitted) for one in misunderstood(results)),
@@ -190,6 +192,11 @@ def _first(results: Sequence[Result]) -> tuple[First, ...]:
             tuple(Named(_name(r), _lateness(r)) for r in results if _days_late(r)),
         ),
         First(
+            _("Nothing found in their files"),
+            _("What they handed in could not be read, did not load, or defines other names."),
+            tuple(Named(_name(r), why) for r in results if (why := _unfound(r))),
+        ),
+        First(
             _("Nothing handed in"),
             _("They have no score, which is not a zero."),
             tuple(Named(_name(r), "") for r in results if not r.submitted),
@@ -210,6 +217,17 @@ def _reason(result: Result) -> str:
         for exercise in assignment.exercises:
             if exercise.undecided:
                 return exercise.id
+    return ""
+
+
+def _unfound(result: Result) -> str:
+    """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
+    for assignment in result.assignments:
+        checks = [check for exercise in assignment.exercises for check in exercise.checks]
+        if checks and is_handed_in(result, assignment) and not has_something(assignment):
+            # Its first line says what is not defined, the second why.
+            lines = [*assignment.notes[:1], *checks[0].message.splitlines()[1::-1]]
+            return clean(f"{assignment.id}: {lines[0]}" if lines else assignment.id, 200)
     return ""
 
 

@@ -238,6 +238,25 @@ def test_undecided_and_late_students_come_first(whole_course: Course) -> None:
     assert sorted(rows) == sorted(result.student for result in results)
 
 
+def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: Course) -> None:
+    """Its student has no points, and nothing to learn from that."""
+    told = "scores is not defined.\nLoading the file stopped early: KeyError: <b>"
+    result = result_of(check("it", Outcome.MISSING, told))
+    said = words(class_report([result, result_of(check("it", Outcome.FAILED, "no"))], course))
+    assert "Nothing found in their files 1" in said
+    assert said.count("01_scores: Loading the file stopped early: KeyError: &lt;b&gt;") == 1
+
+
+@pytest.mark.parametrize(("isolation", "is_told"), [(("sealed",), False), (("limits",), True)])
+def test_a_class_that_was_not_sealed_says_so(
+    course: Course, isolation: tuple[str, ...], is_told: bool
+) -> None:
+    """Where scores are looked at, too."""
+    result = replace(result_of(check("it", Outcome.PASSED)), isolation=isolation)
+    said = words(class_report([result], course))
+    assert ("Not sealed: student code could read files" in said) is is_told
+
+
 def test_an_empty_class_has_a_report(course: Course) -> None:
     """Nobody is in it."""
     said = words(class_report([], course))
