@@ -74,14 +74,14 @@ def _from_archive(
 ) -> Arrived:
     download = place / "download"
     unpacked = unpack(archive, download, CLASS_CAPS)
-    hands, strangers = hands_of(course, innermost(course, download), archive.stem)
+    root = innermost(course, download)
+    hands, strangers = hands_of(course, root, archive.stem)
     by_student, known, unplaced = placed(hands, roster)
     notes = [f"Left out: {problem}." for problem in unpacked.problems]
     notes += [f"Left out: {name!r} belongs to no student." for name in strangers]
-    notes += [f"{h.name}: {MARKED_LATE}" for h in hands if h.is_late]
-    notes += [
-        f"{who}: {NOTHING_TO_GRADE.format(file=file)}" for who, file in ungraded(unpacked, hands)
-    ]
+    notes += [f"{hand.name}: {MARKED_LATE}" for hand in hands if hand.is_late]
+    for hand in ungraded(root, [download / path for path in unpacked.others], hands):
+        notes.append(f"{hand.name}: {NOTHING_TO_GRADE.format(file=hand.files[0][1].name)}")
     for student, hand in by_student.items():
         problems = lay_out(course, hand, place / "class" / student)
         notes += [f"{student}: {problem}." for problem in problems]

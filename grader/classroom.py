@@ -8,8 +8,8 @@ from grader.classlists import read_roster
 from grader.errors import UsageError
 from grader.submission import FORMS
 
-OF_A_RUN = "run.jsonl"
-"""A folder that holds it is what a run wrote, and no student's."""
+JOURNAL = "run.jsonl"
+"""The file by which a folder is known as what a run wrote, and no student's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def read_class(
     found = {
         path.name: path
         for path in folders
-        if path.is_dir() and not path.is_symlink() and not (path / OF_A_RUN).exists()
+        if path.is_dir() and not path.is_symlink() and not (path / JOURNAL).exists()
     }
     listed = read_roster(roster) if roster is not None else []
     names = {*found, *(enrolled.student for enrolled in listed)}

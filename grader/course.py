@@ -143,6 +143,18 @@ class Course:
         return said(self.translations, COURSE, language, message)
 
     @property
+    def max_score(self) -> int:
+        """All points there are."""
+        return sum(assignment.max_score for assignment in self.assignments)
+
+    @property
+    def points_problem(self) -> str:
+        """How the manifest's total differs from what the exercises add up to; "" where it does not."""
+        if self.points in (None, self.max_score):
+            return ""
+        return f"{MANIFEST}: points says {self.points}; the exercises add up to {self.max_score}"
+
+    @property
     def has_solutions(self) -> bool:
         """Whether this is the course itself, not a released copy."""
         return (self.root / "solutions").is_dir()

@@ -76,7 +76,7 @@ def hands_of(course: Course, root: Path, stem: str) -> tuple[list[Hand], list[st
         stem: whose the files are when they are of one student.
     """
     paths = [PurePosixPath(path.relative_to(root).as_posix()) for path in _all_files(root)]
-    for read in (_canvas, _moodle):
+    for read in PLATFORMS:
         hands, strangers = read(root, paths)
         if hands:
             return hands, strangers
@@ -104,6 +104,9 @@ def _moodle(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Hand], lis
     return _grouped(root, {path: MOODLE.fullmatch(path.parts[0]) for path in paths})
 
 
+PLATFORMS = (_canvas, _moodle)
+
+
 def _grouped(
     root: Path, matches: Mapping[PurePosixPath, re.Match[str] | None]
 ) -> tuple[list[Hand], list[str]]:
@@ -124,16 +127,23 @@ def _grouped(
     return hands, [str(path) for path, match in matches.items() if match is None]
 
 
-def ungraded(unpacked: Unpacked, hands: Sequence[Hand]) -> list[tuple[str, str]]:
-    """Who handed in nothing but files of kinds that nobody grades, each with the first of them."""
+def ungraded(root: Path, others: Sequence[Path], hands: Sequence[Hand]) -> list[Hand]:
+    """Who handed in nothing but files of kinds that nobody grades.
+
+    Args:
+        root: the folder that holds the class.
+        others: where such files would lie.
+        hands: who handed in something else.
+    """
     have = {(hand.name, hand.number) for hand in hands}
-    found: dict[tuple[str, str], str] = {}
-    for path in unpacked.others:
-        match = CANVAS.fullmatch(path.name) if len(path.parts) == 1 else None
-        match = match or MOODLE.fullmatch(path.parts[0]) or MOODLE.fullmatch(path.parts[-2:][0])
-        if match is not None and (match["name"], match["id"]) not in have:
-            found.setdefault((match["name"], match["id"]), match["file"] or path.name)
-    return [(name, file) for (name, _number), file in found.items()]
+    paths = [
+        PurePosixPath(p.relative_to(root).as_posix()) for p in others if p.is_relative_to(root)
+    ]
+    for read in PLATFORMS:
+        found, _strangers = read(root, paths)
+        if found:
+            return [hand for hand in found if (hand.name, hand.number) not in have]
+    return []
 
 
 # One student's files.

@@ -198,7 +198,7 @@ def not_submitted(workbench: Workbench, student: str) -> Result:
     return Result(
         student=student,
         score=None,
-        max_score=sum(assignment.max_score for assignment in workbench.course.assignments),
+        max_score=workbench.course.max_score,
         undecided=False,
         submitted=False,
         isolation=(),
@@ -214,7 +214,7 @@ def undecided(workbench: Workbench, submission: Submission, reason: str) -> Resu
     return Result(
         student=submission.student,
         score=None,
-        max_score=sum(assignment.max_score for assignment in workbench.course.assignments),
+        max_score=workbench.course.max_score,
         undecided=True,
         submitted=True,
         isolation=(),

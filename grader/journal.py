@@ -13,13 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from grader.classroom import OF_A_RUN
+from grader.classroom import JOURNAL
 from grader.errors import UsageError
 from grader.language import SOURCE
 from grader.outputs import Row, feedback_path, record_path, row_from
 
 FORMAT = "attention-course/run/1"
-NAME = OF_A_RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Entry:
 def earlier_seed(out: Path) -> str | None:
     """The seed of the run that this folder holds; the next one draws the same inputs."""
     try:
-        header, _ = _parsed((out / NAME).read_text("utf-8"))
+        header, _ = _parsed((out / JOURNAL).read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None
     return None if header is None else header.seed
@@ -85,7 +84,7 @@ class Journal:
     def __enter__(self) -> "Journal":
         """Read what was done."""
         self.out.mkdir(parents=True, exist_ok=True)
-        self.file = (self.out / NAME).open("a+", encoding="utf-8")
+        self.file = (self.out / JOURNAL).open("a+", encoding="utf-8")
         _lock(self.file, self.out)
         self.file.seek(0)
         text = self.file.read()

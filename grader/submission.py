@@ -151,8 +151,7 @@ class _Reader:
         flat = [self.folder / f"{assignment.module}{form}" for form in FORMS]
         own = [p for p in _files(inner) if p.stem == assignment.module]
         own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
-        submitted_at = _timestamp(inner) or _timestamp(self.folder)
-        untold = () if submitted_at else _timestamp_note(inner, self.folder)
+        submitted_at, untold = _submitted_at(inner, self.folder)
         if not own:
             first = self.sources[shared[0]].name if shared else ""
             return Reading(shared, first, untold if shared else (), submitted_at)
@@ -290,11 +289,22 @@ def _normal(cells: tuple[Cell, ...]) -> list[list[str]]:
     return [[line for line in cell if line] for cell in lines if any(cell)]
 
 
-def _timestamp(folder: Path) -> datetime | None:
-    """The time nbgrader wrote beside a submission, where it did."""
-    path = folder / TIMESTAMP
-    if folder.is_symlink() or path.is_symlink() or not path.is_file():
-        return None
+def _submitted_at(*folders: Path) -> tuple[datetime | None, tuple[str, ...]]:
+    """The time that nbgrader wrote into the first of these folders, or why there is none."""
+    notes: tuple[str, ...] = ()
+    for folder in folders:
+        path = folder / TIMESTAMP
+        if path.is_file():
+            moment = None if folder.is_symlink() or path.is_symlink() else _moment(path)
+            if moment is not None:
+                return moment, ()
+            note = _("{file} holds no date and time: nothing is taken for late.")
+            notes = (note.format(file=TIMESTAMP),)
+    return None, notes
+
+
+def _moment(path: Path) -> datetime | None:
+    """The moment that a file holds, if that is what it holds."""
     if path.stat().st_size > 100:
         return None
     try:
@@ -303,11 +313,3 @@ def _timestamp(folder: Path) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _timestamp_note(*folders: Path) -> tuple[str, ...]:
-    """A note where a time stands beside a submission and cannot be read."""
-    if not any((folder / TIMESTAMP).is_file() for folder in folders):
-        return ()
-    note = _("{file} holds no date and time: nothing is taken for late.")
-    return (note.format(file=TIMESTAMP),)

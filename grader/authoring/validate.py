@@ -269,9 +269,8 @@ def _named(student: Traces, known: Sequence[Known]) -> list[str]:
 
 def _points(course: Course) -> Iterator[str]:
     """The manifest's total and the notebooks' points agree with the exercises'."""
-    total = sum(assignment.max_score for assignment in course.assignments)
-    if course.points is not None and course.points != total:
-        yield f"course.toml: points says {course.points}; the exercises add up to {total}"
+    if course.points_problem:
+        yield course.points_problem
     for assignment in course.assignments:
         path = course.paths(assignment).notebook
         if not path.is_file():

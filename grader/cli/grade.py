@@ -119,12 +119,8 @@ def grade(
     chosen = None if seed is None else str(seed)
     if out.resolve() == submissions.resolve():
         raise UsageError(f"{out} holds the submissions; give another --out.")
-    total = sum(assignment.max_score for assignment in course.assignments)
-    if course.points not in (None, total):
-        told = (
-            f"course.toml: the exercises add up to {total} points; [course] says {course.points}."
-        )
-        screen.print(told, style="yellow", markup=False, soft_wrap=True)
+    if course.points_problem:
+        screen.print(f"{course.points_problem}.", style="yellow", markup=False, soft_wrap=True)
     if gradebook:
         prepare(course, gradebook, out)
     try:
@@ -133,7 +129,7 @@ def grade(
             with progress(screen) as watcher:
                 rows = run.carry_out(_how(jobs, scheduler), watcher)
             _report(course, rows, arrived, out, reports)
-            _tell(screen, rows, arrived.notes, out, total)
+            _tell(screen, rows, arrived.notes, out, course.max_score)
             is_filled = not gradebook or fill(
                 course, arrived.students, read_results(out, rows), gradebook, out, screen
             )

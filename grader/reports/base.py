@@ -26,7 +26,6 @@ WORDS = {
     Outcome.REMARK: N_("a remark, which costs nothing"),
     Outcome.ERROR: N_("undecided: the grader failed"),
 }
-FINE = (Outcome.PASSED, Outcome.REMARK)
 UNDECIDED = N_("Undecided: the grader itself failed. This is no zero.")
 NOT_SUBMITTED = N_("Nothing was handed in. This is no zero.")
 
@@ -130,11 +129,7 @@ def is_untouched(exercise: ExerciseResult) -> bool:
 
 def standing(exercise: ExerciseResult, say: Callable[[str], str] = _) -> str:
     """An exercise in a few words, in the language of the run unless `say` is another."""
-    if exercise.undecided:
-        return say(WORDS[Outcome.ERROR])
-    if is_solved(exercise):
-        return say("solved")
-    return say(headline(exercise))
+    return say(WORDS[Outcome.ERROR] if exercise.undecided else headline(exercise))
 
 
 def telling(exercise: ExerciseResult) -> list[CheckResult]:

@@ -153,7 +153,7 @@ def class_view(results: Sequence[Result], course: Course) -> ClassView:
         course=course.text(course.title),
         students=len(results),
         submitted=submitted,
-        max_score=sum(assignment.max_score for assignment in course.assignments),
+        max_score=course.max_score,
         mean=f"{mean(scores):.1f}" if scores else "–",
         median=f"{median(scores):.1f}" if scores else "–",
         is_sealed=all("sealed" in result.isolation for result in results if result.isolation),

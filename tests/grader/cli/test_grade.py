@@ -208,7 +208,7 @@ def test_what_a_run_wrote_is_no_student(grader, students, out):
 def test_points_that_no_longer_add_up_are_told(grade, edit):
     """The class is graded by what the exercises say."""
     edit("course.toml", "points = 6", "points = 7")
-    told = "course.toml: the exercises add up to 6 points; [course] says 7."
+    told = "course.toml: points says 7; the exercises add up to 6."
     assert told in " ".join(grade().out.split())
 
 

@@ -27,11 +27,11 @@ def platform(monkeypatch, tmp_path):
 
 def test_check_reports_to_a_job_on_github(grader, work, platform) -> None:
     """Summary in its file, annotations on standard output, exit code as ever."""
-    ran = grader("check", "01", "--submission", work(scores=UNSCALED), "--report", "github")
+    ran = grader("check", "01", "--submission", work("mine", scores=UNSCALED), "--report", "github")
     assert ran.code == 1
     first, second, *_, last = ran.lines
     assert first.startswith(
-        "::error file=class/work/scores.py,line=1,title=01_scores/scores%3A not"
+        "::error file=class/mine/scores.py,line=1,title=01_scores/scores%3A not"
     )
     assert "scores-not-scaled" in first
     token = second.removeprefix("::stop-commands::")
