@@ -318,7 +318,5 @@ def test_an_escape_through_python_itself_finds_the_same_walls(attempt):
             "debugger": lambda: call("ptrace", 16, GRADER, 0, 0),
         }
         """,
-        load_seconds=5.0,
-        request_seconds=5.0,
     )
     assert verdict == UNHARMED

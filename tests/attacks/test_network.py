@@ -117,7 +117,6 @@ def test_names_are_not_looked_up(attack):
                 raise AssertionError("something answered")
             return x + x
         """,
-        request_seconds=5.0,
     )
     assert verdict == UNHARMED
 

@@ -87,7 +87,8 @@ def double(x):
     send({part})
     while True:
         time.sleep(60)
-"""
+""",
+        request_seconds=0.5,
     )
     assert verdict == SILENCE
 
@@ -104,7 +105,8 @@ def double(x):
     while True:
         send(b" ")
         time.sleep(0.01)
-"""
+""",
+        request_seconds=0.5,
     )
     assert verdict == SILENCE
 
@@ -120,7 +122,8 @@ def test_silence_is_a_time_out(attack):
             signal.setitimer(signal.ITIMER_REAL, 0)
             while True:
                 time.sleep(60)
-        """
+        """,
+        request_seconds=0.5,
     )
     assert verdict == SILENCE
 

@@ -160,7 +160,6 @@ def test_processes_cannot_be_made(attempt):
             "pool": pool,
         }
         """,
-        request_seconds=5.0,
     )
     assert verdict == UNHARMED
 

@@ -67,7 +67,7 @@ def slow(body):
 @pytest.mark.parametrize("body", INTERRUPTED.values(), ids=INTERRUPTED.keys())
 def test_what_can_be_interrupted_names_its_line(attack, body):
     """The student reads where time went."""
-    assert attack(slow(body)) == TOO_LONG
+    assert attack(slow(body), request_seconds=1.0) == TOO_LONG
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_what_can_be_interrupted_names_its_line(attack, body):
 @pytest.mark.parametrize("body", NOT_INTERRUPTED.values(), ids=NOT_INTERRUPTED.keys())
 def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
     """The deadline that counts is kept outside; the other exercises have a new process."""
-    assert attack(slow(body)) == STILL_RUNNING
+    assert attack(slow(body), request_seconds=0.5) == STILL_RUNNING
 
 
 @pytest.mark.slow
@@ -89,25 +89,27 @@ def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
 )
 def test_what_can_sometimes_be_interrupted_is_ended(attack, body):
     """Whether it can depends on the moment, and on the version of Python."""
-    score, lost, reason = attack(slow(body))
+    score, lost, reason = attack(slow(body), request_seconds=0.5)
     assert ((score, lost), reason in ("too long", "still running")) == (TOO_LONG[:2], True)
 
 
 def test_what_stands_before_a_sleep_counts(attack):
     """A file that falls asleep at its end has defined everything."""
-    assert attack("import time\ntime.sleep(1000)\n") == UNHARMED
+    assert attack("import time\ntime.sleep(1000)\n", load_seconds=2.0) == UNHARMED
 
 
 def test_what_stands_after_a_sleep_is_lost(attack):
     """A file that falls asleep at its start has defined nothing."""
-    assert attack("", before="import time\ntime.sleep(1000)\n") == (0, NOTHING_LOADED, "too long")
+    verdict = attack("", before="import time\ntime.sleep(1000)\n", load_seconds=1.0)
+    assert verdict == (0, NOTHING_LOADED, "too long")
 
 
 @pytest.mark.slow
 def test_a_file_that_cannot_be_interrupted_is_loaded_once(attack):
     """Its process is ended, and no other exercise waits for it again."""
     verdict = attack(
-        "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)"
+        "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)",
+        load_seconds=0.5,
     )
     assert verdict == (0, NOTHING_LOADED, "still running")
 
@@ -126,7 +128,7 @@ def test_a_submission_that_is_slow_everywhere_uses_up_its_own_time(attack):
 
         total = Layer = double
         """,
-        submission_seconds=0.4,
+        submission_seconds=1.5,
     )
     lost = {"double": "timeout blocked blocked", "total": "timeout blocked"}
     assert verdict == (0, {**lost, "Layer": "timeout blocked blocked"}, "too long")
@@ -154,7 +156,6 @@ def test_threads_that_go_on_after_the_answer_are_ended(attack):
                 threading.Thread(target=target, daemon=daemon).start()
             return x + x
         """,
-        request_seconds=5.0,
         memory_mib=2048,
     )
     assert verdict == UNHARMED
