@@ -1,6 +1,6 @@
 """Grades one submission: runs its checks, adds up its points."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -10,7 +10,16 @@ from grader.course import Assignment, Course, Exercise
 from grader.draw import VISIBLE_SEED
 from grader.handle import SubmissionHandle
 from grader.language import _, ngettext
-from grader.model import AssignmentResult, ExerciseResult, Finding, Mistake, Result, Visibility
+from grader.messages import slow_loading
+from grader.model import (
+    AssignmentResult,
+    ExerciseResult,
+    Finding,
+    Mistake,
+    Outcome,
+    Result,
+    Visibility,
+)
 from grader.pytest_plugin import collect
 from grader.recording import read_recording
 from grader.replay import Transcripts
@@ -118,9 +127,30 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
         )
         for exercise in scope.exercises.values()
     }
+    submission = _with_slow_files_told(submission, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:
         submission = submission.with_defects_told()
     return add_up(workbench, submission, session.isolation, exercises)
+
+
+def _with_slow_files_told(
+    submission: Submission, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Submission:
+    """The same submission with a note on each file that was stopped and cost no point for it."""
+    seconds = handle.limits.load_seconds
+    told = {
+        exercise.id.partition("/")[0]
+        for exercise in exercises.values()
+        if any(check.outcome == Outcome.TIMEOUT for check in exercise.checks)
+    }
+    slow = {key: slow_loading(key, at, seconds) for key, at in handle.slow_files().items()}
+    return submission.with_notes(
+        {
+            id_: tuple(slow[key] for key in reading.sources if key in slow)
+            for id_, reading in submission.readings.items()
+            if id_ not in told
+        }
+    )
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -277,6 +277,18 @@ class SubmissionHandle:
     def _generation(self) -> int:
         return self.session.generation
 
+    def slow_files(self) -> dict[str, Place | None]:
+        """The files whose loading was stopped for taking too long, and the line that was running."""
+        found = {}
+        for key, (_generation, frame) in self.opened.items():
+            told = frame.header.get("failures")
+            failures = [_failure(entry) for entry in told] if isinstance(told, list) else []
+            for failure in failures:
+                if failure.kind == "timeout":
+                    found[key] = failure.place
+                    break
+        return found
+
 
 @dataclass(slots=True)
 class StudentHandle:

@@ -7,7 +7,7 @@ import torch
 from grader.handle import Call, Failure, Place
 from grader.judging import Difference
 from grader.language import _
-from grader.text import clean
+from grader.text import clean, place_words
 from grader.wire import Reference
 
 SMALL = 49
@@ -154,6 +154,24 @@ def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
     if is_loading:
         template = _("Loading your file took too long: {reason}.")
     return template.format(reason=reason)
+
+
+def slow_loading(file: str, place: Place | None, seconds: float) -> str:
+    """What a student should know of a file that took too long to load, for all that it scored.
+
+    Args:
+        file: its name, as it was handed in.
+        place: the line that was running, where it is known.
+        seconds: what the course grants.
+    """
+    template = _(
+        "{place}: loading took longer than {seconds} seconds and was stopped there. What stands "
+        "before it counts. Is there a loop that never ends?"
+    )
+    where = clean(file, 120)
+    if place is not None:
+        where = place_words(where, place.cell, place.line)
+    return template.format(place=where, seconds=f"{seconds:g}")
 
 
 def _unfinished(failure: Failure) -> str:

@@ -5,7 +5,7 @@ import hashlib
 import io
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -105,8 +105,12 @@ class Submission:
 
     def with_defects_told(self) -> "Submission":
         """The same submission, its notes for an instructor."""
+        return self.with_notes({id_: r.defects for id_, r in self.readings.items()})
+
+    def with_notes(self, notes: Mapping[str, tuple[str, ...]]) -> "Submission":
+        """The same submission with more notes, by assignment."""
         readings = {
-            id_: replace(reading, notes=(*reading.notes, *reading.defects))
+            id_: replace(reading, notes=(*reading.notes, *notes.get(id_, ())))
             for id_, reading in self.readings.items()
         }
         return replace(self, readings=readings)

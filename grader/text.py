@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from grader.language import _
+
 MAX_STUDENT_TEXT = 600
 CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
@@ -20,6 +22,12 @@ def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
     text = CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text[:limit])
     text = SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return f"{text[:limit]}… (cut)" if max(whole, len(text)) > limit else text
+
+
+def place_words(file: str, cell: int | None, line: int) -> str:
+    """A place in a student's file, in words."""
+    template = _("{file}, line {line}") if cell is None else _("{file}, cell {cell}, line {line}")
+    return template.format(file=file, cell=cell, line=line)
 
 
 def columns(text: str) -> int:

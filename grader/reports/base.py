@@ -163,12 +163,6 @@ def story(exercise: ExerciseResult) -> str:
     return "\n".join(parts)
 
 
-def place_words(file: str, cell: int | None, line: int) -> str:
-    """A place in a student's file, in words."""
-    template = _("{file}, line {line}") if cell is None else _("{file}, cell {cell}, line {line}")
-    return template.format(file=file, cell=cell, line=line)
-
-
 def shown(score: object) -> str:
     """A score for people: a dash where there is none."""
     return "–" if score is None else str(score)

@@ -20,13 +20,13 @@ from grader.reports.base import (
     is_solved,
     is_untouched,
     mistakes,
-    place_words,
     score_line,
     shown,
     standing,
     telling,
 )
 from grader.results import for_student, points
+from grader.text import place_words
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 MAX_ANNOTATIONS = 10

@@ -13,10 +13,10 @@ from grader.reports.base import (
     File,
     GradedClass,
     mistakes,
-    place_words,
     shown,
 )
 from grader.results import for_student, points
+from grader.text import place_words
 
 FILE = "junit.xml"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -47,7 +47,7 @@ STUDENTS = {
 def course(root):
     """The tiny course, with little time for a request."""
     made = load_course(root / "tests" / "example_course")
-    return replace(made, limits=Limits(request_seconds=0.5, load_seconds=5))
+    return replace(made, limits=Limits(request_seconds=1.5, load_seconds=10))
 
 
 @pytest.fixture

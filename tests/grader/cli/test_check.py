@@ -159,6 +159,28 @@ def test_with_debug_what_student_code_prints_is_shown(grader, work):
     ]
 
 
+@pytest.mark.parametrize("loops_first", [False, True], ids=["at its end", "at its start"])
+def test_a_file_that_does_not_come_to_an_end_is_told_once(grader, folder, work, edit, loops_first):
+    """As a note where everything stands before the loop, else with each exercise it costs."""
+    first = '[[assignments]]\nid = "01_scores"'
+    edit("course.toml", first, f"[limits]\nload_seconds = 1.5\n\n{first}")
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    loop = "while True:\n    pass\n"
+    line = right.count("\n") + 1
+    text = f"{loop}{right}" if loops_first else f"{right}{loop}"
+    ran = grader("check", "01", "--submission", work(scores=text))
+    told = " ".join(ran.out.split())
+    note = (
+        "loading took longer than 1.5 seconds and was stopped there. What stands before it counts."
+    )
+    if loops_first:
+        assert (ran.code, note in told) == (1, False)
+        assert "Loading your file took too long." in told
+    else:
+        assert ran.code == 0
+        assert f"scores.py, line {line}: {note}" in told or f"line {line + 1}: {note}" in told
+
+
 def test_the_course_may_be_elsewhere(grader, folder, tmp_path, monkeypatch):
     """Where GRADER_COURSE says, and not where the command is run."""
     monkeypatch.chdir(tmp_path)
