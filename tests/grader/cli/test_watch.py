@@ -95,8 +95,14 @@ def test_save_verdict_hint_next_quit(terminal):
     assert watch.end() == 0
 
 
-def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal):
+def test_an_endless_loop_blocks_neither_keys_nor_saves(terminal, edit):
     """It is left at once, and nothing of it goes on running."""
+    first = '[[assignments]]\nid = "01_scores"'
+    edit(
+        "course.toml",
+        first,
+        f"[limits]\nrequest_seconds = 600\nsubmission_seconds = 1200\n\n{first}",
+    )
     watch = terminal()
     watch.sees(BEGUN)
     watch.save(ENDLESS)
