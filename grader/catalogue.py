@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Protocol
 
-from grader.checks import Check, Conduct, conclude
+from grader.checks import Check, Conduct, outcome_of
 from grader.course import Exercise
 from grader.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.handle import StudentOutcome, SubmissionHandle
@@ -125,7 +125,7 @@ class LiveCatalogue:
             tools = self.workbench.tools(handle, exercise, check.id, check.visibility)
             conduct = check.run(tools)
             conducts.append(conduct)
-            outcome, _message = conclude(check, conduct.raised, "")
+            outcome = outcome_of(check, conduct.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):
                 break
         return conducts

@@ -12,7 +12,7 @@ from grader.course import Exercise
 from grader.handle import Located, StudentOutcome, SubmissionHandle
 from grader.judging import Mismatch
 from grader.language import _
-from grader.messages import explain_difference, explain_failure
+from grader.messages import Explanation, explain_difference, explain_failure
 from grader.model import CheckResult, Outcome, Picture, Visibility, Where
 from grader.pictures import picture_of
 from grader.places import place_of
@@ -23,6 +23,8 @@ from grader.workbench import Tools, Workbench
 
 MAX_PRINTED = 400
 ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
+WITHOUT_PRINTED = (Outcome.PASSED, Outcome.NOT_ATTEMPTED, Outcome.ERROR)
+"""Where what student code printed is not part of the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,17 +174,19 @@ class CheckRun:
         where: Where | None = None,
     ) -> None:
         self.conducts[check.id] = conduct
-        outcome, message = conclude(check, conduct.raised, printed)
-        picture = self._picture(conduct.raised)
+        error, picture = conduct.raised, None
+        outcome = outcome_of(check, error)
+        told = explain(check, error)
+        message = told.text
+        if printed and outcome not in WITHOUT_PRINTED:
+            template = _("Your code printed: {text}")
+            message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
+        if isinstance(error, Mismatch):
+            picture = picture_of(error.difference, error.calls, self.workbench.ledger, told.tensors)
         self._write(check, outcome, message, time.perf_counter() - started, where, picture)
         if check.ends_its_exercise(outcome):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
-
-    def _picture(self, error: BaseException | None) -> Picture | None:
-        if not isinstance(error, Mismatch):
-            return None
-        return picture_of(error.difference, error.calls, self.workbench.ledger)
 
     def _write(
         self,
@@ -210,23 +214,26 @@ def _our_fault(fault: str) -> str:
     return _("The grader itself failed on this check: {fault}").format(fault=clean(fault))
 
 
-def conclude(check: Check, error: BaseException | None, printed: str) -> tuple[Outcome, str]:
-    """The outcome and the message of a check that ended in this way."""
+def outcome_of(check: Check, error: BaseException | None) -> Outcome:
+    """The outcome of a check that ended in this way."""
     if error is None:
-        return Outcome.PASSED, ""
+        return Outcome.PASSED
+    outcome = Outcome.ERROR
     if isinstance(error, StudentOutcome):
         outcome = error.failure.outcome
-        message = explain_failure(error.failure, error.calls, check.exercise.name)
-    elif isinstance(error, Mismatch):
-        outcome = Outcome.FAILED
-        message = explain_difference(error.difference, error.calls)
     elif isinstance(error, AssertionError):
-        outcome, message = Outcome.FAILED, clean(str(error)) or check.title
-    else:
-        return Outcome.ERROR, _our_fault(f"{type(error).__name__}: {error}")
-    if printed and outcome is not Outcome.NOT_ATTEMPTED:
-        template = _("Your code printed: {text}")
-        message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
-    if check.is_remark and outcome is Outcome.FAILED:
-        outcome = Outcome.REMARK
-    return outcome, message
+        outcome = Outcome.FAILED
+    return Outcome.REMARK if check.is_remark and outcome is Outcome.FAILED else outcome
+
+
+def explain(check: Check, error: BaseException | None) -> Explanation:
+    """What a student reads of a check that ended in this way."""
+    if error is None:
+        return Explanation("")
+    if isinstance(error, StudentOutcome):
+        return Explanation(explain_failure(error.failure, error.calls, check.exercise.name))
+    if isinstance(error, Mismatch):
+        return explain_difference(error.difference, error.calls)
+    if isinstance(error, AssertionError):
+        return Explanation(clean(str(error)) or check.title)
+    return Explanation(_our_fault(f"{type(error).__name__}: {error}"))

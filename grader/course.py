@@ -129,7 +129,7 @@ class Course:
         """The ledger of the tensors that the documents print."""
         return self.root / "tests" / "documents" / "printed_tensors.json"
 
-    @property
+    @cached_property
     def translations(self) -> Path:
         """The folder of the catalogues of the course's own texts."""
         return self.root / "translations"

@@ -200,15 +200,9 @@ def _cover(
 ) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
     """The fewest mistakes that explain failing checks one by one, and the checks left over."""
     explained = [
-        (
-            {
-                id_
-                for id_, trace in failing.items()
-                if _fails_alike(entry, id_, trace) and not _is_contradicted(entry, student)
-            },
-            entry,
-        )
+        ({id_ for id_, trace in failing.items() if _fails_alike(entry, id_, trace)}, entry)
         for entry in known
+        if not _is_contradicted(entry, student)
     ]
     rest = dict(failing)
     findings: list[Finding] = []

@@ -1,5 +1,6 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,20 +17,27 @@ SMALL = 49
 ENDS = (".", "?", "!", "。", "？", "！")
 
 
-def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> str:
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a value is not what was expected.
+
+    Args:
+        text: for a student, in lines.
+        tensors: the lines that show tensors: the first, and the one after the last.
+    """
+
+    text: str
+    tensors: tuple[int, int] = (0, 0)
+
+
+def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> Explanation:
     """What was called, what was expected, what came back, where they first differ."""
-    lines = [*call_lines(calls)]
-    lines.append(_sentence(difference))
+    before = [*call_lines(calls), _sentence(difference)]
+    tensors = []
     if isinstance(difference.expected, torch.Tensor):
-        lines += _side_by_side(difference)
-    lines += [clean(hint) for hint in difference.hints]
-    return "\n".join(lines)
-
-
-def lines_of_tensors(difference: Difference, calls: tuple[Call, ...]) -> tuple[int, int]:
-    """The lines of the explanation that show the tensors: the first, and the one after the last."""
-    first = len(call_lines(calls)) + 1
-    return first, first + len("\n".join(_side_by_side(difference)).splitlines())
+        tensors = "\n".join(_side_by_side(difference)).splitlines()
+    lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
+    return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
 
 
 def _sentence(difference: Difference) -> str:

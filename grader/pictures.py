@@ -9,7 +9,6 @@ import torch
 from grader.handle import Call
 from grader.judging import Difference, wrong_values
 from grader.ledger import TOKENS, Ledger
-from grader.messages import lines_of_tensors
 from grader.model import Axis, Number, Picture
 
 MOST_SHOWN = 12
@@ -22,13 +21,16 @@ DIGITS = 7
 """Of each number so many digits are kept: what a float32 has."""
 
 
-def picture_of(difference: Difference, calls: tuple[Call, ...], ledger: Ledger) -> Picture | None:
+def picture_of(
+    difference: Difference, calls: tuple[Call, ...], ledger: Ledger, lines: tuple[int, int]
+) -> Picture | None:
     """Expected and received around their first difference; None where there is nothing to draw.
 
     Args:
         difference: two tensors of one shape, of one axis at least, that differ in their values.
         calls: the requests before, which tell whether this is about the documents' text.
         ledger: the documents' printed tensors.
+        lines: those of the message that show the tensors, and that the picture can stand for.
     """
     expected, actual = difference.expected, difference.actual
     if not _is_drawable(expected, actual):
@@ -65,7 +67,7 @@ def picture_of(difference: Difference, calls: tuple[Call, ...], ledger: Ledger) 
         columns=columns,
         slice=tuple(zip(names[:-2], leading, strict=True)),
         source=difference.source,
-        lines=lines_of_tensors(difference, calls),
+        lines=lines,
     )
 
 

@@ -207,6 +207,9 @@ class _Reader:
         return chosen, ()
 
     def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
+        gaps = _gaps(assignment, source)
+        if not any(gaps):  # every stub has some
+            return False
         paths = self.course.paths(assignment)
         stub, other = paths.stub, paths.notebook
         if source.key.endswith(".ipynb"):
@@ -216,14 +219,13 @@ class _Reader:
         if (self.folder / source.key).resolve() == stub.resolve():
             # A student's own copy: what was released here is known only by the gaps it had, which
             # are those of the other form.
-            gaps = _gaps(assignment, source)
             released = _gaps(assignment, _read(self.course, other, other.name))
             return all(gaps) and sum(gaps) >= sum(released)
         original = _read(self.course, stub, stub.name)
         if _normal(original.cells) == _normal(source.cells):
             return True
         # A stub of another release differs in its words; it still has every sentinel.
-        return all(_gaps(assignment, source))
+        return all(gaps)
 
     def _add(self, path: Path) -> Source:
         key = path.relative_to(self.folder).as_posix()

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import signal
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Write the example class's golden results instead of comparing with them.",
     )
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C also in a run in the background: what is started there would be deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

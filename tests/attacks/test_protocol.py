@@ -88,7 +88,7 @@ def double(x):
     while True:
         time.sleep(60)
 """,
-        request_seconds=0.5,
+        request_seconds=1.0,
     )
     assert verdict == SILENCE
 
@@ -106,7 +106,7 @@ def double(x):
         send(b" ")
         time.sleep(0.01)
 """,
-        request_seconds=0.5,
+        request_seconds=1.0,
     )
     assert verdict == SILENCE
 
@@ -123,7 +123,7 @@ def test_silence_is_a_time_out(attack):
             while True:
                 time.sleep(60)
         """,
-        request_seconds=0.5,
+        request_seconds=1.0,
     )
     assert verdict == SILENCE
 

@@ -75,7 +75,7 @@ def test_what_can_be_interrupted_names_its_line(attack, body):
 @pytest.mark.parametrize("body", NOT_INTERRUPTED.values(), ids=NOT_INTERRUPTED.keys())
 def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
     """The deadline that counts is kept outside; the other exercises have a new process."""
-    assert attack(slow(body), request_seconds=0.5) == STILL_RUNNING
+    assert attack(slow(body), request_seconds=1.0) == STILL_RUNNING
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
 )
 def test_what_can_sometimes_be_interrupted_is_ended(attack, body):
     """Whether it can depends on the moment, and on the version of Python."""
-    score, lost, reason = attack(slow(body), request_seconds=0.5)
+    score, lost, reason = attack(slow(body), request_seconds=1.0)
     assert ((score, lost), reason in ("too long", "still running")) == (TOO_LONG[:2], True)
 
 
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_interrupted_is_loaded_once(attack):
     """Its process is ended, and no other exercise waits for it again."""
     verdict = attack(
         "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)",
-        load_seconds=0.5,
+        load_seconds=1.0,
     )
     assert verdict == (0, NOTHING_LOADED, "still running")
 

@@ -165,7 +165,7 @@ def test_a_difference_is_told_in_the_language_of_the_run(code: str, told: str) -
             what=judge.words("The {name} weight", name="first").replace("<<", "<"),
             axes=("token",),
         )
-    shown = explain_difference(raised.value.difference, ()).splitlines()[0]
+    shown = explain_difference(raised.value.difference, ()).text.splitlines()[0]
     assert shown.replace("<<", "<").replace(">>", ">") == told
 
 

@@ -16,7 +16,7 @@ def message(expected, actual, *, calls=(), **options):
     """The message of a judgement that did not hold."""
     with pytest.raises(Mismatch) as caught:
         Judge(list(calls))(actual, expected, **options)
-    return explain_difference(caught.value.difference, caught.value.calls)
+    return explain_difference(caught.value.difference, caught.value.calls).text
 
 
 DOT = Call("dot", (torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])), {})
@@ -87,7 +87,7 @@ def test_large_tensors_are_not_shown():
 def test_a_property_is_told_by_its_own_sentence():
     """A property that does not hold has the call and the check's sentence."""
     difference = Difference("", None, torch.ones(2), "It changed its argument in place")
-    assert explain_difference(difference, (DOT,)) == (
+    assert explain_difference(difference, (DOT,)).text == (
         "dot(tensor([1., 2.]), tensor([3., 4.]))\nIt changed its argument in place."
     )
 
@@ -96,7 +96,7 @@ def test_a_message_begins_with_a_capital_letter():
     """Where nothing names what was compared, the sentence is still one."""
     with pytest.raises(Mismatch) as caught:
         Judge().shape(torch.ones(3), (2,))
-    assert explain_difference(caught.value.difference, ()) == (
+    assert explain_difference(caught.value.difference, ()).text == (
         "Expected the shape (2,), received (3,)."
     )
 

@@ -33,7 +33,8 @@ def draw(ledger: Ledger) -> Draw:
         calls = [Call("attend", given, {})]
         with pytest.raises(Mismatch) as caught:
             Judge(calls)(actual, expected, **options)
-        return picture_of(caught.value.difference, caught.value.calls, ledger)
+        told = explain_difference(caught.value.difference, caught.value.calls)
+        return picture_of(caught.value.difference, caught.value.calls, ledger, told.tensors)
 
     return make
 
@@ -174,9 +175,10 @@ def test_a_picture_knows_the_lines_that_say_the_same(ledger: Ledger, size: int) 
     with pytest.raises(Mismatch) as caught:
         Judge(calls)(torch.eye(size) * 2, torch.eye(size))
     difference = caught.value.difference
-    picture = picture_of(difference, caught.value.calls, ledger)
+    told = explain_difference(difference, caught.value.calls)
+    picture = picture_of(difference, caught.value.calls, ledger, told.tensors)
     assert picture is not None
-    lines = explain_difference(difference, caught.value.calls).splitlines()
+    lines = told.text.splitlines()
     first, after = picture.lines
     assert lines[:first] + lines[after:] == [
         "attend(<tensor (9, 9)>)",
