@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.errors import CourseError, UsageError
-from grader.language import COURSE, LANGUAGES, _, current, said
+from grader.language import COURSE, LANGUAGES, _, current, paragraph, said
 from grader.manifest import Table, read_toml
 
 MANIFEST = "course.toml"
@@ -211,7 +211,7 @@ class Course:
         found |= {id_: (e,) for id_, e in self.exercises.items() if e.name == target}
         if not found:
             sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
-            raise UsageError(f"{sentence} {self._nearest(target)}")
+            raise UsageError(paragraph((sentence, self._nearest(target))))
         if len(found) > 1:
             ids = _(" and ").join(found)
             sentence = _("{target!r} names more than one: {ids}. Write one in full.")
@@ -252,7 +252,7 @@ def find_course(start: Path) -> Path:
         sentence = _("{variable} says {folder}, and there is no course.toml there.")
         looked = sentence.format(variable=COURSE_VARIABLE, folder=given)
     todo = _("Run the command inside the course's folder.")
-    raise UsageError(f"{looked} {todo}")
+    raise UsageError(paragraph((looked, todo)))
 
 
 def load_course(root: Path) -> Course:

@@ -23,6 +23,8 @@ KIT = "grader"
 COURSE = "course"
 OWN_CATALOGUES = Path(__file__).parent / "locale"
 STARTS = {"en": "en", "ja": "ja", "japanese": "ja", "zh": "zh_CN", "chinese": "zh_CN"}
+FULL_WIDTH_STOPS = ("。", "？", "！")
+"""A sentence that ends in one of these needs no space after it."""
 TRADITIONAL = ("tw", "hk", "mo", "hant", "traditional", "taiwan", "hong", "macao", "macau")
 
 _used: dict[str, str] = {}
@@ -107,6 +109,14 @@ def _(text: str) -> str:
 
 def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
     """Marks a sentence that is said later, through `_`."""
+    return text
+
+
+def paragraph(sentences: Iterable[str]) -> str:
+    """Sentences one after the other; none is set off by a space from a full-width stop."""
+    text = ""
+    for sentence in sentences:
+        text += f"{' ' if text and not text.endswith(FULL_WIDTH_STOPS) else ''}{sentence}"
     return text
 
 

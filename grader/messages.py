@@ -7,14 +7,14 @@ import torch
 
 from grader.handle import Call, Failure, Place
 from grader.judging import Difference
-from grader.language import _
+from grader.language import FULL_WIDTH_STOPS, _
 from grader.text import clean, place_words
 from grader.wire import Reference
 
 SMALL = 49
 """A tensor of up to so many values is shown in full."""
 
-ENDS = (".", "?", "!", "。", "？", "！")
+ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
 
 @dataclass(frozen=True, slots=True)

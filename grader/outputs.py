@@ -14,7 +14,7 @@ from typing import Any
 from grader.course import Course
 from grader.defects import is_defect
 from grader.errors import UsageError
-from grader.language import N_, _
+from grader.language import N_, _, paragraph
 from grader.model import ExerciseResult, Outcome, Result
 from grader.results import fields_of, for_student, from_json, points, to_json
 
@@ -223,7 +223,7 @@ def story(result: Result) -> str:
         return _("nothing was handed in")
     firsts = [headline(e) for a in result.assignments for e in a.exercises]
     if not firsts:
-        return " ".join(dict.fromkeys(note for a in result.assignments for note in a.notes[:1]))
+        return paragraph(dict.fromkeys(n for a in result.assignments for n in a.notes[:1]))
     counts = Counter(firsts)
     order = [word for word, _same in groupby(sorted(counts, key=firsts.index))]
     mistakes = dict.fromkeys(

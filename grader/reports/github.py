@@ -7,7 +7,7 @@ that it is neither Markdown nor a command to the runner.
 import re
 from collections.abc import Iterator
 
-from grader.language import _, ngettext
+from grader.language import _, ngettext, paragraph
 from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result, Where
 from grader.protected import Protection
 from grader.reports.base import (
@@ -122,7 +122,7 @@ def _row(assignment: AssignmentResult) -> str:
         notes.insert(0, _("known mistakes: {names}").format(names=names))
     score = f"{shown(points(assignment.score))} / {assignment.max_score}"
     share = _("{solved} of {count}").format(solved=solved, count=count)
-    return f"| {assignment.id} | {bar} {share} | {score} | {' '.join(notes)} |"
+    return f"| {assignment.id} | {bar} {share} | {score} | {paragraph(notes)} |"
 
 
 def _details(exercise: ExerciseResult) -> list[str]:

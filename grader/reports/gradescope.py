@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from grader.language import N_, _
+from grader.language import N_, _, paragraph
 from grader.model import AssignmentResult, ExerciseResult, Result
 from grader.reports.base import (
     Checked,
@@ -86,7 +86,7 @@ def _head(result: Result, preface: str) -> str:
 
 
 def _notes(assignment: AssignmentResult) -> str:
-    return f"{assignment.id}: {' '.join(assignment.notes)}"
+    return f"{assignment.id}: {paragraph(assignment.notes)}"
 
 
 def _test(number: str, exercise: ExerciseResult) -> dict[str, Any]:

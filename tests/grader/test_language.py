@@ -10,7 +10,7 @@ from grader.course import load_course
 from grader.errors import UsageError
 from grader.handle import Failure
 from grader.judging import Judge, Mismatch, describe
-from grader.language import _, known, ngettext, resolve, use
+from grader.language import _, known, ngettext, paragraph, resolve, use
 from grader.messages import explain_difference, explain_failure
 
 LOCALE = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
@@ -178,3 +178,18 @@ def test_a_failure_is_told_in_the_language_of_the_run() -> None:
     )
     failure = Failure("exception", type="ValueError", message="too long")
     assert explain_failure(failure, (), "Heads") == "次の例外が起きました：ValueError: too long"
+
+
+@pytest.mark.parametrize(
+    ("sentences", "together"),
+    [
+        ([], ""),
+        (["One."], "One."),
+        (["One.", "Two?", "Three."], "One. Two? Three."),
+        (["一。", "二？", "三！", "四。"], "一。二？三！四。"),
+        (["一。", "Two.", "三。"], "一。Two. 三。"),
+    ],
+)
+def test_sentences_are_set_off_as_their_language_does(sentences: list[str], together: str) -> None:
+    """A full-width stop brings its own space."""
+    assert paragraph(sentences) == together

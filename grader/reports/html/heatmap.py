@@ -6,7 +6,7 @@ from itertools import starmap
 from markupsafe import Markup, escape
 
 from grader.drawing import Cell, Grid, cut_words, first_difference, first_place, grids, labels
-from grader.language import _, ngettext
+from grader.language import _, ngettext, paragraph
 from grader.model import Picture
 from grader.text import columns as width_of
 
@@ -165,7 +165,7 @@ def _description(picture: Picture) -> str:
         "{count} of {total} values differs.", "{count} of {total} values differ.", sum(shown)
     ).format(count=sum(shown), total=len(shown))
     first = _("First difference at {place}.").format(place=first_difference(picture))
-    return f"{differ} {first}"
+    return paragraph((differ, first))
 
 
 def _css(cell: Cell) -> str:
