@@ -6,6 +6,7 @@ Every worker needs the same course at hand: where `GRADER_COURSE` says, else whe
 import contextlib
 import logging
 import os
+import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -69,7 +70,9 @@ def grade_on_cluster(
     """
     distributed = _distributed()
     with contextlib.ExitStack() as stack:
+        _silence(stack)
         client = _client(distributed, address, jobs, stack)
+        run = secrets.token_hex(8)  # the seed is a secret, and keys stand in logs
         waiting = deque(enumerate(students))
         futures: dict[Any, Student] = {}
         done = distributed.as_completed()
@@ -82,7 +85,7 @@ def grade_on_cluster(
                 except OSError as error:
                     yield student, f"{error.filename} cannot be read ({error.strerror})"
                     continue
-                key = f"grade-{order.seed}-{number}"
+                key = f"grade-{run}-{number}"
                 future = client.submit(_grade, order, handed, key=key, pure=False)
                 futures[future] = student
                 done.add(future)
@@ -109,6 +112,14 @@ def _distributed() -> Any:
             "`pip install 'attention-course[cluster]'`."
         ) from error
     return distributed
+
+
+def _silence(stack: contextlib.ExitStack) -> None:
+    """Keep dask's warnings of lost workers off the screen: we see to them, or tell of them."""
+    for name in ("distributed", "distributed.client"):
+        logger = logging.getLogger(name)
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.ERROR)
 
 
 def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:

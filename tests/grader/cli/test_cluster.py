@@ -199,6 +199,34 @@ def test_an_address_without_a_scheduler_is_refused(folder, students, tmp_path, m
     )
 
 
+def test_a_warning_of_dask_is_not_shown_and_an_error_is(monkeypatch):
+    """A lost worker's student is given to another one, which is nothing to warn of."""
+    import logging
+    from contextlib import nullcontext
+    from types import SimpleNamespace
+
+    from grader import cluster as clusters
+
+    heard = []
+    logger = logging.getLogger("distributed.client")
+    logger.addFilter(lambda record: heard.append(record.getMessage()))  # and no further
+
+    def tell():
+        logger.warning("rescheduling")
+        logger.error("lost")
+        return {}
+
+    client = SimpleNamespace(ncores=tell)
+    dask = SimpleNamespace(Client=lambda *_, **__: nullcontext(client), as_completed=list)
+    monkeypatch.setattr(clusters, "_distributed", lambda: dask)
+    try:
+        assert list(clusters.grade_on_cluster(None, [], "tcp://127.0.0.1:9", 1, str)) == []
+        logger.warning("after")
+    finally:
+        logger.filters.pop()
+    assert heard == ["lost", "after"]
+
+
 def test_a_cluster_on_this_machine_grades_as_one_process_does(folder, students, tmp_path):
     """`--scheduler local` makes one and ends it, without a word of its own."""
     for number in range(8, STUDENTS):
