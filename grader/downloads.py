@@ -76,10 +76,9 @@ def hands_of(course: Course, root: Path, stem: str) -> tuple[list[Hand], list[st
         stem: whose the files are when they are of one student.
     """
     paths = [PurePosixPath(path.relative_to(root).as_posix()) for path in _all_files(root)]
-    for read in PLATFORMS:
-        hands, strangers = read(root, paths)
-        if hands:
-            return hands, strangers
+    hands, strangers = _of_a_platform(root, paths)
+    if hands:
+        return hands, strangers
     flat = [path for path in paths if len(path.parts) == 1]
     folders = {path.parts[0] for path in paths} - {path.name for path in flat}
     if not folders and all(path.suffix.lower() == ".zip" for path in flat):
@@ -104,7 +103,13 @@ def _moodle(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Hand], lis
     return _grouped(root, {path: MOODLE.fullmatch(path.parts[0]) for path in paths})
 
 
-PLATFORMS = (_canvas, _moodle)
+def _of_a_platform(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Hand], list[str]]:
+    """The same by the platform whose names these are; nobody's where they are no platform's."""
+    for read in (_canvas, _moodle):
+        hands, strangers = read(root, paths)
+        if hands:
+            return hands, strangers
+    return [], []
 
 
 def _grouped(
@@ -139,11 +144,8 @@ def ungraded(root: Path, others: Sequence[Path], hands: Sequence[Hand]) -> list[
     paths = [
         PurePosixPath(p.relative_to(root).as_posix()) for p in others if p.is_relative_to(root)
     ]
-    for read in PLATFORMS:
-        found, _strangers = read(root, paths)
-        if found:
-            return [hand for hand in found if (hand.name, hand.number) not in have]
-    return []
+    found, _strangers = _of_a_platform(root, paths)
+    return [hand for hand in found if (hand.name, hand.number) not in have]
 
 
 # One student's files.

@@ -247,13 +247,11 @@ class SubmissionHandle:
 
     def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What went wrong in the cell that was to define a name; else the first that went wrong."""
-        header = frame.header
-        told = header.get("failures")
-        if not isinstance(told, list) or not told:
+        failures = _failures(frame)
+        if not failures:
             ours = isinstance(frame, OwnFrame)
-            told_of = header.get("failure")
+            told_of = frame.header.get("failure")
             return None if told_of is None else _failure(told_of, is_ours=ours)
-        failures = [_failure(entry) for entry in told]
         defines = re.compile(
             rf"^\s*(def|class)\s+{re.escape(name)}\b|^{re.escape(name)}\s*[:=]", re.M
         )
@@ -279,15 +277,11 @@ class SubmissionHandle:
 
     def slow_files(self) -> dict[str, Place | None]:
         """The files whose loading was stopped for taking too long, and the line that was running."""
-        found = {}
-        for key, (_generation, frame) in self.opened.items():
-            told = frame.header.get("failures")
-            failures = [_failure(entry) for entry in told] if isinstance(told, list) else []
-            for failure in failures:
-                if failure.kind == "timeout":
-                    found[key] = failure.place
-                    break
-        return found
+        slow = {
+            key: [failure for failure in _failures(frame) if failure.kind == "timeout"]
+            for key, (_generation, frame) in self.opened.items()
+        }
+        return {key: failures[0].place for key, failures in slow.items() if failures}
 
 
 @dataclass(slots=True)
@@ -559,6 +553,12 @@ def _is_texts(value: object) -> bool:
 
 def _is_lists(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, list) for item in value)
+
+
+def _failures(frame: Frame) -> list[Failure]:
+    """What went wrong while a file was loaded, as its process tells it, in order."""
+    told = frame.header.get("failures")
+    return [_failure(entry) for entry in told] if isinstance(told, list) else []
 
 
 def _failure(content: Any, *, is_ours: bool = False) -> Failure:

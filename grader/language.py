@@ -23,9 +23,9 @@ KIT = "grader"
 COURSE = "course"
 OWN_CATALOGUES = Path(__file__).parent / "locale"
 STARTS = {"en": "en", "ja": "ja", "japanese": "ja", "zh": "zh_CN", "chinese": "zh_CN"}
+TRADITIONAL = ("tw", "hk", "mo", "hant", "traditional", "taiwan", "hong", "macao", "macau")
 FULL_WIDTH_STOPS = ("。", "？", "！")
 """A sentence that ends in one of these needs no space after it."""
-TRADITIONAL = ("tw", "hk", "mo", "hant", "traditional", "taiwan", "hong", "macao", "macau")
 
 _used: dict[str, str] = {}
 
@@ -112,14 +112,6 @@ def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
     return text
 
 
-def paragraph(sentences: Iterable[str]) -> str:
-    """Sentences one after the other; none is set off by a space from a full-width stop."""
-    text = ""
-    for sentence in sentences:
-        text += f"{' ' if text and not text.endswith(FULL_WIDTH_STOPS) else ''}{sentence}"
-    return text
-
-
 def ngettext(one: str, many: str, number: int) -> str:
     """The same as `_` for sentences that depend on a number."""
     return catalogue(OWN_CATALOGUES, KIT, current()).ngettext(one, many, number)
@@ -128,3 +120,11 @@ def ngettext(one: str, many: str, number: int) -> str:
 def listed(things: Iterable[str]) -> str:
     """Things side by side, set apart as the language does it."""
     return _(", ").join(things)
+
+
+def paragraph(sentences: Iterable[str]) -> str:
+    """Sentences one after the other; none is set off by a space from a full-width stop."""
+    text = ""
+    for sentence in sentences:
+        text += f"{' ' if text and not text.endswith(FULL_WIDTH_STOPS) else ''}{sentence}"
+    return text

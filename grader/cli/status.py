@@ -183,7 +183,7 @@ def newcomer() -> str:
     if len(lines) == 3 and not now.score(chosen):
         return "\n".join(lines)
     head = _("{score} of {max_score} points.").format(
-        score=_points(now, chosen), max_score=sum(e.points for e in chosen)
+        score=_points(now, chosen), max_score=course.max_score
     )
     more = _("`grader watch` checks each save; `grader status` shows all, `grader -h` more.")
     return "\n".join([head, *lines[:2], *filled(more, COLUMNS)])
