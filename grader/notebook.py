@@ -11,18 +11,18 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from grader import language
 from grader.cli.render import plain_console, print_check, worth_telling
-from grader.course import Assignment, Course, find_course, load_course
-from grader.drawing import first_difference
-from grader.errors import GraderError, UsageError
-from grader.grading import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
-from grader.language import _
-from grader.model import Picture, Result
-from grader.results import points
+from grader.core import language
+from grader.core.errors import GraderError, UsageError
+from grader.core.language import _
+from grader.core.records import Picture, Result
+from grader.course.course import Assignment, Course, find_course, load_course
+from grader.feedback.picture_layout import first_difference
+from grader.grading.results import points
+from grader.grading.submission_grader import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
+from grader.sandbox.loader import Sources
 from grader.sessions.in_process import InProcessSession
-from grader.sources import Sources
-from grader.submission import Reading, Source, Submission, read_submission
+from grader.submissions.submission import Reading, Source, Submission, read_submission
 
 KEY = "this notebook"
 

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader import language
+from grader.core import language
 
 ROOT = Path(__file__).parents[1]
 TAKE_MINUTES = {

@@ -1,1 +1,4 @@
-"""What authors use: stubs and notebooks from solutions, and the proof that a course holds."""
+"""What authors use: the proof that a course keeps its promises, and the upkeep of translations.
+
+It stands on `release`; `cli` may import it.
+"""

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
-from grader.authoring.catalogues import TRANSLATIONS, catalogue_files
-from grader.authoring.generate import generate, stale
-from grader.authoring.source import BEGIN, END, REGION
-from grader.catalogue import LiveCatalogue, traces
-from grader.checks import Check, CheckRun
-from grader.course import Assignment, Course, Exercise
-from grader.diagnosis import (
+from grader.authoring.translations import TRANSLATIONS, catalogue_files
+from grader.checks.run import Check, CheckRun
+from grader.core.errors import CourseError, GraderError
+from grader.core.records import CheckResult, Outcome, Visibility
+from grader.course.course import Assignment, Course, Exercise
+from grader.course.hints import read_hints
+from grader.course.printed_tensors import Printed
+from grader.feedback.diagnosis import (
     ATOL,
     BROKEN,
     INFINITE,
@@ -23,16 +24,15 @@ from grader.diagnosis import (
     fingerprint,
     value_separation,
 )
-from grader.errors import CourseError, GraderError
-from grader.grading import Bench, Scope, grading_bench
-from grader.handle import StudentOutcome, SubmissionHandle
-from grader.hints import read_hints
-from grader.ledger import Printed
-from grader.model import CheckResult, Outcome, Visibility
+from grader.grading.known_mistakes import LiveCatalogue, traces
+from grader.grading.scoring import exercise_score
+from grader.grading.submission_grader import Bench, Scope, grading_bench
+from grader.release.solution_cells import BEGIN, END, REGION
+from grader.release.stubs import generate, stale
 from grader.release.students import Released, student_files
-from grader.scoring import exercise_score
 from grader.sessions.in_process import InProcessSession
-from grader.submission import Submission, read_submission
+from grader.submissions.submission import Submission, read_submission
+from grader.testing.student import StudentOutcome, SubmissionHandle
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be taken for each other, or for the right answer."""

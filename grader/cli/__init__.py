@@ -17,8 +17,8 @@ from grader.cli.hint import hint
 from grader.cli.status import newcomer, status
 from grader.cli.streams import echo, fit_streams
 from grader.cli.watch import watch
-from grader.errors import CourseError, GraderError, UsageError
-from grader.language import _, ngettext
+from grader.core.errors import CourseError, GraderError, UsageError
+from grader.core.language import _, ngettext
 
 USAGE_OR_COURSE_ERROR = 2
 GRADERS_FAULT = 3

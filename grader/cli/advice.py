@@ -1,9 +1,9 @@
 """Advice in words: for `grader hint`, and for the key that asks for it in `grader watch`."""
 
-from grader.advice import Advice, Hint
-from grader.course import Exercise
-from grader.language import N_, _
-from grader.text import filled
+from grader.core.language import N_, _
+from grader.core.text import filled
+from grader.course.course import Exercise
+from grader.progress.next_hint import Advice, Hint
 
 NOT_REMEMBERED = N_("(Which hint comes next could not be remembered.)")
 COLUMNS = 78

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.errors import UsageError
+from grader.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.course import Course
+    from grader.course.course import Course
 
 
 @click.command()
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
 def generate(only_check: bool) -> None:
     """Write stubs and notebooks anew from the solutions."""
-    from grader.authoring.generate import generate as generate_files
-    from grader.authoring.generate import stale
-    from grader.course import find_course, load_course
+    from grader.course.course import find_course, load_course
+    from grader.release.stubs import generate as generate_files
+    from grader.release.stubs import stale
 
     course = load_course(find_course(Path.cwd()))
     _require_solutions(course)
@@ -36,8 +36,8 @@ def generate(only_check: bool) -> None:
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
 def catalogues(only_check: bool) -> None:
     """Bring the catalogues of translations up to date, and compile them."""
-    from grader.authoring.catalogues import catalogue_files, untranslated
-    from grader.course import find_course, load_course
+    from grader.authoring.translations import catalogue_files, untranslated
+    from grader.course.course import find_course, load_course
 
     course = load_course(find_course(Path.cwd()))
     _require_solutions(course)
@@ -78,8 +78,8 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
 
     Exits with 0, or with 2 when the course is not ready or DEST is not empty.
     """
-    from grader.course import find_course, load_course
-    from grader.language import resolve
+    from grader.core.language import resolve
+    from grader.course.course import find_course, load_course
     from grader.release.github import list_fingerprint, release_to_github
     from grader.release.gradescope import release_to_gradescope
     from grader.release.nbgrader import release_to_nbgrader
@@ -114,7 +114,7 @@ def validate() -> None:
     """
     from grader.authoring.validate import validate as validate_course
     from grader.cli.render import console, validation_table
-    from grader.course import find_course, load_course
+    from grader.course.course import find_course, load_course
 
     course = load_course(find_course(Path.cwd()))
     _require_solutions(course)

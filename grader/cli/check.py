@@ -14,17 +14,17 @@ import click
 
 from grader.cli.edge import Done, lang_option, open_course
 from grader.cli.streams import echo
-from grader.errors import UsageError
-from grader.language import _
+from grader.core.errors import UsageError
+from grader.core.language import _
 from grader.reports.registry import CHECK_REPORTS
 
 if TYPE_CHECKING:
-    from grader.course import Course
-    from grader.model import Result
-    from grader.protected import Protection
+    from grader.core.records import Result
+    from grader.course.course import Course
     from grader.reports.base import Checked
     from grader.sessions.base import Session
-    from grader.submission import Submission
+    from grader.submissions.protected_files import Protection
+    from grader.submissions.submission import Submission
 
 
 @click.command()
@@ -61,7 +61,7 @@ def check(
     Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
     as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
     """
-    from grader.submission import read_submission
+    from grader.submissions.submission import read_submission
 
     course = open_course(lang)
     exercises = course.select(targets)
@@ -73,9 +73,9 @@ def check(
         # First of all, while nothing of the course is loaded.
         session = _session(course, read, debug=debug)
         from grader.cli.render import console, print_check, print_protection
-        from grader.grading import VISIBLE_CHECKS, Scope, checking_bench, grade
-        from grader.protected import protection
-        from grader.results import to_json
+        from grader.grading.results import to_json
+        from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, checking_bench, grade
+        from grader.submissions.protected_files import protection
 
     scope = Scope(exercises, VISIBLE_CHECKS)
     bench = checking_bench(course, apart=debug, exercises=exercises)
@@ -93,7 +93,7 @@ def check(
             print_check(result, console())
             print_protection(protected, console())
     if submission is None:  # the copy's own work, which `grader status` tells of
-        from grader.standing import remember
+        from grader.progress.progress import remember
 
         remember(course, read, result)
     raise Done(_exit_code(result, protected))
@@ -168,7 +168,7 @@ def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Ses
 
 
 def _exit_code(result: "Result", protected: "Protection | None") -> int:
-    from grader.model import Outcome
+    from grader.core.records import Outcome
 
     if result.undecided:
         return 3

@@ -18,7 +18,7 @@ def doctor() -> None:
     from rich.table import Table
 
     from grader.cli.render import console
-    from grader.sessions.sealed import examine
+    from grader.grading.seal_probe import examine
 
     screen = console()
     versions = Table(header_style="bold")

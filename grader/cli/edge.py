@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader import language
+from grader.core import language
 
 if TYPE_CHECKING:
-    from grader.course import Course
+    from grader.course.course import Course
 
 
 class Done(SystemExit):
@@ -43,7 +43,7 @@ def open_course(lang: str | None) -> "Course":
         UsageError: when there is no course, or no such language.
         CourseError: when its manifest is wrong.
     """
-    from grader.course import find_course, load_course
+    from grader.course.course import find_course, load_course
 
     language.use(language.resolve(lang))
     course = load_course(find_course(Path.cwd()))

@@ -16,10 +16,10 @@ from grader.reports.registry import GRADE_REPORTS
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.arrivals import Arrived
-    from grader.class_run import Grade
-    from grader.course import Course
-    from grader.outputs import Row
+    from grader.course.course import Course
+    from grader.grading.class_files import Row
+    from grader.grading.class_run import Grade
+    from grader.submissions.intake import Arrived
 
 MOST_ROWS = 100
 """A class of more students is not shown as a table."""
@@ -106,13 +106,13 @@ def grade(
     """
     from rich.markup import escape
 
-    from grader.arrivals import arrive
-    from grader.class_run import ClassRun
     from grader.cli.gradebook import fill, prepare
     from grader.cli.progress import progress
     from grader.cli.render import console
-    from grader.errors import UsageError
-    from grader.outputs import read_results
+    from grader.core.errors import UsageError
+    from grader.grading.class_files import read_results
+    from grader.grading.class_run import ClassRun
+    from grader.submissions.intake import arrive
 
     course = open_course(lang)
     screen = console(quiet=quiet)
@@ -149,9 +149,9 @@ def grade(
 
 def _how(jobs: int | None, scheduler: str | None) -> "Grade":
     """Where students are graded: on a cluster, in worker processes, or in this process."""
-    from grader.class_run import grade_here, sent
-    from grader.cluster import grade_on_cluster
-    from grader.pool import grade_locally
+    from grader.grading.class_run import grade_here, sent
+    from grader.grading.dask_cluster import grade_on_cluster
+    from grader.grading.process_pool import grade_locally
 
     wanted = jobs or cores()
     if scheduler is not None:
@@ -198,7 +198,7 @@ def _report(
     """Write the reports asked for into `reports/`."""
     if not names:
         return
-    from grader.outputs import read_results
+    from grader.grading.class_files import read_results
     from grader.reports.base import GradedClass
     from grader.reports.registry import graded
     from grader.reports.writing import write_reports

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli.render import console
-from grader.errors import UsageError
+from grader.core.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.classroom import Student
-    from grader.course import Course
-    from grader.model import Result
+    from grader.core.records import Result
+    from grader.course.course import Course
+    from grader.submissions.student_folders import Student
 
 FOLDER = "nbgrader"
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from grader.course import Course
-    from grader.model import Result
+    from grader.core.records import Result
+    from grader.course.course import Course
     from grader.sessions.launchers import Launcher
 
 MAX_FILES = 2_000
@@ -32,10 +32,10 @@ def gradescope(root: Path) -> None:
     Exits with 0; or with 3, and without that file, when the grader itself failed: Gradescope then
     gives no score.
     """
-    from grader.course import find_course, load_course
+    from grader.course.course import find_course, load_course
+    from grader.grading.results import for_student
     from grader.reports.gradescope import gradescope as rendered
     from grader.reports.gradescope import nothing_to_read
-    from grader.results import for_student
 
     course = load_course(find_course(Path.cwd()))
     launcher, preface = _launcher()
@@ -58,8 +58,8 @@ def gradescope(root: Path) -> None:
 
 def _launcher() -> "tuple[Launcher, str]":
     """Sealed where the kernel allows it; else a child process, and the words to say so."""
+    from grader.grading.seal_probe import CannotSealError, sealed_launcher
     from grader.sessions.launchers import default_launcher
-    from grader.sessions.sealed import CannotSealError, sealed_launcher
 
     try:
         return sealed_launcher(), ""
@@ -71,11 +71,11 @@ def _launcher() -> "tuple[Launcher, str]":
 def _graded(course: "Course", folder: Path, launcher: "Launcher") -> "Result":
     import tempfile
 
-    from grader.classroom import Student
-    from grader.downloads import Hand, lay_out
-    from grader.journal import new_seed
-    from grader.orders import WorkOrder
-    from grader.station import Station
+    from grader.grading.journal import new_seed
+    from grader.grading.orders import WorkOrder
+    from grader.grading.worker import Station
+    from grader.submissions.platform_zips import Hand, lay_out
+    from grader.submissions.student_folders import Student
 
     files = ((path, PurePosixPath(path.relative_to(folder).as_posix())) for path in _files(folder))
     hand = Hand("submission", files=tuple(files))
@@ -93,7 +93,7 @@ def _graded(course: "Course", folder: Path, launcher: "Launcher") -> "Result":
 
 def _files(folder: Path) -> list[Path]:
     """What was handed in that can be graded, never through a link."""
-    from grader.archives import WANTED
+    from grader.submissions.safe_zip import WANTED
 
     found = []
     for place, folders, names in os.walk(folder):

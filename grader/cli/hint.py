@@ -6,11 +6,11 @@ import click
 
 from grader.cli.edge import lang_option, open_course
 from grader.cli.streams import echo
-from grader.errors import UsageError
-from grader.language import _
+from grader.core.errors import UsageError
+from grader.core.language import _
 
 if TYPE_CHECKING:
-    from grader.course import Course, Exercise
+    from grader.course.course import Course, Exercise
 
 
 @click.command()
@@ -25,9 +25,16 @@ def hint(exercise: str, again: bool, everything: bool, restart: bool, lang: str 
     Where the last check named a mistake, its question comes first. Then hints climb: a question,
     then where to look; the last points at the equation.
     """
-    from grader.advice import all_hints, forget, hints_of, last_hint, next_advice, take_down
     from grader.cli.advice import NOT_REMEMBERED, advice_text, after_advice
-    from grader.memory import Memory
+    from grader.progress.next_hint import (
+        all_hints,
+        forget,
+        hints_of,
+        last_hint,
+        next_advice,
+        take_down,
+    )
+    from grader.progress.store import Memory
 
     course = open_course(lang)
     chosen = _only(course, exercise)

@@ -7,18 +7,18 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.advice import Hint, Question, hints_of, next_advice, take_down
 from grader.cli.advice import NOT_REMEMBERED, advice_text
 from grader.cli.render import broken, print_assignment
-from grader.course import Course, Exercise
-from grader.desk import Desk, Verdict
-from grader.errors import GraderError, UsageError
-from grader.language import N_, _, ngettext
-from grader.memory import Memory
-from grader.model import ExerciseResult, Outcome, Result
-from grader.outputs import headline
-from grader.results import points
-from grader.standing import Standing, is_solved, remember, standing
+from grader.core.errors import GraderError, UsageError
+from grader.core.language import N_, _, ngettext
+from grader.core.records import ExerciseResult, Outcome, Result
+from grader.course.course import Course, Exercise
+from grader.grading.class_files import headline
+from grader.grading.results import points
+from grader.progress.live_checks import Desk, Verdict
+from grader.progress.next_hint import Hint, Question, hints_of, next_advice, take_down
+from grader.progress.progress import Standing, is_solved, remember, standing
+from grader.progress.store import Memory
 
 KEYS = N_("h hint   n next exercise   a show all   q quit")
 NOTHING_THERE = N_("There is no .py and no .ipynb in assignments/ now. Save one to go on.")

@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from grader.drawing import STEPS, Cell, Grid, cut_words, first_place, grids, labels
-from grader.language import _
-from grader.model import Picture
+from grader.core.language import _
+from grader.core.records import Picture
+from grader.feedback.picture_layout import STEPS, Cell, Grid, cut_words, first_place, grids, labels
 
 COLUMNS = 80
 """No picture is wider, however wide the terminal."""

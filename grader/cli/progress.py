@@ -15,8 +15,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grader.class_run import Watcher
-from grader.outputs import Row
+from grader.grading.class_files import Row
+from grader.grading.class_run import Watcher
 
 SECONDS_BETWEEN_LINES = 10.0
 

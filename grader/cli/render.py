@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli.pictures import draw
-from grader.language import _
-from grader.model import (
+from grader.core.language import _
+from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -22,10 +22,10 @@ from grader.model import (
     Outcome,
     Result,
 )
-from grader.outputs import WORDS, Row
-from grader.protected import Protection
-from grader.results import points
-from grader.text import columns, filled
+from grader.core.text import columns, filled
+from grader.grading.class_files import WORDS, Row
+from grader.grading.results import points
+from grader.submissions.protected_files import Protection
 
 if TYPE_CHECKING:
     from grader.authoring.validate import Report

@@ -8,12 +8,12 @@ from rich.markup import escape
 from rich.text import Text
 
 from grader.cli.edge import lang_option, open_course
-from grader.errors import UsageError
-from grader.language import N_, _
+from grader.core.errors import UsageError
+from grader.core.language import N_, _
 
 if TYPE_CHECKING:
-    from grader.course import Assignment, Course, Exercise
-    from grader.standing import Standing
+    from grader.course.course import Assignment, Course, Exercise
+    from grader.progress.progress import Standing
 
 BAR = 12
 """Columns of a bar."""
@@ -33,8 +33,8 @@ def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | 
     changed since it was last checked is checked again. The points are those of the visible checks.
     """
     from grader.cli.render import console
-    from grader.memory import Memory
-    from grader.standing import standing
+    from grader.progress.progress import standing
+    from grader.progress.store import Memory
 
     course = open_course(lang)
     chosen = list(course.select(targets).values())
@@ -44,7 +44,7 @@ def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | 
         raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=folder))
     stale = chosen if again else now.unknown(chosen)
     if stale:
-        from grader.desk import checked
+        from grader.progress.live_checks import checked
 
         now = checked(now, stale)
     print_status(now, chosen, console(), everything=everything or bool(targets))
@@ -100,7 +100,7 @@ def _print_exercise(now: "Standing", exercise: "Exercise", out: Console) -> None
 
 
 def _word(now: "Standing", exercise: "Exercise") -> str:
-    from grader.outputs import headline
+    from grader.grading.class_files import headline
 
     result = now.results.get(exercise.id)
     return _(N_("undecided: the grader failed") if result is None else headline(result))
@@ -111,7 +111,7 @@ def _is_under_way(now: "Standing", exercises: "list[Exercise]") -> bool:
 
 
 def _points(now: "Standing", exercises: "list[Exercise]") -> str:
-    from grader.results import points
+    from grader.grading.results import points
 
     if all(exercise.id not in now.results for exercise in exercises):
         return "?"
@@ -162,9 +162,9 @@ def _short(course: "Course", exercise: "Exercise") -> str:
 
 def newcomer() -> str:
     """What `grader` alone says inside a course, in a few lines; "" outside of one."""
-    from grader.memory import Memory
-    from grader.standing import standing
-    from grader.text import filled
+    from grader.core.text import filled
+    from grader.progress.progress import standing
+    from grader.progress.store import Memory
 
     try:
         course = open_course(None)

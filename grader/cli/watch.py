@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.edge import lang_option, open_course
-from grader.errors import UsageError
-from grader.language import _
+from grader.core.errors import UsageError
+from grader.core.language import _
 
 if TYPE_CHECKING:
     from grader.cli.loop import Loop
@@ -35,7 +35,7 @@ def watch(targets: tuple[str, ...], lang: str | None) -> None:
     """
     from grader.cli.keys import has_keys
     from grader.cli.render import console
-    from grader.standing import work_folder
+    from grader.progress.progress import work_folder
 
     course = open_course(lang)
     chosen = tuple(course.select(targets).values())
@@ -46,7 +46,7 @@ def watch(targets: tuple[str, ...], lang: str | None) -> None:
     screen.print(_("Starting …"), style="dim")
 
     from grader.cli.loop import Loop
-    from grader.desk import Desk, fast_launcher
+    from grader.progress.live_checks import Desk, fast_launcher
 
     launcher = fast_launcher(course.limits)
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
@@ -82,7 +82,7 @@ def run(loop: "Loop", events: "queue.SimpleQueue[Event]") -> None:
 @contextmanager
 def _watching(folder: Path, events: "queue.SimpleQueue[Event]") -> Iterator[None]:
     """Tell each save while the block runs."""
-    from grader.watching import saves
+    from grader.progress.file_watch import saves
 
     stop = threading.Event()
 

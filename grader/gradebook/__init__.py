@@ -1,1 +1,4 @@
-"""nbgrader's gradebook, filled from results; the only part of the kit that imports nbgrader."""
+"""nbgrader's gradebook, filled from results; the only package that imports nbgrader.
+
+It stands on `release`; `cli` may import it.
+"""

@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.authoring.generate import notebook_text
-from grader.authoring.source import SolutionSource, SourceCell
-from grader.notebooks import Cell
-from grader.sources import without_magics
-from grader.submission import Source, Submission
+from grader.release.solution_cells import SolutionSource, SourceCell
+from grader.release.stubs import notebook_text
+from grader.sandbox.loader import without_magics
+from grader.submissions.notebooks import Cell
+from grader.submissions.submission import Source, Submission
 
 
 @dataclass(frozen=True, slots=True)

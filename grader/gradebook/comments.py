@@ -3,8 +3,8 @@
 import textwrap
 from collections.abc import Sequence
 
-from grader.model import CheckResult, ExerciseResult, Finding, Outcome
-from grader.results import points
+from grader.core.records import CheckResult, ExerciseResult, Finding, Outcome
+from grader.grading.results import points
 
 SILENT = (Outcome.PASSED, Outcome.BLOCKED)
 MAX_CHARACTERS = 20_000

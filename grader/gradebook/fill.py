@@ -7,19 +7,19 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from grader.authoring.source import SolutionSource, read_source
-from grader.classroom import Student
-from grader.course import Course
-from grader.errors import GraderError
+from grader.core.errors import GraderError
+from grader.core.records import Result
+from grader.course.course import Course
 from grader.gradebook.answers import answered_notebook
 from grader.gradebook.scores import write_student
 from grader.gradebook.store import database_url, open_gradebook, reason, without_password
 from grader.gradebook.structure import write_structure
-from grader.model import Result
-from grader.outputs import write_text
+from grader.grading.class_files import write_text
+from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
-from grader.results import is_handed_in
-from grader.submission import Submission, read_submission
+from grader.release.solution_cells import SolutionSource, read_source
+from grader.submissions.student_folders import Student
+from grader.submissions.submission import Submission, read_submission
 
 AUTOGRADED = "autograded"
 

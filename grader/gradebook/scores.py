@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from nbgrader.api import Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 
-from grader.authoring.generate import grade_id
-from grader.course import Assignment, Course
+from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.course.course import Assignment, Course
 from grader.gradebook.comments import comment
 from grader.gradebook.store import transaction
-from grader.model import AssignmentResult, ExerciseResult, Result
-from grader.results import for_student, is_handed_in
-from grader.scoring import days_late, late_factor, rounded
+from grader.grading.results import for_student, is_handed_in
+from grader.grading.scoring import days_late, late_factor, rounded
+from grader.release.stubs import grade_id
 
 
 def write_student(

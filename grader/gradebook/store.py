@@ -13,7 +13,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from tornado.log import app_log
 
-from grader.errors import UsageError
+from grader.core.errors import UsageError
 
 VERSION_TABLE = "alembic_version"
 

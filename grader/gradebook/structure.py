@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from nbgrader.api import Comment, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
 from nbgrader.api import Grade as GradeRow
 
-from grader.authoring.generate import NOTEBOOK_METADATA, grade_id
-from grader.course import Assignment, Course
+from grader.course.course import Assignment, Course
 from grader.gradebook.store import transaction
+from grader.release.stubs import NOTEBOOK_METADATA, grade_id
 
 TEST = "test_"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from grader.authoring.source import SourceCell, cleared
-from grader.course import Assignment
+from grader.course.course import Assignment
+from grader.release.solution_cells import SourceCell, cleared
 
 
 class ClearOurSolutions(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader is not typed in full

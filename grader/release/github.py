@@ -7,9 +7,9 @@ time limit; it needs no secret.
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.course import Course
-from grader.protected import PROTECTED, fingerprint, protected_list
+from grader.course.course import Course
 from grader.release.students import Released, student_files, template, write_release
+from grader.submissions.protected_files import PROTECTED, fingerprint, protected_list
 
 WORKFLOW = ".github/workflows/check.yml"
 ATTRIBUTES = "* text=auto eol=lf\n*.bin binary\n"

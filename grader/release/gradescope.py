@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.course import Course
+from grader.course.course import Course
 from grader.release.students import Released, copied_files, package_files, template, write_release
 
 ZIP = "autograder.zip"

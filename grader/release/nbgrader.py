@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.authoring.generate import notebook_text, translated
-from grader.authoring.record import record
-from grader.authoring.source import read_source
-from grader.course import MANIFEST, Assignment, Course
-from grader.language import SOURCE as ENGLISH
-from grader.recording import write_recording
+from grader.checks.recordings import write_recording
+from grader.core.language import SOURCE as ENGLISH
+from grader.course.course import MANIFEST, Assignment, Course
+from grader.release.recorder import record
+from grader.release.solution_cells import read_source
+from grader.release.stubs import notebook_text, translated
 from grader.release.students import Released, translations, write_release
 
 CONFIG = "nbgrader_config.py"

@@ -10,14 +10,14 @@ from importlib.resources import files
 from pathlib import Path
 
 import grader
-from grader.authoring.catalogues import released_catalogue
-from grader.authoring.generate import generate, stale
-from grader.authoring.prose import translated_markdown
-from grader.authoring.record import record
-from grader.course import MANIFEST, Course
-from grader.errors import CourseError, UsageError
-from grader.language import KIT, LANGUAGES, OWN_CATALOGUES, SOURCE, said
-from grader.recording import write_recording
+from grader.checks.recordings import write_recording
+from grader.core.errors import CourseError, UsageError
+from grader.core.language import KIT, LANGUAGES, OWN_CATALOGUES, SOURCE, said
+from grader.course.course import MANIFEST, Course
+from grader.release.catalogs import released_catalogue
+from grader.release.prose import translated_markdown
+from grader.release.recorder import record
+from grader.release.stubs import generate, stale
 
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")

@@ -1,1 +1,4 @@
-"""Renderings of one result record: for people, for platforms, for gradebooks."""
+"""Renderings of results: for people, for platforms, for gradebooks' imports. Pure but for writing.
+
+It stands on `grading`; `cli` may import it.
+"""

@@ -6,13 +6,13 @@ from datetime import datetime
 from fractions import Fraction
 from math import floor
 
-from grader.classlists import Enrolled
-from grader.course import Course
-from grader.language import N_, _
-from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
-from grader.outputs import headline
-from grader.protected import Protection
-from grader.results import points
+from grader.core.language import N_, _
+from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.course.course import Course
+from grader.grading.class_files import headline
+from grader.grading.results import points
+from grader.submissions.protected_files import Protection
+from grader.submissions.roster import Enrolled
 
 WORDS = {
     Outcome.PASSED: N_("passed"),

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from grader.course import Course
-from grader.model import AssignmentResult, ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.course.course import Course
+from grader.grading.results import for_student
 from grader.reports.base import (
     Checked,
     CheckedWork,
@@ -18,7 +19,6 @@ from grader.reports.base import (
     whole_exercises,
     whole_score,
 )
-from grader.results import for_student
 
 FILE = "result.json"
 SCHEMA = "classroom50/result/v1"

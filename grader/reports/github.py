@@ -7,9 +7,17 @@ that it is neither Markdown nor a command to the runner.
 import re
 from collections.abc import Iterator
 
-from grader.language import _, ngettext, paragraph
-from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result, Where
-from grader.protected import Protection
+from grader.core.language import _, ngettext, paragraph
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Result,
+    Where,
+)
+from grader.core.text import place_words
+from grader.grading.results import for_student, points
 from grader.reports.base import (
     WORDS,
     Checked,
@@ -25,8 +33,7 @@ from grader.reports.base import (
     standing,
     telling,
 )
-from grader.results import for_student, points
-from grader.text import place_words
+from grader.submissions.protected_files import Protection
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 MAX_ANNOTATIONS = 10

@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from grader.language import _
-from grader.model import ExerciseResult, Result
+from grader.core.language import _
+from grader.core.records import ExerciseResult, Result
+from grader.grading.results import for_student
 from grader.reports.base import (
     UNDECIDED,
     Checked,
@@ -22,7 +23,6 @@ from grader.reports.base import (
     whole_exercises,
     whole_score,
 )
-from grader.results import for_student
 
 OUTPUT = "GITHUB_OUTPUT"
 MAX_FEEDBACK = 1_200

@@ -6,12 +6,12 @@ score. A blank changes no grade; a zero would.
 
 from collections.abc import Iterator
 
-from grader.classlists import Enrolled
-from grader.course import Assignment
-from grader.model import AssignmentResult, Result
-from grader.outputs import safe, table
+from grader.core.records import AssignmentResult, Result
+from grader.course.course import Assignment
+from grader.grading.class_files import safe, table
+from grader.grading.results import is_handed_in, points
 from grader.reports.base import File, GradedClass
-from grader.results import is_handed_in, points
+from grader.submissions.roster import Enrolled
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Username", "Full name", "Email address")

@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from grader.language import N_, _, paragraph
-from grader.model import AssignmentResult, ExerciseResult, Result
+from grader.core.language import N_, _, paragraph
+from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.grading.results import for_student, points
 from grader.reports.base import (
     Checked,
     CheckedWork,
@@ -20,7 +21,6 @@ from grader.reports.base import (
     standing,
     story,
 )
-from grader.results import for_student, points
 
 FILE = "results.json"
 NOTHING_TO_READ = N_(

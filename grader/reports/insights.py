@@ -6,9 +6,9 @@ from enum import StrEnum
 from fractions import Fraction
 from statistics import StatisticsError, correlation
 
-from grader.course import Course
-from grader.model import ExerciseResult, Mistake, Result
-from grader.reports.standing import Standing, standing
+from grader.core.records import ExerciseResult, Mistake, Result
+from grader.course.course import Course
+from grader.reports.exercise_status import Standing, standing
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is one of the teaching."""

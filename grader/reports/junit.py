@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as Xml
 
-from grader.language import _
-from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.core.language import _
+from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.core.text import place_words
+from grader.grading.results import for_student, points
 from grader.reports.base import (
     WORDS,
     Checked,
@@ -15,8 +17,6 @@ from grader.reports.base import (
     mistakes,
     shown,
 )
-from grader.results import for_student, points
-from grader.text import place_words
 
 FILE = "junit.xml"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from grader import outputs
-from grader.course import Course
-from grader.model import Result
+from grader.core.records import Result
+from grader.course.course import Course
+from grader.grading import class_files
 from grader.reports.base import Checked, CheckedWork, File
 
 FILE = "scores.csv"
@@ -17,4 +17,4 @@ def check(run: CheckedWork) -> Checked:
 
 def scores_csv(course: Course, results: Iterable[Result]) -> str:
     """One row per student: blank for no submission, `undecided` where the grader failed."""
-    return outputs.scores_csv(course, [outputs.row_of(result, "") for result in results])
+    return class_files.scores_csv(course, [class_files.row_of(result, "") for result in results])

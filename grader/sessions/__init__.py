@@ -1,1 +1,4 @@
-"""Ways to run a servant: in this process, in a child process, or not at all (a recording)."""
+"""The trusted end of the line to a servant: in this process, a child process, or recorded.
+
+It stands on `submissions` and `sandbox`; `testing` and all packages above may import it.
+"""

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from grader.wire import Frame
+from grader.sandbox.wire import Frame
 
 
 class Session(Protocol):

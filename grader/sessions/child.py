@@ -6,13 +6,13 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from grader.course import Limits
-from grader.errors import GraderFault
-from grader.language import _
+from grader.core.errors import GraderFault
+from grader.core.language import _
+from grader.course.course import Limits
+from grader.sandbox.wire import Frame, Raw, Reader, WireFault, encode
 from grader.sessions.base import OwnFrame, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher
-from grader.submission import Submission
-from grader.wire import Frame, Raw, Reader, WireFault, encode
+from grader.submissions.submission import Submission
 
 HURRY = 5.0
 """Seconds beyond those of one request; with less than that left, requests are not kept for others."""

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from grader.servant import Servant
+from grader.sandbox.loader import OutOfTime, Sources
+from grader.sandbox.servant import Servant
+from grader.sandbox.wire import Frame
 from grader.sessions.base import failed
-from grader.sources import OutOfTime, Sources
-from grader.submission import Submission
-from grader.wire import Frame
+from grader.submissions.submission import Submission
 
 
 class InProcessSession:

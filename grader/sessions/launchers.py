@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.course import Limits
-from grader.errors import GraderFault
+from grader.core.errors import GraderFault
+from grader.course.course import Limits
 
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 START_SECONDS = 120.0
@@ -92,7 +92,7 @@ def child_arguments(
 
 def _command(function: str, *arguments: object) -> list[str]:
     call = f"{function}({', '.join(repr(argument) for argument in arguments)})"
-    code = f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); from grader.serving import {function}; {call}"
+    code = f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); from grader.sandbox.processes import {function}; {call}"
     return [sys.executable, "-I", "-c", code]
 
 
@@ -325,7 +325,7 @@ class ForkedParent(WarmParent):
             return super()._run(theirs)
         self.is_restarted = True
         # Here, because it imports torch, which this module's other users may do without.
-        from grader.serving import forked_parent
+        from grader.sandbox.processes import forked_parent
 
         pid = os.fork()
         if pid == 0:

@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from grader import sealing
-from grader.classroom import Student
-from grader.course import load_course
-from grader.grading import Bench, grading_bench
-from grader.model import Outcome, Result
-from grader.results import to_json
+from grader.core.records import Outcome, Result
+from grader.course.course import load_course
+from grader.grading.results import to_json
+from grader.grading.submission_grader import Bench, grading_bench
+from grader.grading.worker import grade_student
+from grader.sandbox import seal
 from grader.sessions.launchers import Seal, WarmParent
-from grader.station import grade_student
+from grader.submissions.student_folders import Student
 
 sys.dont_write_bytecode = True
 """Of the checks, beside them: whatever changes in the course's folder is to be an attack's doing."""
@@ -255,7 +255,7 @@ def _grants_namespaces() -> bool:
     pid = os.fork()
     if pid == 0:
         try:
-            sealing.enter_namespaces()
+            seal.enter_namespaces()
         except OSError:
             os._exit(1)
         os._exit(0)
@@ -334,7 +334,7 @@ class Grader:
 
     def constants(self) -> str:
         """What an attack knows beforehand."""
-        denied = {name: numbers[_column()] for name, numbers in sealing.DENIED.items()}
+        denied = {name: numbers[_column()] for name, numbers in seal.DENIED.items()}
         return f"{self.outside.constants(self.launcher.process.pid)}DENIED = {denied!r}\n{HELPERS}"
 
     def script(self, code: str, *, before: str = "", **limits: float) -> Verdict:

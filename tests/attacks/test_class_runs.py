@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.class_run import ClassRun
-from grader.classroom import Student
-from grader.course import load_course
+from grader.course.course import load_course
+from grader.grading.class_run import ClassRun
+from grader.grading.worker import Station, grade_student
 from grader.sessions.launchers import WarmParent
-from grader.station import Station, grade_student
+from grader.submissions.student_folders import Student
 
 HANGS = "{}\n\ndef double(x):\n    import collections, itertools\n    collections.deque(itertools.repeat(0), maxlen=0)\n"
 
@@ -34,10 +34,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, {root!r})
-from grader.classroom import Student
-from grader.station import grade_student
-from grader.course import load_course
-from grader.grading import grading_bench
+from grader.submissions.student_folders import Student
+from grader.grading.worker import grade_student
+from grader.course.course import load_course
+from grader.grading.submission_grader import grading_bench
 from grader.sessions.launchers import Seal, WarmParent
 
 course = load_course(Path({course!r}))
@@ -158,16 +158,16 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
     outside, grader, seal, tmp_path, monkeypatch
 ):
     """Whatever a submission makes the grader stumble over, the class goes on."""
-    from grader import station
+    from grader.grading import worker
 
-    graded = station.grade
+    graded = worker.grade
 
     def stumble(bench, submission, session, scope):
         if submission.student == "mallory":
             raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
         return graded(bench, submission, session, scope)
 
-    monkeypatch.setattr(station, "grade", stumble)
+    monkeypatch.setattr(worker, "grade", stumble)
     alice = outside.root / "class" / "alice"
     students = [Student("mallory", alice), Student("alice", alice)]
     course = load_course(outside.root / "course")

@@ -18,7 +18,7 @@ NOT_DOUBLED = (6, {"double": "passed failed failed"}, "wrong")
 
 FORGE = """
 import sys
-wire = sys.modules["grader.wire"]
+wire = sys.modules["grader.sandbox.wire"]
 genuine = wire.encode
 
 

@@ -41,9 +41,9 @@ CHANGES = {
     """,
     "what the servant writes down of failures": """
         import sys
-        sys.modules["grader.servant"]._changed = lambda *_: False
-        sys.modules["grader.sources"].describe_failure = lambda *_: None
-        sys.modules["grader.sources"].Failure.header = lambda self: {"kind": "passed"}
+        sys.modules["grader.sandbox.servant"]._changed = lambda *_: False
+        sys.modules["grader.sandbox.loader"].describe_failure = lambda *_: None
+        sys.modules["grader.sandbox.loader"].Failure.header = lambda self: {"kind": "passed"}
     """,
     "exceptions": """
         import sys
@@ -52,7 +52,10 @@ CHANGES = {
     """,
     "modules of the grader that are not there": """
         import sys, types
-        for name in ("judging", "scoring", "grading", "model", "pytest_plugin", "classroom"):
+        for name in (
+            "testing.judge", "grading.scoring", "grading.submission_grader", "core.records",
+            "checks.collect", "submissions.student_folders",
+        ):
             fake = sys.modules[f"grader.{name}"] = types.ModuleType(f"grader.{name}")
             fake.compare = fake.grade = fake.exercise_score = lambda *_, **__: None
     """,
@@ -84,7 +87,7 @@ def test_a_servant_that_calls_everything_right_is_not_believed(attack):
     verdict = attack(
         """
         import sys
-        servant, wire = sys.modules["grader.servant"], sys.modules["grader.wire"]
+        servant, wire = sys.modules["grader.sandbox.servant"], sys.modules["grader.sandbox.wire"]
         servant.Servant.answer = lambda self, frame: wire.Frame({"value": True, "changed": []})
         """
     )
@@ -97,7 +100,7 @@ def test_a_servant_with_other_frames_is_not_understood(attack):
     verdict = attack(
         """
         import struct, sys
-        wire = sys.modules["grader.wire"]
+        wire = sys.modules["grader.sandbox.wire"]
 
 
         def double(x):
@@ -116,7 +119,7 @@ def test_a_packer_that_tells_other_types_is_not_believed(attack):
 
 
         def double(x):
-            sys.modules["grader.wire"].DTYPE_NAMES[torch.float64] = "float32"
+            sys.modules["grader.sandbox.wire"].DTYPE_NAMES[torch.float64] = "float32"
             return (x + x).double()
         """
     )
@@ -169,7 +172,7 @@ def test_values_without_bytes_are_wrong_and_not_the_graders_fault(attack):
             def describe(self, tensor):
                 return {"shape": ["float32", list(tensor.shape), False, False]}
 
-            sys.modules["grader.wire"].Packer._tensor = describe
+            sys.modules["grader.sandbox.wire"].Packer._tensor = describe
             return x
         """
     )
@@ -182,7 +185,7 @@ def test_gradients_that_are_left_out_are_wrong_and_not_the_graders_fault(attack)
     score, lost, _ = attack(
         """
         import sys
-        sys.modules["grader.servant"]._gradients = lambda *_: None
+        sys.modules["grader.sandbox.servant"]._gradients = lambda *_: None
         """
     )
     assert (score, list(lost)) == (6, ["Layer"])

@@ -40,12 +40,12 @@ POISONS = {
     """,
     "the servant": """
         import sys
-        sys.modules["grader.servant"].Servant.answer = None
-        sys.modules["grader.serving"].serve = sys.modules["grader.serving"]._child = None
-        sys.modules["grader.serving"].warm_parent = sys.modules["grader.serving"]._fork = None
-        sys.modules["grader.sealing"].filter_system_calls = lambda: None
-        sys.modules["grader.sealing"].restrict_files = lambda *_: None
-        sys.modules["grader.wire"].send = sys.modules["grader.wire"].receive = None
+        sys.modules["grader.sandbox.servant"].Servant.answer = None
+        sys.modules["grader.sandbox.processes"].serve = sys.modules["grader.sandbox.processes"]._child = None
+        sys.modules["grader.sandbox.processes"].warm_parent = sys.modules["grader.sandbox.processes"]._fork = None
+        sys.modules["grader.sandbox.seal"].filter_system_calls = lambda: None
+        sys.modules["grader.sandbox.seal"].restrict_files = lambda *_: None
+        sys.modules["grader.sandbox.wire"].send = sys.modules["grader.sandbox.wire"].receive = None
     """,
     "files": """
         import os

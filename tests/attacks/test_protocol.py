@@ -130,7 +130,7 @@ def test_silence_is_a_time_out(attack):
 
 FORGED = """
 import sys
-wire = sys.modules["grader.wire"]
+wire = sys.modules["grader.sandbox.wire"]
 genuine = wire.encode
 
 
@@ -167,7 +167,7 @@ def test_names_without_end_cost_nobody_any_time(attack):
     verdict = attack(
         """
         import sys
-        sources = sys.modules["grader.sources"]
+        sources = sys.modules["grader.sandbox.loader"]
         genuine = sources.Opened.header
 
 
@@ -178,7 +178,7 @@ def test_names_without_end_cost_nobody_any_time(attack):
 
 
         sources.Opened.header = header
-        sys.modules["grader.servant"].Missing.__str__ = lambda self: "ba" * 95
+        sys.modules["grader.sandbox.servant"].Missing.__str__ = lambda self: "ba" * 95
         del double
         """
     )

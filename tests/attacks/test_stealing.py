@@ -206,8 +206,9 @@ def test_nothing_that_judges_is_loaded(attack):
 
         def double(x):
             ours = {name for name in sys.modules if name.partition(".")[0] in ("grader", "pytest")}
-            parts = {"sealing", "servant", "serving", "sources", "wire"}
-            assert ours == {"grader", *(f"grader.{part}" for part in parts)}, ours
+            parts = {"loader", "processes", "seal", "servant", "wire"}
+            inside = {f"grader.sandbox.{part}" for part in parts}
+            assert ours == {"grader", "grader.sandbox", *inside}, ours
             return x + x
         """
     )

@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.course import Assignment, Course
-from grader.misconceptions import read_misconceptions
+from grader.course.course import Assignment, Course
+from grader.course.misconceptions import read_misconceptions
 
 LAST_BITS = '''
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import load_course
-from grader.handle import SubmissionHandle
-from grader.pytest_plugin import FILES, MARKS, describe_check
+from grader.checks.collect import FILES, MARKS, describe_check
+from grader.checks.fixtures import Tools, live_workbench
+from grader.course.course import load_course
 from grader.sessions.in_process import InProcessSession
-from grader.submission import read_submission
-from grader.workbench import Tools, live_workbench
+from grader.submissions.submission import read_submission
+from grader.testing.student import SubmissionHandle
 
 ROOT = Path(__file__).parents[2]
 

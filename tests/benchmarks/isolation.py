@@ -16,14 +16,14 @@ from pathlib import Path
 
 import torch
 
-from grader.course import load_course
-from grader.grading import Scope, grade, grading_bench
+from grader.checks.fixtures import read_solutions
+from grader.course.course import load_course
+from grader.grading.seal_probe import sealed_launcher
+from grader.grading.submission_grader import Scope, grade, grading_bench
+from grader.sandbox.wire import Frame
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, WarmParent
-from grader.sessions.sealed import sealed_launcher
-from grader.wire import Frame
-from grader.workbench import read_solutions
 
 ROUNDS = 7
 ROOT = Path(__file__).parents[2]

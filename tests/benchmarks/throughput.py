@@ -25,16 +25,16 @@ from pathlib import Path
 import psutil
 from classes import KINDS, make_class
 
-from grader.classroom import Student
-from grader.course import Course, load_course
-from grader.errors import GraderFault
-from grader.grading import VISIBLE_CHECKS, Scope, grade
-from grader.orders import WorkOrder
-from grader.outputs import write_student
-from grader.pool import grade_locally
+from grader.core.errors import GraderFault
+from grader.course.course import Course, load_course
+from grader.grading.class_files import write_student
+from grader.grading.orders import WorkOrder
+from grader.grading.process_pool import grade_locally
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
+from grader.grading.worker import Station
 from grader.sessions.child import ChildSession
-from grader.station import Station
-from grader.submission import Submission, read_submission
+from grader.submissions.student_folders import Student
+from grader.submissions.submission import Submission, read_submission
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pexpect
 
-from grader.course import load_course
+from grader.course.course import load_course
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 5

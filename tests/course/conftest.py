@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.generate import generate
 from grader.authoring.validate import Report, validate
-from grader.course import load_course
+from grader.course.course import load_course
+from grader.release.stubs import generate
 from grader.release.students import COPIED
 
 

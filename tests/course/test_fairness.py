@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import LiveCatalogue, RecordedCatalogue
-from grader.course import Assignment, Course, Exercise, load_course
-from grader.grading import Bench, Scope, grade
-from grader.handle import SubmissionHandle
-from grader.model import Outcome, Result
+from grader.checks.fixtures import Workbench, live_workbench
+from grader.core.records import Outcome, Result
+from grader.course.course import Assignment, Course, Exercise, load_course
+from grader.grading.known_mistakes import LiveCatalogue, RecordedCatalogue
+from grader.grading.submission_grader import Bench, Scope, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
-from grader.submission import Submission, read_submission
-from grader.workbench import Workbench, live_workbench
+from grader.submissions.submission import Submission, read_submission
+from grader.testing.student import SubmissionHandle
 
 VARIANTS = Path(__file__).parent / "variants"
 FILES = sorted(VARIANTS.glob("*/*.py"))

@@ -10,9 +10,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from grader.authoring.generate import generate, notebook_text, student_notebook
-from grader.authoring.source import read_source
-from grader.course import Course, load_course
+from grader.course.course import Course, load_course
+from grader.release.solution_cells import read_source
+from grader.release.stubs import generate, notebook_text, student_notebook
 
 
 @pytest.fixture(scope="module")

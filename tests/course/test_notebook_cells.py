@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader.authoring.generate import notebook_text
-from grader.authoring.source import cleared, read_source
-from grader.course import Course, load_course
+from grader.course.course import Course, load_course
+from grader.release.solution_cells import cleared, read_source
+from grader.release.stubs import notebook_text
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.validate import LEAST_SEPARATION, validate
-from grader.course import load_course
+from grader.course.course import load_course
 
 pytestmark = pytest.mark.slow
 

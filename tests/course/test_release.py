@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from grader.authoring.source import BEGIN, END, REGION
-from grader.course import Course, load_course
-from grader.misconceptions import read_misconceptions
+from grader.course.course import Course, load_course
+from grader.course.misconceptions import read_misconceptions
 from grader.release.github import release_to_github
+from grader.release.solution_cells import BEGIN, END, REGION
 
 pytestmark = pytest.mark.slow
 

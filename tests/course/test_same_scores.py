@@ -17,17 +17,17 @@ import pytest
 import torch
 from nbformat import v4
 
-from grader.catalogue import LiveCatalogue, RecordedCatalogue
-from grader.classroom import read_class
-from grader.course import Assignment, Course, load_course
-from grader.grading import Bench, Scope, grade, grading_bench
-from grader.model import Outcome, Result
-from grader.results import to_json
+from grader.checks.fixtures import live_workbench
+from grader.core.records import Outcome, Result
+from grader.course.course import Assignment, Course, load_course
+from grader.grading.known_mistakes import LiveCatalogue, RecordedCatalogue
+from grader.grading.results import to_json
+from grader.grading.submission_grader import Bench, Scope, grade, grading_bench
+from grader.grading.worker import grade_student
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
-from grader.station import grade_student
-from grader.submission import read_submission
-from grader.workbench import live_workbench
+from grader.submissions.student_folders import read_class
+from grader.submissions.submission import read_submission
 
 VARIANTS = Path(__file__).parent / "variants"
 SEED = "1"
@@ -246,23 +246,23 @@ import os
 import sys
 from pathlib import Path
 
-from grader import grading
-from grader.course import load_course
-from grader.results import to_json
+from grader.grading import submission_grader
+from grader.course.course import load_course
+from grader.grading.results import to_json
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import ForkedParent, default_launcher
 from grader.sessions.in_process import InProcessSession
-from grader.submission import read_submission
+from grader.submissions.submission import read_submission
 
 folder, user, seed, targets = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
 course = load_course(folder / "course")
 submission = read_submission(course, folder / "submission", "half")
-scope = grading.Scope(course.select(tuple(targets)))
-bench = grading.grading_bench(course, seed)
-grading.versions = functools.cache(grading.versions)
+scope = submission_grader.Scope(course.select(tuple(targets)))
+bench = submission_grader.grading_bench(course, seed)
+submission_grader.versions = functools.cache(submission_grader.versions)
 # Whatever is imported only when it is needed may be out of another user's reach: so all is done
 # once, before this process becomes that user's.
-grading.grade(bench, submission, InProcessSession(submission), scope)
+submission_grader.grade(bench, submission, InProcessSession(submission), scope)
 if user:
     os.setgroups([])
     os.setgid(user)
@@ -270,7 +270,7 @@ if user:
 # A fork of this process: another user may not reach the interpreter.
 launcher = ForkedParent() if sys.platform == "linux" else default_launcher()
 session = ChildSession(launcher, submission, course.limits, owns_launcher=True)
-result = grading.grade(bench, submission, session, scope)
+result = submission_grader.grade(bench, submission, session, scope)
 session.close()
 bench.close()
 print(json.dumps({"user": os.geteuid(), "record": to_json(result)}))

@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch.nn import functional
 
-from grader.authoring.bernoulli import other_processor
-from grader.catalogue import LiveCatalogue, RecordedCatalogue
-from grader.course import Course, Exercise, load_course
-from grader.grading import Bench, Scope, grade, grading_bench
-from grader.ledger import Ledger
-from grader.model import Outcome
+from grader.core.records import Outcome
+from grader.course.course import Course, Exercise, load_course
+from grader.course.printed_tensors import Ledger
+from grader.grading.known_mistakes import LiveCatalogue, RecordedCatalogue
+from grader.grading.submission_grader import Bench, Scope, grade, grading_bench
+from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
-from grader.submission import Submission
+from grader.submissions.submission import Submission
 
 SEED = "1"
 

@@ -18,25 +18,18 @@ from babel.messages.mofile import read_mo
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader import language
-from grader.authoring.catalogues import (
+from grader.authoring.translations import (
     PACKAGE,
     TRANSLATIONS,
     Message,
     course_messages,
-    domain_folder,
     kit_messages,
-    mo_bytes,
-    read_catalogue,
-    released_catalogue,
     updated,
 )
-from grader.authoring.generate import generate
-from grader.authoring.prose import meaning
 from grader.cli.render import class_table, print_check
-from grader.course import Course, load_course
-from grader.errors import CourseError
-from grader.model import (
+from grader.core import language
+from grader.core.errors import CourseError
+from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -46,9 +39,18 @@ from grader.model import (
     Result,
     Visibility,
 )
-from grader.outputs import row_of, story
+from grader.course.course import Course, load_course
+from grader.grading.class_files import row_of, story
+from grader.release.catalogs import (
+    domain_folder,
+    mo_bytes,
+    read_catalogue,
+    released_catalogue,
+)
+from grader.release.prose import meaning
+from grader.release.stubs import generate
 from grader.release.students import _preferring, template
-from grader.submission import read_submission
+from grader.submissions.submission import read_submission
 
 ROOT = Path(__file__).parents[2]
 DOMAINS = (language.KIT, language.COURSE)
@@ -352,7 +354,7 @@ def test_no_line_begins_with_a_sign_that_closes(code: str) -> None:
 def test_catalogues_are_part_of_the_package() -> None:
     """Installed without them, the kit would speak English only."""
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert '"locale/*/LC_MESSAGES/*.mo"' in text
+    assert '"core/locale/*/LC_MESSAGES/*.mo"' in text
     assert json.dumps(sorted(p.parent.parent.name for p in PACKAGE.rglob("*.mo"))) == (
         json.dumps(sorted(TRANSLATIONS))
     )

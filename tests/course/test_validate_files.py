@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.course import load_course
+from grader.course.course import load_course
 
 pytestmark = pytest.mark.slow
 
@@ -198,7 +198,7 @@ def test_a_file_that_a_release_copies_and_that_is_missing_is_told(example, name:
 
 def test_catalogues_that_are_not_up_to_date_are_faults(example):
     """And what is still to be translated; without catalogues nothing is asked for."""
-    from grader.authoring.catalogues import catalogue_files
+    from grader.authoring.translations import catalogue_files
 
     (example.folder / "translations").mkdir()
     for file in catalogue_files(load_course(example.folder)):

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grader.course import Course, load_course
+from grader.course.course import Course, load_course
 from grader.release.github import WORKFLOW, release_to_github
 
 PINNED = re.compile(r"actions/[a-z-]+@[0-9a-f]{40}")
@@ -248,7 +248,7 @@ BEFORE, AFTER = "2027-02-01T12:00:00+00:00", "2027-02-02T12:00:00+00:00"
 @pytest.fixture
 def instructors(root: Path, tmp_path: Path) -> tuple[Path, dict[str, str]]:
     """The small course in a repository of its own, and what the job's machine has."""
-    from grader.authoring.generate import generate
+    from grader.release.stubs import generate
 
     course = tmp_path / "course"
     shutil.copytree(root / "tests" / "example_course", course)

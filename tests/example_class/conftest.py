@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from grader.class_run import ClassRun, grade_here
-from grader.classroom import read_class
-from grader.course import Course, load_course
-from grader.model import Result
-from grader.outputs import Row
-from grader.results import from_json
-from grader.sessions.sealed import examine
+from grader.core.records import Result
+from grader.course.course import Course, load_course
+from grader.grading.class_files import Row
+from grader.grading.class_run import ClassRun, grade_here
+from grader.grading.results import from_json
+from grader.grading.seal_probe import examine
+from grader.submissions.student_folders import read_class
 
 collect_ignore = ["submissions"]
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.classroom import read_class
-from grader.model import (
+from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -17,7 +16,8 @@ from grader.model import (
     Result,
     Visibility,
 )
-from grader.results import points
+from grader.grading.results import points
+from grader.submissions.student_folders import read_class
 
 pytestmark = pytest.mark.slow
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from grader.model import Outcome, Visibility
+from grader.core.records import Outcome, Visibility
+from grader.grading.results import points
 from grader.reports.base import GradedClass
 from grader.reports.registry import GRADE_REPORTS
 from grader.reports.registry import graded as reported
-from grader.results import points
 
 pytestmark = pytest.mark.slow
 

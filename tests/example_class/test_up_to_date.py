@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom import read_class
+from grader.submissions.student_folders import read_class
 
 HERE = Path(__file__).parent
 STUDENTS = [student.id for student in read_class(HERE / "submissions", HERE / "roster.csv")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.results import from_json, points
+from grader.grading.results import from_json, points
 
 pytestmark = pytest.mark.slow
 

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from grader.authoring.generate import generate
-from grader.course import Course, Exercise, Limits, load_course
-from grader.handle import StudentHandle, SubmissionHandle
-from grader.notebooks import Cell
-from grader.servant import Servant
+from grader.course.course import Course, Exercise, Limits, load_course
+from grader.grading.seal_probe import sealed_launcher
+from grader.release.stubs import generate
+from grader.sandbox.loader import Opened, Sources
+from grader.sandbox.servant import Servant
+from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, decode_header, encode
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
-from grader.sessions.sealed import sealed_launcher
-from grader.sources import Opened, Sources
-from grader.submission import Reading, Source, Submission
-from grader.wire import PREFIX, Frame, Packer, Unpacker, decode_header, encode
+from grader.submissions.notebooks import Cell
+from grader.submissions.submission import Reading, Source, Submission
+from grader.testing.student import StudentHandle, SubmissionHandle
 
 KEY = "01_first/first.py"
 EXERCISE = Exercise("01_first", "one", 1)

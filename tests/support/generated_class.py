@@ -3,10 +3,7 @@
 import random
 from decimal import Decimal
 
-from grader.course import Assignment, Course, Exercise
-from grader.drawing import SIGNS
-from grader.misconceptions import read_misconceptions
-from grader.model import (
+from grader.core.records import (
     AssignmentResult,
     Axis,
     CheckResult,
@@ -18,7 +15,10 @@ from grader.model import (
     Result,
     Visibility,
 )
-from grader.scoring import exercise_score, total
+from grader.course.course import Assignment, Course, Exercise
+from grader.course.misconceptions import read_misconceptions
+from grader.feedback.picture_layout import SIGNS
+from grader.grading.scoring import exercise_score, total
 
 TITLES = (
     "The result has the shape of the scores.",

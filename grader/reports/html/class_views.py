@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
-from grader.course import Course
-from grader.language import _, listed, ngettext
-from grader.model import ExerciseResult, Result
+from grader.core.language import _, listed, ngettext
+from grader.core.records import ExerciseResult, Result
+from grader.core.text import clean
+from grader.course.course import Course
+from grader.grading.results import has_something, is_handed_in, points
+from grader.reports.exercise_status import Standing, standing
 from grader.reports.html.views import percent, shown
 from grader.reports.insights import (
     ExerciseInsight,
@@ -15,9 +18,6 @@ from grader.reports.insights import (
     exercise_insights,
     misunderstood,
 )
-from grader.reports.standing import Standing, standing
-from grader.results import has_something, is_handed_in, points
-from grader.text import clean
 
 BARS = 10
 """The columns of the histogram: a tenth of the points each."""

@@ -5,10 +5,18 @@ from itertools import starmap
 
 from markupsafe import Markup, escape
 
-from grader.drawing import Cell, Grid, cut_words, first_difference, first_place, grids, labels
-from grader.language import _, ngettext, paragraph
-from grader.model import Picture
-from grader.text import columns as width_of
+from grader.core.language import _, ngettext, paragraph
+from grader.core.records import Picture
+from grader.core.text import columns as width_of
+from grader.feedback.picture_layout import (
+    Cell,
+    Grid,
+    cut_words,
+    first_difference,
+    first_place,
+    grids,
+    labels,
+)
 
 WIDE = 8
 """With more columns than this, cells are small."""

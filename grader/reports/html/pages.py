@@ -9,13 +9,13 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from grader import language
-from grader.course import Course
-from grader.model import Picture, Result
+from grader.core import language
+from grader.core.records import Picture, Result
+from grader.core.text import clean
+from grader.course.course import Course
 from grader.reports.html.class_views import class_view
 from grader.reports.html.heatmap import figure
 from grader.reports.html.views import counted, student_view
-from grader.text import clean
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""

@@ -5,7 +5,7 @@ Templates are loaded when a page is made, so that `grader --help` stays quick.
 
 from collections.abc import Iterator
 
-from grader.language import _
+from grader.core.language import _
 from grader.reports.base import Checked, CheckedWork, File, GradedClass
 
 OWN_PAGE = "feedback.html"

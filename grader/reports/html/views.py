@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from grader.course import Course
-from grader.language import _, ngettext
-from grader.model import (
+from grader.core.language import _, ngettext
+from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -15,10 +14,11 @@ from grader.model import (
     Result,
     Visibility,
 )
+from grader.core.text import clean
+from grader.course.course import Course
+from grader.grading.results import for_student, points
+from grader.reports.exercise_status import Standing, standing
 from grader.reports.html.heatmap import Figure, figure
-from grader.reports.standing import Standing, standing
-from grader.results import for_student, points
-from grader.text import clean
 
 MOST_LINES = 20
 """So many lines of a message are shown before the rest is folded."""

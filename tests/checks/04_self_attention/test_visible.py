@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.handle import StudentOutcome
+from grader.testing.student import StudentOutcome
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")

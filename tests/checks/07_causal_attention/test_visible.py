@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.wire import Reference
+from grader.sandbox.wire import Reference
 
 NAMES = ("W_query", "W_key", "W_value")
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from grader.handle import Failure, StudentOutcome
-from grader.wire import Reference
+from grader.sandbox.wire import Reference
+from grader.testing.student import Failure, StudentOutcome
 
 WRAPPER, HEAD = "MultiHeadAttentionWrapper", "CausalAttention"
 

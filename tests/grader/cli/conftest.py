@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from grader import station, workbench
-from grader.authoring.generate import generate
+from grader.checks import fixtures
 from grader.cli import cli
-from grader.course import load_course
+from grader.course.course import load_course
+from grader.grading import worker
+from grader.release.stubs import generate
 from grader.release.students import COPIED
 from grader.sessions import launchers
 
@@ -46,11 +47,11 @@ def folder(
     kept = Kept(request.getfixturevalue("warm_parent"))
     for name in ("default_launcher", "early_launcher"):
         monkeypatch.setattr(launchers, name, lambda: kept)
-    for module in (workbench, station):
+    for module in (fixtures, worker):
         monkeypatch.setattr(module, "default_launcher", lambda: kept)
     if sys.platform == "linux":
         sealed = Kept(request.getfixturevalue("sealed_parent"))
-        monkeypatch.setattr(station, "sealed_launcher", lambda: sealed)
+        monkeypatch.setattr(worker, "sealed_launcher", lambda: sealed)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)

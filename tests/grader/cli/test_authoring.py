@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.sessions import sealed
+from grader.grading import seal_probe
 
 STUB = "assignments/01_scores/scores.py"
 NOTEBOOK = "assignments/01_scores/scores.ipynb"
@@ -184,10 +184,10 @@ def test_stale_stubs_are_not_released(grader, tmp_path, edit):
 def test_the_doctor_says_whether_student_code_can_be_sealed(grader, monkeypatch, holds):
     """It exits with 0 when it can, whatever an optional layer does."""
     layers = (
-        sealed.Layer("files (Landlock)", True, holds, "as tried"),
-        sealed.Layer("namespaces", False, False, "not granted here"),
+        seal_probe.Layer("files (Landlock)", True, holds, "as tried"),
+        seal_probe.Layer("namespaces", False, False, "not granted here"),
     )
-    monkeypatch.setattr(sealed, "examine", lambda: layers)
+    monkeypatch.setattr(seal_probe, "examine", lambda: layers)
     ran = grader("doctor")
     assert (ran.code, ran.err) == (0 if holds else 1, "")
     said = " ".join(ran.out.split())
@@ -214,7 +214,7 @@ def test_an_error_nobody_foresaw_is_a_sentence_too(grader, monkeypatch):
     def fail(*arguments):
         raise ZeroDivisionError("a slip")
 
-    monkeypatch.setattr("grader.course.load_course", fail)
+    monkeypatch.setattr("grader.course.course.load_course", fail)
     ran = grader("check")
     assert (ran.code, ran.out, ran.err) == (
         3,

@@ -344,17 +344,17 @@ def test_a_student_on_whom_the_grader_fails_is_graded_again(grade, out, edit):
 @pytest.mark.parametrize(("times", "code", "undecided"), [(1, 0, []), (2, 3, ["ada"])])
 def test_what_nobody_foresaw_is_tried_once_more(grade, out, monkeypatch, times, code, undecided):
     """A failure of the moment touches nobody; one that stays leaves this student undecided."""
-    from grader import station
+    from grader.grading import worker
 
     failures = [RuntimeError("a slip")] * times
-    real = station.grade
+    real = worker.grade
 
     def grade_one(bench, submission, session, scope):
         if submission.student == "ada" and failures:
             raise failures.pop()
         return real(bench, submission, session, scope)
 
-    monkeypatch.setattr(station, "grade", grade_one)
+    monkeypatch.setattr(worker, "grade", grade_one)
     ran = grade("--jobs", 1)
     assert (ran.code, failures) == (code, [])
     assert [row[0] for row in rows(out)[1:] if row[1] == "undecided"] == undecided
@@ -442,12 +442,11 @@ def scores(queries, keys):
 
 def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monkeypatch):
     """Unless it is told to go on without; no result is written."""
-    from grader import station
-    from grader.sessions import sealed
+    from grader.grading import seal_probe, worker
 
-    layer = sealed.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
-    monkeypatch.setattr(sealed, "_hopeless", lambda: (layer,))
-    monkeypatch.setattr(station, "sealed_launcher", sealed.sealed_launcher)
+    layer = seal_probe.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
+    monkeypatch.setattr(seal_probe, "_hopeless", lambda: (layer,))
+    monkeypatch.setattr(worker, "sealed_launcher", seal_probe.sealed_launcher)
     ran = grader("grade", students, "--out", out, "--jobs", 1)
     assert (ran.code, ran.lines) == (2, ["Grading: 0 of 3 students done."])
     assert ran.err == (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.memory import Memory
+from grader.progress.store import Memory
 
 LAST = "That is the last one. `--restart` begins again."
 HINTS = [

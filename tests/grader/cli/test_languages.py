@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import language
+from grader.core import language
 
 UNSCALED = """
 def scores(queries, keys):
@@ -16,14 +16,14 @@ def scores(queries, keys):
 @pytest.fixture
 def translated(folder: Path) -> None:
     """The course with a Japanese catalogue of its own, made from its first hint and symptom."""
-    from grader.authoring.catalogues import (
+    from grader.authoring.translations import (
         catalogue_files,
         domain_folder,
         mo_bytes,
         po_bytes,
         read_catalogue,
     )
-    from grader.course import load_course
+    from grader.course.course import load_course
 
     for file in catalogue_files(load_course(folder)):
         file.write()
@@ -111,7 +111,7 @@ def test_a_release_in_a_language(grader, folder, translated, tmp_path) -> None:
     assert (released / "README.md").read_text("utf-8").startswith("# 訳：")
     assert sorted(p.name for p in released.rglob("*.po")) == []
     assert (released / "translations/ja/LC_MESSAGES/course.mo").is_file()
-    assert (released / "grader/locale/ja/LC_MESSAGES/grader.mo").is_file()
+    assert (released / "grader/core/locale/ja/LC_MESSAGES/grader.mo").is_file()
 
 
 def test_catalogues_are_brought_up_to_date(grader, edit, translated, folder) -> None:

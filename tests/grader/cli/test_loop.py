@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grader import desk, language
 from grader.cli.loop import KEYS, NOTHING_THERE, STILL_CHECKING, Loop
 from grader.cli.watch import run
-from grader.course import load_course
-from grader.desk import Desk
-from grader.errors import GraderFault
+from grader.core import language
+from grader.core.errors import GraderFault
+from grader.course.course import load_course
+from grader.progress import live_checks
+from grader.progress.live_checks import Desk
 from grader.sessions import launchers
 
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
@@ -319,7 +320,7 @@ def test_a_fault_of_the_grader_is_told(driven, monkeypatch, error, said):
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr(desk, "grade", fail)
+        broken.setattr(live_checks, "grade", fail)
         assert driven.save("scores", NOT_SCALED) == ["", SAVED, said]
     assert driven.save("scores", "right")[3] == "  ✓ scores                           2 / 2"
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from grader.cli.pictures import draw
 from grader.cli.render import print_check
-from grader.model import (
+from grader.core.records import (
     AssignmentResult,
     Axis,
     CheckResult,
@@ -96,7 +96,7 @@ def test_where_numbers_have_no_room_there_are_blocks() -> None:
 def test_wide_characters_take_two_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in Chinese and Japanese: the rows below still stand under their titles."""
     words = {"expected": "期待される値", "received": "受け取った値"}
-    monkeypatch.setattr("grader.drawing._", lambda text: words.get(text, text))
+    monkeypatch.setattr("grader.feedback.picture_layout._", lambda text: words.get(text, text))
     title, head, *_ = lines(WEIGHTS, terminal())
     assert (title, head) == (
         "        期待される値      受け取った値",

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from grader.cli import progress as shown
-from grader.outputs import Row
+from grader.grading.class_files import Row
 
 
 def row_of(*, undecided=False):

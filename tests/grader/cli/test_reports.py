@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from grader.protected import PROTECTED
+from grader.submissions.protected_files import PROTECTED
 
 UNSCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
@@ -343,12 +343,12 @@ def test_where_the_kernel_cannot_seal_it_says_so(
     grader, autograder, folder, monkeypatch, schemas
 ) -> None:
     """To the student, too; and grades without."""
-    from grader.sessions import sealed
+    from grader.grading import seal_probe
 
     def refuse():
-        raise sealed.CannotSealError("This machine cannot seal student code (no Landlock).")
+        raise seal_probe.CannotSealError("This machine cannot seal student code (no Landlock).")
 
-    monkeypatch.setattr(sealed, "sealed_launcher", refuse)
+    monkeypatch.setattr(seal_probe, "sealed_launcher", refuse)
     (autograder / "submission" / "scores.py").write_text(UNSCALED)
     ran = grader("gradescope", "--root", autograder)
     assert ran.code == 0

@@ -7,12 +7,13 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader import desk, language
 from grader.cli.status import print_status
-from grader.course import load_course
-from grader.memory import Memory
+from grader.core import language
+from grader.course.course import load_course
+from grader.progress import live_checks
+from grader.progress.progress import standing
+from grader.progress.store import Memory
 from grader.sessions import launchers
-from grader.standing import standing
 
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
@@ -52,7 +53,7 @@ All of it is done. Your instructor grades with further checks.
 @pytest.fixture
 def status(grader, monkeypatch):
     """Asks where the student is, and answers what is said."""
-    monkeypatch.setattr(desk, "early_launcher", launchers.early_launcher)
+    monkeypatch.setattr(live_checks, "early_launcher", launchers.early_launcher)
 
     def ask(*options):
         ran = grader("status", *options)
@@ -80,7 +81,7 @@ def no_checks(monkeypatch):
     """Has a check fail the test."""
 
     def refuse():
-        monkeypatch.setattr(desk, "checked", lambda *_: pytest.fail("it checked"))
+        monkeypatch.setattr(live_checks, "checked", lambda *_: pytest.fail("it checked"))
 
     return refuse
 
@@ -147,9 +148,9 @@ def test_what_changed_is_checked_with_what_builds_on_it(status, write, monkeypat
     write(scores="right", mixture="right")
     status()
     asked = []
-    check = desk.checked
+    check = live_checks.checked
     monkeypatch.setattr(
-        desk,
+        live_checks,
         "checked",
         lambda now, exercises: asked.append([e.name for e in exercises]) or check(now, exercises),
     )

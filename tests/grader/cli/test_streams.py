@@ -12,9 +12,9 @@ from rich.cells import cell_len
 
 from grader.cli import streams
 from grader.cli.render import SIGNS, WRONG, console, print_assignment
-from grader.memory import Memory
-from grader.model import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
-from grader.standing import standing
+from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
+from grader.progress.progress import standing
+from grader.progress.store import Memory
 
 ENCODINGS = ["utf-8", "cp1252", "cp437", "cp850", "ascii"]
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
@@ -109,7 +109,7 @@ def show(folder, monkeypatch, **environment):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"COLUMNS": "80", **environment}.items():
         monkeypatch.setenv(name, value)
-    from grader.course import load_course
+    from grader.course.course import load_course
 
     course = load_course(folder)
     now = standing(course, Memory(folder))

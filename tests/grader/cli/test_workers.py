@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from grader import pool
+from grader.grading import process_pool
 
 pytestmark = pytest.mark.slow
 
@@ -58,14 +58,14 @@ def test_a_worker_that_dies_is_replaced_and_costs_at_most_one_student(grader, wo
 
 def test_a_worker_that_grows_is_renewed(grader, work, log, tmp_path, monkeypatch):
     """Between two students, who notice nothing."""
-    monkeypatch.setattr(pool, "SETTLED", 2)
-    monkeypatch.setattr(pool, "MOST_GROWTH", -(2**40))  # whatever it takes is too much
+    monkeypatch.setattr(process_pool, "SETTLED", 2)
+    monkeypatch.setattr(process_pool, "MOST_GROWTH", -(2**40))  # whatever it takes is too much
     for factor in (30, 40, 50):
         work(f"times-{factor}", scores=TIMES.format(factor))
     options = ("--isolation", "process", "--jobs", 1)
     monkeypatch.setattr(
-        "grader.class_run.grade_here",
-        lambda order, students: pool.grade_locally(order, students, 1),
+        "grader.grading.class_run.grade_here",
+        lambda order, students: process_pool.grade_locally(order, students, 1),
     )
     ran = grader("grade", tmp_path / "class", "--out", tmp_path / "out", *options)
     assert (ran.code, ran.err) == (0, "")

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.course import Assignment, Course, load_course
-from grader.model import (
+from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -19,6 +18,7 @@ from grader.model import (
     Result,
     Visibility,
 )
+from grader.course.course import Assignment, Course, load_course
 from grader.reports.base import CheckedWork, GradedClass
 
 NOW = datetime(2027, 2, 1, 12, 30, 5, tzinfo=UTC)

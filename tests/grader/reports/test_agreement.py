@@ -8,11 +8,11 @@ from math import floor
 
 import pytest
 
-from grader.model import Outcome, Visibility
+from grader.core.records import Outcome, Visibility
+from grader.grading.results import points
 from grader.reports.base import GradedClass
 from grader.reports.registry import GRADE_REPORTS, graded
 from grader.reports.scores import scores_csv
-from grader.results import points
 
 ALL = [name for name in GRADE_REPORTS if name != "csv"]
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from grader.model import (
+from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
@@ -13,7 +13,6 @@ from grader.model import (
     Visibility,
     Where,
 )
-from grader.protected import Change, Protection
 from grader.reports.github import (
     CHECKS_TOLD,
     annotations,
@@ -22,6 +21,7 @@ from grader.reports.github import (
     protection_lines,
     summary_lines,
 )
+from grader.submissions.protected_files import Change, Protection
 
 SCALE = Mistake("no-scaling", "Scores are not scaled.", "What is d_k for?")
 FILE = "01_a/a.py"

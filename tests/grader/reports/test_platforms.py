@@ -3,10 +3,10 @@
 import csv
 from dataclasses import replace
 
-from grader.classlists import Enrolled
-from grader.model import CheckResult, Outcome, Visibility, Where
+from grader.core.records import CheckResult, Outcome, Visibility, Where
 from grader.reports import classroom50, github_legacy, gradescope, junit
 from grader.reports.gradebooks import canvas, moodle
+from grader.submissions.roster import Enrolled
 
 RUNNER = {
     "CLASSROOM": "spring",

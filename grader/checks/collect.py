@@ -1,0 +1,206 @@
+"""Collects graded checks with pytest; `grader.checks.run` calls them.
+
+A check is a method of a class marked with its exercise:
+
+    @pytest.mark.exercise("dot_product")
+    class TestDotProduct:
+        @pytest.mark.gate
+        def test_it_answers_a_single_number(self, student, judge): ...
+
+Marks: `weight(n)` (1 unless said), `gate` (when it does not pass, the exercise's later checks are
+blocked), `remark` (costs nothing). A check asks by name for what it needs: `student`, `reference`,
+`judge`, `draw`, `printed`. It has no other fixtures and no parameters, so that it can be called
+for each submission, and for each known mistake, without pytest's own work around every test (two
+thirds of a millisecond, where most checks take less).
+"""
+
+import os
+import re
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import pytest
+
+from grader.checks.fixtures import Tools
+from grader.checks.run import Check, parameters
+from grader.core.errors import CourseError, GraderFault
+from grader.core.records import Visibility
+from grader.course.course import Course
+
+FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
+TOOLS = tuple(tool.name for tool in fields(Tools))
+
+UNUSED_PLUGINS = (
+    *("cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml"),
+    *("legacypath", "logging", "monkeypatch", "pastebin", "recwarn", "setuponly", "setupplan"),
+    *("skipping", "stepwise", "subtests", "terminal", "terminalprogress", "threadexception"),
+    *("tmpdir", "unittest", "unraisableexception", "warnings"),
+)
+"""Plugins of pytest that collecting does not need."""
+
+MARKS = (
+    "exercise(name): the exercise that the checks of a class belong to",
+    "weight(n): a check's share of its exercise's points, 1 unless said",
+    "gate: when it does not pass, the later checks of its exercise are blocked",
+    "remark: says what would be better and costs nothing",
+)
+
+
+@dataclass
+class _Collection:
+    """The pytest plugin that takes down what was collected."""
+
+    course: Course
+    checks: list[Check] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Make the marks known."""
+        for mark in MARKS:
+            config.addinivalue_line("markers", mark)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Take down every check, and leave pytest nothing to run."""
+        for item in items:
+            try:
+                self.checks.append(describe_check(self.course, item))
+            except CourseError as error:
+                self.problems += error.problems
+        items.clear()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A check file that cannot be collected is the grader's own fault."""
+        if report.failed:
+            self.faults.append(f"{report.nodeid}: {_why(report.longreprtext)}")
+
+
+def describe_check(course: Course, item: pytest.Item) -> Check:
+    """What a collected test function declares.
+
+    Raises:
+        CourseError: when it declares no exercise of its assignment, or lacks a docstring.
+    """
+    if not isinstance(item, pytest.Function) or item.cls is None:
+        raise CourseError(f"{item.nodeid}: only methods of classes can be checks")
+    mark = item.get_closest_marker("exercise")
+    id_ = f"{item.path.parent.name}/{mark.args[0] if mark and mark.args else ''}"
+    if id_ not in course.exercises:
+        raise CourseError(f"{item.nodeid}: it is marked with no exercise of its assignment")
+    visibility = FILES[item.path.name]
+    title = " ".join((item.function.__doc__ or "").split())
+    if not title:
+        raise CourseError(f"{item.nodeid}: its docstring is the sentence the student reads")
+    asks_for = parameters(item.function)
+    unknown = [name for name in asks_for if name not in TOOLS]
+    if unknown or hasattr(item, "callspec"):
+        what = f"`{unknown[0]}`" if unknown else "parameters"
+        raise CourseError(f"{item.nodeid}: it asks for {what}; checks have {', '.join(TOOLS)}")
+    weight = item.get_closest_marker("weight")
+    is_remark = item.get_closest_marker("remark") is not None
+    return Check(
+        id=f"{id_}::{visibility}::{item.name}",
+        exercise=course.exercises[id_],
+        visibility=visibility,
+        title=course.text(title),
+        weight=0 if is_remark else weight.args[0] if weight else 1,
+        is_gate=item.get_closest_marker("gate") is not None,
+        is_remark=is_remark,
+        owner=item.cls,
+        function=item.function,
+        asks_for=asks_for,
+    )
+
+
+def collect(
+    course: Course, exercises: Collection[str], visibilities: Collection[Visibility]
+) -> tuple[Check, ...]:
+    """The checks of some exercises: all visible ones, then all hidden ones, in course order.
+
+    Code that remembers what a hidden check asked can then not tell it in a visible check's
+    message.
+
+    Raises:
+        CourseError: when a check declares something wrong.
+        GraderFault: when checks cannot be collected.
+    """
+    collection = _Collection(course)
+    files = _files(course, exercises, visibilities)
+    if not files:  # pytest would look for some itself
+        return ()
+    code = _run_pytest(collection, files)
+    if collection.problems:
+        raise CourseError(*collection.problems)
+    if collection.faults:
+        _forget_checks(course.root / "tests" / "checks", also_own=True)
+        raise GraderFault("checks could not be collected: " + "; ".join(collection.faults))
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
+    order = {id_: position for position, id_ in enumerate(course.exercises)}
+    return tuple(
+        sorted(
+            (check for check in collection.checks if check.exercise.id in exercises),
+            key=lambda c: (c.visibility is Visibility.HIDDEN, order[c.exercise.id]),
+        )
+    )
+
+
+def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
+    root = collection.course.root
+    arguments = [
+        *("-c", os.devnull, "--rootdir", str(root), "--noconftest", "--assert=plain"),
+        *("--import-mode=importlib", "--disable-plugin-autoload"),
+        *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
+        *(str(path) for path in files),
+    ]
+    _forget_checks(root / "tests" / "checks")
+    options = os.environ.pop("PYTEST_ADDOPTS", None)
+    try:
+        return int(pytest.main(arguments, plugins=[collection]))
+    finally:
+        if options is not None:
+            os.environ["PYTEST_ADDOPTS"] = options
+
+
+def _why(report: str) -> str:
+    """The last line of an error's report, and where in a check file it was."""
+    lines = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
+    places = re.findall(r"^(?:E\s+File .*, line |\S+test_\w+\.py:)(\d+)", report, re.MULTILINE)
+    place = f" (line {places[-1]})" if places else ""
+    return f"{lines[-1] if lines else report.strip()[-200:]}{place}"
+
+
+def _forget_checks(folder: Path, *, also_own: bool = False) -> None:
+    """Let go of the check files of other courses, whose modules have the same names.
+
+    Args:
+        folder: this course's checks.
+        also_own: this course's, too: Python keeps the module of a file that failed to load, and
+            the next submission would find it without its checks.
+    """
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is None or not name.startswith("tests.checks."):
+            continue
+        if also_own or not Path(file).is_relative_to(folder):
+            del sys.modules[name]
+
+
+def _files(
+    course: Course, exercises: Collection[str], visibilities: Collection[Visibility]
+) -> list[Path]:
+    """The files with the checks of some exercises; a released copy has no hidden ones."""
+    wanted = {course.exercises[id_].assignment for id_ in exercises}
+    found = []
+    for assignment in course.assignments:
+        if assignment.id in wanted:
+            paths = course.paths(assignment)
+            both = {
+                Visibility.VISIBLE: paths.visible_checks,
+                Visibility.HIDDEN: paths.hidden_checks,
+            }
+            found += [both[v] for v in visibilities if both[v].is_file()]
+    return found

@@ -1,0 +1,118 @@
+"""What the trusted side has loaded to judge submissions with: once per worker, then reused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from grader.checks.recordings import Recording
+from grader.core.records import Visibility
+from grader.course.course import Course, Exercise
+from grader.course.printed_tensors import Ledger
+from grader.sessions.base import Session
+from grader.sessions.child import ChildSession
+from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import default_launcher
+from grader.sessions.reference_sessions import CachedSession, RecordedSession
+from grader.submissions.submission import Reading, Source, Submission, read_submission
+from grader.testing.draw import VISIBLE_SEED, Draw
+from grader.testing.judge import Judge
+from grader.testing.student import ReferenceHandle, StudentHandle, SubmissionHandle
+
+REFERENCE_STUDENT = "reference"
+
+
+class TracedSession(Session, Protocol):
+    """A session that follows one check at a time."""
+
+    def begin(self, check: str) -> None:
+        """Start the trace of a check."""
+
+
+@dataclass(slots=True)
+class Tools:
+    """What one check function is called with, by the names of its parameters."""
+
+    student: StudentHandle
+    reference: ReferenceHandle
+    judge: Judge
+    draw: Draw
+    printed: Ledger
+
+
+@dataclass(slots=True)
+class Workbench:
+    """The course, its ledger, and the reference solution ready to answer.
+
+    Args:
+        course: the course.
+        ledger: the documents' printed tensors.
+        reference: the hidden solution, live or from a recording.
+        reference_session: its session.
+        seed: the run's secret seed for hidden inputs.
+    """
+
+    course: Course
+    ledger: Ledger
+    reference: SubmissionHandle
+    reference_session: TracedSession
+    seed: str
+
+    def close(self) -> None:
+        """End what the reference runs in."""
+        self.reference_session.close()
+
+    def tools(
+        self, student: SubmissionHandle, exercise: Exercise, check: str, visibility: Visibility
+    ) -> Tools:
+        """The tools for one run of one check."""
+        self.reference_session.begin(check)
+        student.forget()
+        handle = StudentHandle(student, exercise)
+        seed = VISIBLE_SEED if visibility is Visibility.VISIBLE else self.seed
+        return Tools(
+            student=handle,
+            reference=ReferenceHandle(self.reference, exercise),
+            judge=Judge(handle.calls, say=self.course.text),
+            draw=Draw(seed, check),
+            printed=self.ledger,
+        )
+
+
+def live_workbench(course: Course, seed: str, *, apart: bool = False) -> Workbench:
+    """A workbench over the hidden solutions, for instructors.
+
+    Args:
+        course: the course.
+        seed: the run's secret seed for hidden inputs.
+        apart: run the solutions in a process of their own, because student code runs in this one
+            (it could change torch's defaults).
+    """
+    # Small tensors are quicker on one thread, and results do not depend on the machine.
+    torch.set_num_threads(1)
+    submission = read_solutions(course)
+    inner: Session = InProcessSession(submission)
+    if apart:
+        inner = ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
+    session = CachedSession(inner)
+    reference = SubmissionHandle(submission, session, course.limits)
+    return Workbench(course, Ledger(course.documents), reference, session, seed)
+
+
+def recorded_workbench(course: Course, recordings: Mapping[str, Recording]) -> Workbench:
+    """A workbench for students: the reference answers from recordings, by assignment."""
+    session = RecordedSession(
+        traces={check: t for r in recordings.values() for check, t in r.traces.items()},
+        names={recording.source: recording.names for recording in recordings.values()},
+    )
+    sources = {r.source: Source(r.source, "", False, ()) for r in recordings.values()}
+    readings = {id_: Reading((r.source,), r.source) for id_, r in recordings.items()}
+    submission = Submission(REFERENCE_STUDENT, sources, readings)
+    reference = SubmissionHandle(submission, session, course.limits)
+    return Workbench(course, Ledger(course.documents), reference, session, "")
+
+
+def read_solutions(course: Course) -> Submission:
+    """The hidden solutions, read the way a submission is."""
+    return read_submission(course, course.root / "solutions", REFERENCE_STUDENT)

@@ -1,0 +1,130 @@
+"""Recordings of the visible checks: what the reference answered, so that students need no solution.
+
+A recording is one frame, compressed. It holds what the reference answered to each request of each
+visible check of an assignment, in order.
+"""
+
+import struct
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import CourseError
+from grader.core.records import Mistake
+from grader.feedback.diagnosis import Known, Trace
+from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
+
+FORMAT = "attention-course/recording/1"
+MAX_BYTES = 2**28
+Traces = dict[str, list[tuple[str, Frame]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What was recorded for one assignment.
+
+    Args:
+        source: the key of the solution's file.
+        names: what the solution defines.
+        traces: per check, each request's shape and answer.
+        known: per exercise, how its checks go with one known mistake and with two.
+        hints: per exercise, by its short name.
+    """
+
+    source: str
+    names: list[str]
+    traces: Traces
+    known: dict[str, tuple[list[Known], list[Known]]]
+    hints: dict[str, tuple[str, ...]]
+
+
+def write_recording(recording: Recording) -> bytes:
+    """A recording as bytes."""
+    payloads: list[bytes] = []
+    traces: dict[str, list[Any]] = {}
+    for check, trace in recording.traces.items():
+        traces[check] = [[shape, frame.header, len(frame.payload)] for shape, frame in trace]
+        payloads += [frame.payload for _, frame in trace]
+    header = {
+        "format": FORMAT,
+        "source": recording.source,
+        "names": recording.names,
+        "traces": traces,
+        "hints": {name: list(texts) for name, texts in recording.hints.items()},
+        "known": {
+            exercise: [[_known_node(entry, payloads) for entry in entries] for entries in both]
+            for exercise, both in recording.known.items()
+        },
+    }
+    return zlib.compress(encode(Frame(header, b"".join(payloads))), level=9)
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a recording.
+
+    Raises:
+        CourseError: when the file is missing or damaged.
+    """
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(path.read_bytes(), MAX_BYTES)
+        if not unpacker.eof:
+            raise WireFault("it breaks off")
+        header_size, payload_size = PREFIX.unpack_from(data)
+        start = PREFIX.size + header_size
+        header = decode_header(data[PREFIX.size : start])
+        payload = data[start : start + payload_size]
+        if header["format"] != FORMAT:
+            raise WireFault(f"its format is {header['format']!r}")
+        reader = _Reader(payload)
+        traces = {
+            check: [(shape, Frame(answer, reader.take(size))) for shape, answer, size in trace]
+            for check, trace in header["traces"].items()
+        }
+        known = {
+            exercise: (
+                [_known(node, reader) for node in singles],
+                [_known(node, reader) for node in pairs],
+            )
+            for exercise, (singles, pairs) in header["known"].items()
+        }
+        hints = {name: tuple(texts) for name, texts in header["hints"].items()}
+        return Recording(header["source"], header["names"], traces, known, hints)
+    except OSError as error:
+        raise CourseError(f"{path.name} is missing; the release is incomplete") from error
+    except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:
+        raise CourseError(f"{path.name} is damaged ({error}); get the release anew") from error
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Hands out the payload piece by piece."""
+
+    payload: bytes
+    offset: int = 0
+
+    def take(self, size: int) -> bytes:
+        if not 0 <= size <= len(self.payload) - self.offset:
+            raise WireFault("it lacks bytes")
+        self.offset += size
+        return self.payload[self.offset - size : self.offset]
+
+
+def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:
+    """A known mistake as JSON; its tensors' bytes go to the payloads."""
+    nodes = []
+    for check, trace in entry.traces.items():
+        packer = Packer()
+        nodes.append([check, trace.end, packer.pack(list(trace.judged)), packer.size])
+        payloads.append(packer.payload())
+    return [[asdict(mistake) for mistake in entry.mistakes], nodes]
+
+
+def _known(node: list[Any], reader: _Reader) -> Known:
+    mistakes, nodes = node
+    traces = {}
+    for check, end, judged, size in nodes:
+        unpacker = Unpacker(reader.take(size))
+        traces[check] = Trace(end, tuple(unpacker.unpack(judged)))
+    return Known(tuple(Mistake(**mistake) for mistake in mistakes), traces)

@@ -1,0 +1,130 @@
+"""The language people read: every sentence of ours passes through here.
+
+English is the source. The other languages come from compiled gettext catalogues: the kit's own
+sentences from `grader/core/locale/`, a course's own texts from `translations/` beside its `course.toml`.
+Catalogues are read when the first sentence is asked for; in English none is read.
+"""
+
+import gettext
+import locale
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from grader.core.errors import UsageError
+
+SOURCE = "en"
+LANGUAGES = {SOURCE: "English", "zh_CN": "简体中文", "ja": "日本語"}
+"""Codes of the languages there are catalogues for, and what each calls itself."""
+
+VARIABLE = "GRADER_LANG"
+KIT = "grader"
+COURSE = "course"
+OWN_CATALOGUES = Path(__file__).parent / "locale"
+STARTS = {"en": "en", "ja": "ja", "japanese": "ja", "zh": "zh_CN", "chinese": "zh_CN"}
+TRADITIONAL = ("tw", "hk", "mo", "hant", "traditional", "taiwan", "hong", "macao", "macau")
+FULL_WIDTH_STOPS = ("。", "？", "！")
+"""A sentence that ends in one of these needs no space after it."""
+
+_used: dict[str, str] = {}
+
+
+def use(code: str) -> None:
+    """Speak this language from now on, in this process."""
+    _used["code"] = code
+
+
+def current() -> str:
+    """The code of the language spoken in this process.
+
+    Until `use` was called it is the one that the environment asks for (so that worker processes
+    speak as the process that started them), or English.
+    """
+    if "code" not in _used:
+        _used["code"] = known(os.environ.get(VARIABLE, "")) or SOURCE
+    return _used["code"]
+
+
+def resolve(asked: str | None, preferred: str = "") -> str:
+    """The language of a run: as asked, else of the environment, of the course, of the locale.
+
+    Args:
+        asked: what the command was given, None for nothing.
+        preferred: what the course says, "" for nothing.
+
+    Raises:
+        UsageError: when a language is asked for that there is none of.
+    """
+    from_environment = os.environ.get(VARIABLE)
+    for given, where in ((asked, "--lang"), (from_environment, VARIABLE)):
+        if given:
+            code = known(given)
+            if code is None:
+                raise UsageError(f"{where}: {_no_such_language(given)}")
+            return code
+    return known(preferred) or of_the_locale() or SOURCE
+
+
+def _no_such_language(given: str) -> str:
+    languages = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
+    sentence = _("There is no language {language!r}. There are: {languages}.")
+    return sentence.format(language=given, languages=languages)
+
+
+def known(text: str) -> str | None:
+    """The code that a language's name, code or locale stands for (zh, ja_JP.UTF-8), if any."""
+    parts = text.partition(".")[0].replace("-", "_").replace(" ", "_").lower().split("_")
+    code = STARTS.get(parts[0])
+    is_other = code == "zh_CN" and any(part.strip("()") in TRADITIONAL for part in parts[1:])
+    return None if is_other else code
+
+
+def of_the_locale() -> str | None:
+    """The language that the machine is set to, None where it is none of ours."""
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name, "")
+        if value:
+            return next((code for one in value.split(":") if (code := known(one))), None)
+    return known(locale.getlocale()[0] or "")
+
+
+@lru_cache
+def catalogue(folder: Path, domain: str, code: str) -> gettext.NullTranslations:
+    """A compiled catalogue; without one every sentence stays as it is."""
+    if code == SOURCE:
+        return gettext.NullTranslations()
+    return gettext.translation(domain, folder, languages=[code], fallback=True)
+
+
+def said(folder: Path, domain: str, code: str, text: str) -> str:
+    """A text from a catalogue in a language."""
+    return catalogue(folder, domain, code).gettext(text) if text else ""
+
+
+def _(text: str) -> str:
+    """A sentence of ours in the language of this run; placeholders are filled in afterwards."""
+    return said(OWN_CATALOGUES, KIT, current(), text)
+
+
+def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
+    """Marks a sentence that is said later, through `_`."""
+    return text
+
+
+def ngettext(one: str, many: str, number: int) -> str:
+    """The same as `_` for sentences that depend on a number."""
+    return catalogue(OWN_CATALOGUES, KIT, current()).ngettext(one, many, number)
+
+
+def listed(things: Iterable[str]) -> str:
+    """Things side by side, set apart as the language does it."""
+    return _(", ").join(things)
+
+
+def paragraph(sentences: Iterable[str]) -> str:
+    """Sentences one after the other; none is set off by a space from a full-width stop."""
+    text = ""
+    for sentence in sentences:
+        text += f"{' ' if text and not text.endswith(FULL_WIDTH_STOPS) else ''}{sentence}"
+    return text

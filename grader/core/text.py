@@ -1,0 +1,76 @@
+"""Text made fit to be shown: what came from student code, and what is broken into lines."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from grader.core.language import _
+
+MAX_STUDENT_TEXT = 600
+CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
+UNIT = re.compile(r"`[^`]*`|\$[^$]*\$|\s+|.", re.DOTALL)
+CLOSES = "、。，．：；？！）」』】〉》”’…・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ.,:;?!)]}%"
+OPENS = "（「『【〈《“‘([{"
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
+    """The text cut to size, with control characters and halves of characters escaped."""
+    whole = len(text)
+    text = CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text[:limit])
+    text = SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return f"{text[:limit]}… (cut)" if max(whole, len(text)) > limit else text
+
+
+def place_words(file: str, cell: int | None, line: int) -> str:
+    """A place in a student's file, in words."""
+    template = _("{file}, line {line}") if cell is None else _("{file}, cell {cell}, line {line}")
+    return template.format(file=file, cell=cell, line=line)
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes on a terminal: a wide character takes two."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def filled(text: str, width: int, first: str = "", hanging: str = "") -> list[str]:
+    """A paragraph in lines of at most `width` columns.
+
+    Chinese and Japanese break between any two characters, but never before a closing sign nor
+    after an opening one; code in backticks is not broken.
+
+    Args:
+        text: the paragraph.
+        width: columns.
+        first: what the first line begins with.
+        hanging: what the others begin with.
+    """
+    lines, line = [], first
+    is_empty = True
+    for unit in _units(text):
+        if not is_empty and columns(line + unit.rstrip()) > width:
+            lines.append(line.rstrip())
+            line, is_empty = hanging, True
+        if not (is_empty and lines and unit.isspace()):
+            line, is_empty = line + unit, False
+    return [*lines, line.rstrip()]
+
+
+def _units(text: str) -> Iterator[str]:
+    """What a line is not broken in the middle of: words, code, a character with its signs."""
+    unit = ""
+    for piece in UNIT.findall(text):
+        is_space = piece.isspace()
+        stays = piece[0] in CLOSES or (unit and unit[-1] in OPENS)
+        is_word = unit and columns(unit[-1]) == 1 and columns(piece[0]) == 1
+        if unit and (is_space or unit.isspace() or not (stays or is_word)):
+            yield unit
+            unit = ""
+        unit += piece
+    if unit:
+        yield unit

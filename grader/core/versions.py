@@ -1,0 +1,31 @@
+"""What a result depends on besides the course and the submission."""
+
+import hashlib
+import platform
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (
+        ("attention-course", version("attention-course")),
+        ("python", platform.python_version()),
+        ("torch", version("torch")),
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions that results record."""
+    return dict(_versions())
+
+
+@cache
+def grader_hash() -> str:
+    """A hash of this package's own code."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,348 @@
+"""The course manifest: `course.toml` read once into frozen dataclasses, and the paths of a course."""
+
+import difflib
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from grader.core.errors import CourseError, UsageError
+from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, said
+from grader.course.toml_table import Table, read_toml
+
+MANIFEST = "course.toml"
+ASSIGNMENT_ID = re.compile(r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
+COURSE_VARIABLE = "GRADER_COURSE"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one submission may use.
+
+    Args:
+        load_seconds: running a file from top to bottom.
+        request_seconds: one call of a check.
+        submission_seconds: everything together.
+        memory_mib: MiB on top of what torch itself takes.
+        output_kib: KiB of printed text that are kept.
+        file_mib: MiB in any file it writes.
+    """
+
+    load_seconds: float = 10.0
+    request_seconds: float = 5.0
+    submission_seconds: float = 120.0
+    memory_mib: int = 1024
+    output_kib: int = 64
+    file_mib: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LateRule:
+    """What late work costs.
+
+    Args:
+        grace_minutes: minutes after the due date that are not late.
+        percent_per_day: taken off an assignment's score for each day begun.
+    """
+
+    grace_minutes: int = 0
+    percent_per_day: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """One thing to write: the name the student defines, and what it is worth."""
+
+    assignment: str
+    name: str
+    points: int
+
+    @property
+    def id(self) -> str:
+        """The full id, `<assignment>/<name>`."""
+        return f"{self.assignment}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A file to fill in, with its exercises in order."""
+
+    id: str
+    title: str
+    exercises: tuple[Exercise, ...]
+    imports: tuple[str, ...] = ()
+    due: datetime | None = None
+
+    @property
+    def module(self) -> str:
+        """The module's name: the id without its number."""
+        return self.id.partition("_")[2]
+
+    @property
+    def max_score(self) -> int:
+        """The points of all its exercises."""
+        return sum(exercise.points for exercise in self.exercises)
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where an assignment's files are. This is the only place that knows."""
+
+    stub: Path
+    notebook: Path
+    solution: Path
+    misconceptions: Path
+    hints: Path
+    visible_checks: Path
+    hidden_checks: Path
+    recording: Path
+
+
+@dataclass(frozen=True)
+class Course:
+    """The whole course: what instructors decide, and where it lies on disk."""
+
+    root: Path
+    title: str
+    prefer: str
+    limits: Limits
+    late: LateRule
+    assignments: tuple[Assignment, ...]
+    points: int | None = None
+    language: str = ""
+
+    @cached_property
+    def exercises(self) -> dict[str, Exercise]:
+        """All exercises by full id, in the order of the course."""
+        return {exercise.id: exercise for a in self.assignments for exercise in a.exercises}
+
+    @cached_property
+    def by_id(self) -> dict[str, Assignment]:
+        """All assignments by id."""
+        return {assignment.id: assignment for assignment in self.assignments}
+
+    @property
+    def documents(self) -> Path:
+        """The ledger of the tensors that the documents print."""
+        return self.root / "tests" / "documents" / "printed_tensors.json"
+
+    @cached_property
+    def translations(self) -> Path:
+        """The folder of the catalogues of the course's own texts."""
+        return self.root / "translations"
+
+    def text(self, message: str) -> str:
+        """A text of the course's own in the language of this run."""
+        return self.text_in(current(), message)
+
+    def text_in(self, language: str, message: str) -> str:
+        """A text of the course's own in a language; as it is where there is no translation."""
+        return said(self.translations, COURSE, language, message)
+
+    @property
+    def max_score(self) -> int:
+        """All points there are."""
+        return sum(assignment.max_score for assignment in self.assignments)
+
+    @property
+    def points_problem(self) -> str:
+        """How the manifest's total differs from what the exercises add up to; "" where it does not."""
+        if self.points in (None, self.max_score):
+            return ""
+        return f"{MANIFEST}: points says {self.points}; the exercises add up to {self.max_score}"
+
+    @property
+    def has_solutions(self) -> bool:
+        """Whether this is the course itself, not a released copy."""
+        return (self.root / "solutions").is_dir()
+
+    def paths(self, assignment: Assignment) -> Paths:
+        """Where an assignment's files are, whether they exist or not."""
+        stubs = self.root / "assignments" / assignment.id
+        solutions = self.root / "solutions" / assignment.id
+        checks = self.root / "tests" / "checks" / assignment.id
+        return Paths(
+            stub=stubs / f"{assignment.module}.py",
+            notebook=stubs / f"{assignment.module}.ipynb",
+            solution=solutions / f"{assignment.module}.py",
+            misconceptions=solutions / "misconceptions.toml",
+            hints=solutions / "hints.toml",
+            visible_checks=checks / "test_visible.py",
+            hidden_checks=checks / "test_hidden.py",
+            recording=checks / "recording.bin",
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """A hash of everything that decides scores: manifest, solutions, checks, ledger."""
+        digest = hashlib.sha256()
+        folders = [self.root / name for name in ("solutions", "tests/checks", "tests/documents")]
+        files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+        for path in [self.root / MANIFEST, *sorted(files)]:
+            if path.suffix in (".py", ".toml", ".json", ".bin"):
+                digest.update(path.relative_to(self.root).as_posix().encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()
+
+    def select(self, targets: tuple[str, ...]) -> dict[str, Exercise]:
+        """The exercises that targets name, in course order; all of them for no target.
+
+        Raises:
+            UsageError: when a target names nothing, with the nearest names.
+        """
+        if not targets:
+            return dict(self.exercises)
+        chosen = {exercise.id for target in targets for exercise in self._named(target)}
+        return {id_: exercise for id_, exercise in self.exercises.items() if id_ in chosen}
+
+    def _named(self, target: str) -> tuple[Exercise, ...]:
+        target = self._named_by_path(target.strip("/"))
+        found: dict[str, tuple[Exercise, ...]] = {
+            assignment.id: assignment.exercises
+            for assignment in self.assignments
+            if target in (assignment.id, assignment.module)
+            or (target.isdecimal() and target.zfill(2) == assignment.id[:2])
+        }
+        if target in self.exercises:
+            return (self.exercises[target],)
+        found |= {id_: (e,) for id_, e in self.exercises.items() if e.name == target}
+        if not found:
+            sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
+            raise UsageError(paragraph((sentence, self._nearest(target))))
+        if len(found) > 1:
+            ids = _(" and ").join(found)
+            sentence = _("{target!r} names more than one: {ids}. Write one in full.")
+            raise UsageError(sentence.format(target=target, ids=ids))
+        return next(iter(found.values()))
+
+    def _named_by_path(self, target: str) -> str:
+        """The assignment whose file or folder a path names; else what was given."""
+        path = PurePosixPath(target.replace("\\", "/"))
+        folders = [part for part in path.parts if part in self.by_id]
+        is_path = path.suffix in (".py", ".ipynb") or path.parts[:1] == ("assignments",)
+        return folders[-1] if is_path and folders else target
+
+    def _nearest(self, target: str) -> str:
+        names = [*self.by_id, *(a.module for a in self.assignments), *self.exercises]
+        names += [exercise.name for exercise in self.exercises.values()]
+        lowered = {name.lower(): name for name in names}
+        close = difflib.get_close_matches(target.lower(), lowered, n=3, cutoff=0.5)
+        if not close:
+            return _("The assignments are: {ids}.").format(ids=", ".join(self.by_id))
+        return _("Did you mean {names}?").format(names=_(" or ").join(lowered[n] for n in close))
+
+
+def find_course(start: Path) -> Path:
+    """The folder of the course that `start` lies in, or the one that GRADER_COURSE names.
+
+    Raises:
+        UsageError: when there is none.
+    """
+    given = os.environ.get(COURSE_VARIABLE)
+    start = start.absolute()
+    candidates = [Path(given)] if given else [start, *start.parents]
+    for folder in candidates:
+        if (folder / MANIFEST).is_file():
+            return folder
+    looked = _("Neither {folder} nor above it there is a course.toml.").format(folder=start)
+    if given:
+        sentence = _("{variable} says {folder}, and there is no course.toml there.")
+        looked = sentence.format(variable=COURSE_VARIABLE, folder=given)
+    todo = _("Run the command inside the course's folder.")
+    raise UsageError(paragraph((looked, todo)))
+
+
+def load_course(root: Path) -> Course:
+    """Read a course's manifest.
+
+    Raises:
+        CourseError: with every problem found, each with its place.
+    """
+    problems: list[str] = []
+    table = read_toml(root / MANIFEST, problems)
+    course = _course(root, table)
+    _check_imports(course.assignments, problems)
+    table.forbid_unknown_keys()
+    if problems:
+        raise CourseError(*problems)
+    return course
+
+
+def _course(root: Path, table: Table) -> Course:
+    about = table.table("course")
+    limits = table.table("limits", required=False)
+    late = table.table("late", required=False)
+    defaults = Limits()
+    assignments = tuple(_assignment(entry) for entry in table.tables("assignments"))
+    table.forbid_duplicates("assignments", "id", [a.id for a in assignments])
+    if len({a.id for a in assignments}) == len(assignments):
+        table.forbid_duplicates("assignments", "module", [a.module for a in assignments])
+        table.forbid_duplicates("assignments", "number", [a.id[:2] for a in assignments])
+    return Course(
+        root=root,
+        title=about.text("title"),
+        prefer=about.choice("prefer", ("py", "ipynb"), default="py"),
+        limits=Limits(
+            load_seconds=limits.positive("load_seconds", defaults.load_seconds),
+            request_seconds=limits.positive("request_seconds", defaults.request_seconds),
+            submission_seconds=limits.positive("submission_seconds", defaults.submission_seconds),
+            memory_mib=limits.whole("memory_mib", default=defaults.memory_mib, least=64),
+            output_kib=limits.whole("output_kib", default=defaults.output_kib, least=1),
+            file_mib=limits.whole("file_mib", default=defaults.file_mib, least=1),
+        ),
+        late=LateRule(
+            grace_minutes=late.whole("grace_minutes", default=0, least=0),
+            percent_per_day=late.whole("percent_per_day", default=0, least=0, most=100),
+        ),
+        assignments=assignments,
+        points=about.whole("points", least=1) if "points" in about.content else None,
+        language=about.choice("language", tuple(LANGUAGES), default=""),
+    )
+
+
+def _assignment(entry: Table) -> Assignment:
+    id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_simple_attention")
+    points = entry.table("exercises")
+    exercises = tuple(
+        Exercise(id_, name, points.whole(name, least=1)) for name in points.identifiers()
+    )
+    return Assignment(
+        id=id_,
+        title=entry.text("title"),
+        exercises=exercises,
+        imports=entry.texts("imports"),
+        due=entry.moment("due"),
+    )
+
+
+def _check_imports(assignments: tuple[Assignment, ...], problems: list[str]) -> None:
+    """Every import names another assignment, and none leads back to where it came from."""
+    imports = {assignment.id: assignment.imports for assignment in assignments}
+    for number, assignment in enumerate(assignments, 1):
+        place = f"{MANIFEST}: assignments[{number}].imports"
+        for name in assignment.imports:
+            if name not in imports:
+                close = difflib.get_close_matches(name, imports, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                problems.append(f"{place}: found {name!r}, which is no assignment's id{hint}")
+        loop = _loop_from(assignment.id, imports)
+        if loop and min(loop) == assignment.id:
+            problems.append(f"{place}: a loop, {' -> '.join([*loop, assignment.id])}")
+
+
+def _loop_from(start: str, imports: dict[str, tuple[str, ...]]) -> list[str]:
+    """A path of imports from an assignment back to itself, or nothing."""
+    paths = [[start]]
+    seen = {start}
+    while paths:
+        path = paths.pop()
+        for name in imports.get(path[-1], ()):
+            if name == start:
+                return path
+            if name not in seen:
+                seen.add(name)
+                paths.append([*path, name])
+    return []

@@ -1,0 +1,272 @@
+"""Names a student's mistakes: by the values that the checks judged, never by the code's text.
+
+Pure: the conduct of the student's checks and of the known mistakes in, findings out.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from grader.core.records import Finding, Mistake
+
+ATOL = 1e-5
+RTOL = 1e-5
+SAMPLED = 256
+"""Of a large tensor so many values are compared, evenly spread."""
+
+MOST_CANDIDATES = 3
+"""More mistakes that look the same than this are no finding."""
+
+INFINITE = float("inf")
+
+BROKEN = "broken"
+"""The end of a check that failed by itself: it tells nothing of the student."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How one check went: how it ended, and a fingerprint of each value it judged.
+
+    Args:
+        end: "passed", "mismatch", or the kind of failure with the exception's built-in base
+            class and whether the line was the student's own.
+        judged: fingerprints, in order.
+    """
+
+    end: str
+    judged: tuple[Any, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the check did not pass."""
+        return self.end != "passed"
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it holds more than yes and no: a tensor of two values or more."""
+        return any(_has_tensor(value) for value in self.judged)
+
+
+Traces = Mapping[str, Trace]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A known mistake, or two at once, and how each check goes with it."""
+
+    mistakes: tuple[Mistake, ...]
+    traces: Traces
+
+
+def fingerprint(value: Any) -> Any:
+    """A judged value in a form that can be compared and kept: large tensors are sampled."""
+    if isinstance(value, torch.Tensor):
+        data = value.detach().flatten()
+        if data.numel() > SAMPLED:
+            data = data[torch.arange(SAMPLED) * (data.numel() - 1) // (SAMPLED - 1)]
+        data = data.to(torch.complex128 if data.is_complex() else torch.float64)
+        return ("tensor", list(value.shape), str(value.dtype), data)
+    if isinstance(value, list | tuple):
+        return tuple(fingerprint(item) for item in value)
+    if isinstance(value, dict):
+        return tuple((str(key), fingerprint(item)) for key, item in sorted(value.items(), key=str))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return type(value).__name__
+
+
+def distance(one: Any, other: Any) -> float:
+    """How far two fingerprints are apart: 0 where they are equal, infinite where they differ in kind."""
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return _tensor_distance(one, other)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        if len(one) != len(other):
+            return INFINITE
+        return max((distance(a, b) for a, b in zip(one, other, strict=True)), default=0.0)
+    if isinstance(one, float) and isinstance(other, float):
+        if one == other or (math.isnan(one) and math.isnan(other)):
+            return 0.0
+        gap = abs(one - other)
+        return INFINITE if math.isnan(gap) else gap
+    return 0.0 if type(one) is type(other) and one == other else INFINITE
+
+
+def _tensor_distance(one: torch.Tensor, other: torch.Tensor) -> float:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return INFINITE
+    if torch.equal(one, other):
+        return 0.0
+    same = (one == other) | (one.isnan() & other.isnan())
+    gap = (one - other).abs()
+    gap = torch.where(same, torch.zeros_like(gap), gap)
+    if not bool(gap.isfinite().all()):
+        return INFINITE
+    size = torch.where(other.isfinite(), other.abs(), torch.zeros_like(gap))
+    scale = torch.maximum(torch.ones_like(gap), size * RTOL / ATOL)
+    return float((gap / scale).max()) if gap.numel() else 0.0
+
+
+def trace_distance(one: Trace, other: Trace) -> float:
+    """How far two runs of one check are apart."""
+    if one.end != other.end or len(one.judged) != len(other.judged):
+        return INFINITE
+    return max((distance(a, b) for a, b in zip(one.judged, other.judged, strict=True)), default=0.0)
+
+
+def separation(one: Traces, other: Traces) -> float:
+    """The largest distance over all checks: what two mistakes can be told apart by."""
+    return max((trace_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
+
+
+Naming = Callable[[Sequence[Known]], tuple[Finding, ...]]
+
+
+def value_separation(one: Traces, other: Traces) -> float:
+    """The same by judged values: that one of two passes a check does not set them apart by itself.
+
+    A check stops at its first mismatch, so only what both judged is compared.
+    """
+    return max((_value_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
+
+
+def _value_distance(one: Trace, other: Trace) -> float:
+    if one.end != other.end and not {one.end, other.end} <= {"passed", "mismatch"}:
+        return INFINITE
+    both = zip(one.judged, other.judged, strict=False)
+    gap = max((distance(a, b) for a, b in both), default=0.0)
+    is_same_end = one.end == other.end and len(one.judged) == len(other.judged)
+    return gap if is_same_end or gap > ATOL else INFINITE
+
+
+def diagnose(
+    student: Traces, known: Sequence[Known], pairs: Callable[[], Sequence[Known]]
+) -> tuple[Finding, ...]:
+    """The mistakes that explain what went wrong in an exercise.
+
+    First one mistake that explains every check; then, per failing check, mistakes that explain it;
+    then two mistakes at once; else nothing.
+
+    Args:
+        student: how the checks that ran went.
+        known: the exercise's known mistakes, one at a time.
+        pairs: answers the known mistakes two at a time; asked only where needed.
+    """
+    failing = {id_: trace for id_, trace in student.items() if trace.failed}
+    if not failing:
+        return ()
+    whole = [entry for entry in known if _explains(entry, student)]
+    if whole:
+        return _one_of(whole)
+    covered, rest = _cover(failing, known, student, _one_of)
+    if not rest:
+        return covered
+    two = pairs()
+    both = [entry for entry in two if _explains(entry, student)]
+    if both:
+        return _both(both)
+    more, still = _cover(rest, two, student, _both)
+    if still:  # something else is wrong, too: say only what rests on more than yes and no
+        covered = tuple(f for f in covered if _is_backed(f, failing, known))
+        more = tuple(f for f in more if _is_backed(f, rest, two))
+    return _merged((*covered, *more))
+
+
+def _explains(entry: Known, traces: Traces) -> bool:
+    return all(
+        id_ in entry.traces and trace_distance(trace, entry.traces[id_]) <= ATOL
+        for id_, trace in traces.items()
+    )
+
+
+def _one_of(entries: Sequence[Known]) -> tuple[Finding, ...]:
+    """One finding: certain, or one of a few that look the same."""
+    mistakes = tuple(dict.fromkeys(m for entry in entries for m in entry.mistakes))
+    return (Finding(mistakes),) if len(mistakes) <= MOST_CANDIDATES else ()
+
+
+def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
+    """Two findings for two mistakes at once; what differs between pairs is "one of"."""
+    shared = [m for m in entries[0].mistakes if all(m in entry.mistakes for entry in entries)]
+    others = tuple(dict.fromkeys(m for e in entries for m in e.mistakes if m not in shared))
+    findings = tuple(Finding((mistake,)) for mistake in shared)
+    return (*findings, Finding(others)) if 0 < len(others) <= MOST_CANDIDATES else findings
+
+
+def _cover(
+    failing: Traces, known: Sequence[Known], student: Traces, name: Naming
+) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
+    """The fewest mistakes that explain failing checks one by one, and the checks left over."""
+    explained = [
+        ({id_ for id_, trace in failing.items() if _fails_alike(entry, id_, trace)}, entry)
+        for entry in known
+        if not _is_contradicted(entry, student)
+    ]
+    rest = dict(failing)
+    findings: list[Finding] = []
+    while rest:
+        best = max((len(ids & rest.keys()) for ids, _ in explained), default=0)
+        if best == 0:
+            break
+        chosen = [(ids & rest.keys(), entry) for ids, entry in explained]
+        chosen = [(ids, entry) for ids, entry in chosen if len(ids) == best]
+        first = chosen[0][0]
+        findings += name(_likeliest([entry for ids, entry in chosen if ids == first], student))
+        for id_ in first:
+            del rest[id_]
+    return tuple(findings), rest
+
+
+def _likeliest(entries: list[Known], student: Traces) -> list[Known]:
+    """Of mistakes that explain the same failing checks, those that agree with most other checks."""
+    agreeing = [
+        sum(
+            id_ in entry.traces and trace_distance(trace, entry.traces[id_]) <= ATOL
+            for id_, trace in student.items()
+        )
+        for entry in entries
+    ]
+    most = max(agreeing)
+    return [entry for entry, count in zip(entries, agreeing, strict=True) if count == most]
+
+
+def _fails_alike(entry: Known, id_: str, trace: Trace) -> bool:
+    other = entry.traces.get(id_)
+    return other is not None and other.failed and trace_distance(trace, other) <= ATOL
+
+
+def _is_contradicted(entry: Known, student: Traces) -> bool:
+    """Whether the student passed a check that the mistake fails."""
+    return any(
+        trace.failed and id_ in student and not student[id_].failed
+        for id_, trace in entry.traces.items()
+    )
+
+
+def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Each mistake once; what is certain somewhere is not repeated as a candidate."""
+    certain = {f.candidates[0].id for f in findings if len(f.candidates) == 1}
+    kept = [
+        finding
+        for finding in findings
+        if len(finding.candidates) == 1 or not certain & {m.id for m in finding.candidates}
+    ]
+    return tuple(dict.fromkeys(kept))
+
+
+def _is_backed(finding: Finding, failing: Traces, known: Sequence[Known]) -> bool:
+    """Whether a partial finding rests on a tensor, not only on yes and no."""
+    entries = [entry for entry in known if set(entry.mistakes) & set(finding.candidates)]
+    return any(
+        trace.is_telling and _fails_alike(entry, id_, trace)
+        for entry in entries
+        for id_, trace in failing.items()
+    )
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return value.numel() > 1
+    return isinstance(value, tuple) and any(_has_tensor(item) for item in value)

@@ -1,0 +1,175 @@
+"""How a picture is drawn, whatever it is drawn on: steps of colour, texts of cells, words."""
+
+import math
+from dataclasses import dataclass
+
+from grader.core.language import _, listed
+from grader.core.records import Axis, Number, Picture
+
+STEPS = 6
+"""So many steps of colour on either side of zero."""
+
+MOST_DECIMALS = 4
+"""As many as the documents print."""
+
+SIGNS = {"nan": "NaN", "inf": "∞", "-inf": "−∞"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value as it is drawn.
+
+    Args:
+        text: the number, cut to the room there is.
+        step: its colour: from -6 to 6, 0 for zero; None for NaN and the infinities.
+        differs: whether expected and received differ here.
+        is_first: whether this is where they differ first.
+    """
+
+    text: str
+    step: int | None
+    differs: bool
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One side of a picture: its title and rows of cells."""
+
+    title: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def grids(picture: Picture, room: int) -> tuple[Grid, Grid]:
+    """Expected and received, in the same colours: those of the expected values.
+
+    Args:
+        picture: the picture.
+        room: how many characters a cell has.
+    """
+    most = _most(picture)
+    decimals = _decimals(picture, room)
+
+    def grid(title: str, rows: tuple[tuple[Number, ...], ...]) -> Grid:
+        return Grid(
+            title,
+            tuple(
+                tuple(
+                    Cell(
+                        cell_text(number, decimals, room),
+                        _step(number, most),
+                        picture.differs[row][column],
+                        (row, column) == picture.first,
+                    )
+                    for column, number in enumerate(numbers)
+                )
+                for row, numbers in enumerate(rows)
+            ),
+        )
+
+    return grid(_("expected"), picture.expected), grid(_("received"), picture.received)
+
+
+def _finite(rows: tuple[tuple[Number, ...], ...]) -> list[float]:
+    return [number for row in rows for number in row if not isinstance(number, str)]
+
+
+def _most(picture: Picture) -> float:
+    """The size of the value with the strongest colour."""
+    for rows in (picture.expected, picture.received):
+        largest = max((abs(number) for number in _finite(rows)), default=0.0)
+        if largest:
+            return largest
+    return 1.0
+
+
+def _step(number: Number, most: float) -> int | None:
+    if isinstance(number, str):
+        return None
+    size = min(STEPS, math.ceil(abs(number) / most * STEPS - 1e-6))
+    return size if number > 0 else -size
+
+
+def _decimals(picture: Picture, room: int) -> int:
+    """How many decimals all numbers can have in so many characters."""
+    numbers = _finite(picture.expected) + _finite(picture.received)
+    if all(number == round(number) for number in numbers):
+        return 0
+    for decimals in range(MOST_DECIMALS, 0, -1):
+        usual = [n for n in numbers if abs(n) < 1000]  # others are cut one by one
+        if all(len(f"{number:.{decimals}f}") <= room for number in usual):
+            return decimals
+    return 1
+
+
+def cell_text(number: Number, decimals: int, room: int) -> str:
+    """A number in so many characters, or as near as can be."""
+    if isinstance(number, str):
+        return SIGNS[number]
+    if not number:
+        return "0"
+    text = f"{number:.{decimals}f}".replace("-", "−")
+    if len(text) <= room:
+        return text
+    for digits in (2, 1):
+        text = f"{number:.{digits}g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+        if len(text) <= room:
+            return text.replace("-", "−")
+    return "big" if abs(number) > 1 else "0"
+
+
+# Words.
+
+
+def position(axis: Axis, index: int) -> str:
+    """A position in words, like “query 1 (journey)”; `index` counts what is shown."""
+    name = axis.name or _("position")
+    number = axis.start + index
+    if not axis.labels:
+        return f"{name} {number}"
+    return _("{axis} {number} ({token})").format(axis=name, number=number, token=axis.labels[index])
+
+
+def first_place(picture: Picture) -> str:
+    """Where the first difference is, in words."""
+    row, column = picture.first
+    places = [f"{name or _('axis')} {number}" for name, number in picture.slice]
+    if picture.rows.name or picture.rows.size > 1:
+        places.append(position(picture.rows, row))
+    return listed((*places, position(picture.columns, column)))
+
+
+def first_difference(picture: Picture) -> str:
+    """Where the first difference is and what it is, in words."""
+    row, column = picture.first
+    return _("{place}: expected {expected}, received {received}").format(
+        place=first_place(picture),
+        expected=_word(picture.expected[row][column]),
+        received=_word(picture.received[row][column]),
+    )
+
+
+def _word(number: Number) -> str:
+    return number if isinstance(number, str) else f"{number:.4g}"
+
+
+def cut_words(picture: Picture) -> str:
+    """Which part of the tensors is shown; empty where it is all of them."""
+    parts = [f"{name or _('axis')} {number}" for name, number in picture.slice]
+    shown = (len(picture.expected), len(picture.expected[0]))
+    for axis, count in zip((picture.rows, picture.columns), shown, strict=True):
+        if count < axis.size:
+            parts.append(
+                _("{axis} {first} to {last} of {size}").format(
+                    axis=axis.name or _("position"),
+                    first=axis.start,
+                    last=axis.start + count - 1,
+                    size=axis.size,
+                )
+            )
+    return listed(parts)
+
+
+def labels(axis: Axis, count: int) -> tuple[str, ...]:
+    """What stands beside each position: its word, or its number."""
+    return axis.labels or tuple(str(axis.start + index) for index in range(count))

@@ -1,0 +1,144 @@
+"""A class run: who is still to be graded, by whom, and everything written as it comes."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from grader.core.errors import CourseError, UsageError
+from grader.core.language import current
+from grader.core.versions import grader_hash, versions
+from grader.course.course import MANIFEST, Course
+from grader.grading.class_files import Row, Written, write_class, write_student
+from grader.grading.journal import Journal, RunIdentity, earlier_seed, new_seed
+from grader.grading.orders import WorkOrder
+from grader.submissions.payload import HandedIn, take_in
+from grader.submissions.student_folders import Student
+
+Done = Iterator[tuple[Student, Written | str]]
+Grade = Callable[[WorkOrder, Sequence[Student]], Done]
+"""Grades students somewhere, in any order; a text is the reason why one could not be graded."""
+
+
+class Watcher(Protocol):
+    """Is told how a run goes on."""
+
+    def begin(self, students: int, unchanged: int) -> None:
+        """So many students, of whom so many are done already."""
+
+    def done(self, row: Row) -> None:
+        """One more is done, and written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRun:
+    """What to grade and where to write it.
+
+    Args:
+        course: the course.
+        students: all of them, in order.
+        out: the output folder.
+        isolation: "sealed" or "process".
+        seed: of the hidden inputs; None for the one of the run that the folder holds, or a new one.
+        force: whether to grade those again who are done.
+    """
+
+    course: Course
+    students: Sequence[Student]
+    out: Path
+    isolation: str = "sealed"
+    seed: str | None = None
+    force: bool = False
+
+    def carry_out(self, grade: Grade, watcher: Watcher) -> list[Row]:
+        """Grade who is not done, and answer the class's rows in order.
+
+        However it ends, each student who is done is written, and the class's files tell of them.
+
+        Raises:
+            UsageError: in a released copy, or when another run writes to the folder.
+            CourseError: when an assignment has no solution.
+        """
+        if not self.course.has_solutions:
+            raise UsageError(
+                "This is a released copy of the course, without solutions; `grader check` works "
+                "here."
+            )
+        self._require_solutions()
+        seed = self.seed or earlier_seed(self.out) or new_seed()
+        spoken = current()
+        order = WorkOrder(self.course.root, self.course.hash, seed, self.isolation, spoken)
+        used = {**versions(), "grader": grader_hash()}
+        identity = RunIdentity(seed, order.course_hash, used, self.isolation, spoken)
+        with Journal(self.out, identity, self.force) as journal:
+            prints = {s.id: fingerprint(self.course, s) for s in self.students}
+            rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
+            todo = [student for student in self.students if student.id not in rows]
+            watcher.begin(len(self.students), len(rows))
+            try:
+                for student, written in grade(order, todo) if todo else ():
+                    done = _lost(order, student, written) if isinstance(written, str) else written
+                    write_student(self.out, done)
+                    journal.add(student.id, prints[student.id], done.row)
+                    rows[student.id] = done.row
+                    watcher.done(done.row)
+            finally:
+                found = [rows[student.id] for student in self.students if student.id in rows]
+                if found:  # a run that could not begin leaves an earlier one's files alone
+                    write_class(self.course, found, self.out)
+        return found
+
+    def _require_solutions(self) -> None:
+        paths = [(a.id, self.course.paths(a).solution) for a in self.course.assignments]
+        root = self.course.root
+        problems = [
+            f"{MANIFEST}: the assignment {id_!r} has no solution: there is no "
+            f"{path.relative_to(root).as_posix()}"
+            for id_, path in paths
+            if not path.is_file()
+        ]
+        if problems:
+            raise CourseError(*problems)
+
+
+def fingerprint(course: Course, student: Student) -> str:
+    """What tells whether a student handed in something else; never the same where unreadable."""
+    if student.path is None:
+        return ""
+    try:
+        return take_in(student.path, student.id, course.by_id).fingerprint
+    except OSError:
+        return f"unreadable {new_seed()}"
+
+
+def sent(student: Student) -> HandedIn | Student:
+    """A submission as data, for a machine that cannot read it; every folder in it counts.
+
+    Raises:
+        OSError: when a file cannot be read.
+    """
+    if student.path is None:
+        return student
+    folders = {path.name for path in student.path.iterdir()} if student.path.is_dir() else set()
+    return take_in(student.path, student.id, folders)
+
+
+def grade_here(order: WorkOrder, students: Iterable[Student]) -> Done:
+    """Grade in this process, one student after the other."""
+    from grader.grading.worker import (
+        Station,  # imports torch; other ways to grade do without it here
+    )
+
+    station = Station(order)
+    try:
+        for student in students:
+            yield student, station.grade(student)
+    finally:
+        station.close()
+
+
+def _lost(order: WorkOrder, student: Student, reason: str) -> Written:
+    """The result of a student who could not be graded: undecided."""
+    from grader.grading.worker import undecided_result
+
+    return undecided_result(order, student, reason)

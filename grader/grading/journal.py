@@ -1,0 +1,161 @@
+"""What a class run has done so far, so that the next one goes on from there.
+
+`run.jsonl` in the output folder: a line on the run, then a line for each student whose files are
+written. Lines are only ever added, each after the files it tells of; what a killed run left of a
+line is passed over. A line on another run makes all before it void.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from grader.core.errors import UsageError
+from grader.core.language import SOURCE
+from grader.grading.class_files import Row, feedback_path, record_path, row_from
+from grader.submissions.student_folders import JOURNAL
+
+FORMAT = "attention-course/run/1"
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """What the results of a run depend on besides the submissions.
+
+    Args:
+        seed: of the hidden inputs.
+        course_hash: of the course.
+        versions: of the grader, Python and torch.
+        isolation: how student code is kept apart, "sealed" or "process".
+        language: what students are told in.
+    """
+
+    seed: str
+    course_hash: str
+    versions: Mapping[str, str]
+    isolation: str
+    language: str = SOURCE
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A student who is done: a fingerprint of what was handed in, and the result in one line."""
+
+    fingerprint: str
+    row: Row
+
+
+def earlier_seed(out: Path) -> str | None:
+    """The seed of the run that this folder holds; the next one draws the same inputs."""
+    try:
+        header, _ = _parsed((out / JOURNAL).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if header is None else header.seed
+
+
+def new_seed() -> str:
+    """A secret seed."""
+    return str(secrets.randbits(64))
+
+
+@dataclass
+class Journal:
+    """The journal of a run, open for more lines; only one run at a time writes to a folder.
+
+    Args:
+        out: the output folder.
+        identity: of this run; what was done under another one does not count.
+        force: whether to begin anew whatever was done.
+
+    Raises:
+        UsageError: when another run is writing there.
+    """
+
+    out: Path
+    identity: RunIdentity
+    force: bool = False
+    known: dict[str, Entry] = field(init=False, default_factory=dict)
+    file: IO[str] = field(init=False)
+
+    def __enter__(self) -> "Journal":
+        """Read what was done."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.file = (self.out / JOURNAL).open("a+", encoding="utf-8")
+        _lock(self.file, self.out)
+        self.file.seek(0)
+        text = self.file.read()
+        header, entries = _parsed(text)
+        if text and not text.endswith("\n"):
+            self.file.write("\n")
+        if header == self.identity and not self.force:
+            self.known = entries
+        else:
+            self._line({"format": FORMAT, **asdict(self.identity)})
+        self.file.flush()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the file, which lets the next run in."""
+        self.file.close()
+
+    def unchanged(self, student: str, fingerprint: str) -> Row | None:
+        """The result of a student who is done and handed in the same, with both files there."""
+        entry = self.known.get(student)
+        if entry is None or entry.fingerprint != fingerprint or entry.row.undecided:
+            return None
+        paths = (record_path(self.out, student), feedback_path(self.out, student))
+        return entry.row if all(path.is_file() for path in paths) else None
+
+    def add(self, student: str, fingerprint: str, row: Row) -> None:
+        """Write down that a student's files are written."""
+        self.known[student] = Entry(fingerprint, row)
+        self._line(_record(student, self.known[student]))
+        self.file.flush()
+
+    def _line(self, record: Mapping[str, Any]) -> None:
+        self.file.write(json.dumps(record) + "\n")
+
+
+def _record(student: str, entry: Entry) -> dict[str, Any]:
+    return {"student": student, "fingerprint": entry.fingerprint, "row": entry.row.record()}
+
+
+def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
+    """The last run's identity and entries; what is no line of a journal is passed over."""
+    identity: RunIdentity | None = None
+    entries: dict[str, Entry] = {}
+    for line in text.splitlines():
+        try:
+            record = json.loads(line)
+            if record.pop("format", None) == FORMAT:
+                identity, entries = RunIdentity(**record), {}
+            else:
+                entry = Entry(record["fingerprint"], row_from(record["row"]))
+                entries[record["student"]] = entry
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+    return identity, entries
+
+
+def _lock(file: IO[str], out: Path) -> None:
+    """Keep other runs out for as long as the file is open."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: two runs at a time are not told apart
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise UsageError(
+            f"Another `grader grade` is writing to {out}. Wait for it, or give another --out."
+        ) from error

@@ -1,0 +1,155 @@
+"""The known mistakes, run: how each check goes with each of them, worked out once per worker."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Protocol
+
+from grader.checks.fixtures import Workbench, read_solutions
+from grader.checks.run import Check, Conduct, outcome_of
+from grader.core.records import Finding, Outcome
+from grader.course.course import Exercise
+from grader.course.misconceptions import Misconception, edited, read_misconceptions
+from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.notebooks import Cell
+from grader.submissions.submission import Submission
+from grader.testing.student import StudentOutcome, SubmissionHandle
+
+Checks = tuple[Check, ...]
+
+
+class Catalogue(Protocol):
+    """Answers how the checks of an exercise go with its known mistakes."""
+
+    def singles(self, exercise: Exercise, checks: Checks) -> list[Known]:
+        """One mistake at a time."""
+
+    def pairs(self, exercise: Exercise, checks: Checks) -> list[Known]:
+        """Two mistakes at a time."""
+
+
+def trace(conduct: Conduct) -> Trace:
+    """What diagnosis goes by, from the conduct of a check."""
+    error = conduct.raised
+    if error is None:
+        end = "passed"
+    elif isinstance(error, StudentOutcome):
+        failure = error.failure
+        base = failure.bases[0] if failure.bases else ""
+        end = f"{failure.kind} {base} {'own' if failure.own else 'below'}"
+    elif isinstance(error, AssertionError):
+        end = "mismatch"
+    else:
+        end = BROKEN
+    return Trace(end, tuple(fingerprint(value) for value in conduct.judged))
+
+
+def traces(conducts: Iterable[Conduct]) -> dict[str, Trace]:
+    """The traces of several checks by id; a remark is no sign of a mistake."""
+    return {c.check.id: trace(c) for c in conducts if not c.check.is_remark}
+
+
+@dataclass(slots=True)
+class RecordedCatalogue:
+    """Known mistakes from recordings, for students: what the visible checks judged with each."""
+
+    known: Mapping[str, tuple[list[Known], list[Known]]]
+
+    def singles(self, exercise: Exercise, checks: Checks) -> list[Known]:
+        """One mistake at a time."""
+        del checks
+        return self.known.get(exercise.id, ([], []))[0]
+
+    def pairs(self, exercise: Exercise, checks: Checks) -> list[Known]:
+        """Two mistakes at a time."""
+        del checks
+        return self.known.get(exercise.id, ([], []))[1]
+
+
+@dataclass(slots=True)
+class LiveCatalogue:
+    """Runs the checks on the solutions with each mistake edited in, and keeps what came of it."""
+
+    workbench: Workbench
+    solutions: Submission = field(init=False)
+    known: dict[tuple[str, int, tuple[str, ...]], list[Known]] = field(default_factory=dict)
+    misconceptions: Mapping[str, tuple[Misconception, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read solutions and misconceptions."""
+        course = self.workbench.course
+        self.solutions = read_solutions(course)
+        self.misconceptions = {a.id: read_misconceptions(course, a) for a in course.assignments}
+
+    def of(self, exercise: Exercise) -> list[Misconception]:
+        """The misconceptions of an exercise."""
+        return [m for m in self.misconceptions[exercise.assignment] if m.exercise == exercise.id]
+
+    def singles(self, exercise: Exercise, checks: Checks) -> list[Known]:
+        """One mistake at a time."""
+        return self._known(exercise, checks, 1)
+
+    def pairs(self, exercise: Exercise, checks: Checks) -> list[Known]:
+        """Two mistakes at a time."""
+        return self._known(exercise, checks, 2)
+
+    def _known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        key = (exercise.id, size, tuple(check.id for check in checks))
+        if key not in self.known:
+            found = []
+            for group in combinations(self.of(exercise), size):
+                submission = self.with_mistakes(exercise, *group)
+                if submission is not None:
+                    ran = self.run(submission, exercise, checks)
+                    found.append(Known(tuple(m.mistake for m in group), traces(ran)))
+            self.known[key] = found
+        return self.known[key]
+
+    def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
+        """The solutions with these mistakes in them, or None where the edits collide."""
+        key = self.solutions.readings[exercise.assignment].sources[0]
+        source = self.solutions.sources[key]
+        text = edited(source.cells[0].text, *group)
+        if text is None:
+            return None
+        changed = replace(source, cells=(Cell(None, text),))
+        return replace(self.solutions, sources={**self.solutions.sources, key: changed})
+
+    def run(self, submission: Submission, exercise: Exercise, checks: Checks) -> list[Conduct]:
+        """Run an exercise's checks on a submission, as far as none of them blocks the others."""
+        session = InProcessSession(submission)
+        handle = SubmissionHandle(submission, session, self.workbench.course.limits)
+        conducts = []
+        for check in checks:
+            tools = self.workbench.tools(handle, exercise, check.id, check.visibility)
+            conduct = check.run(tools)
+            conducts.append(conduct)
+            outcome = outcome_of(check, conduct.raised)
+            if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):
+                break
+        return conducts
+
+
+def findings(
+    catalogue: Catalogue, exercise: Exercise, checks: Checks, conducts: Mapping[str, Conduct]
+) -> tuple[Finding, ...]:
+    """The mistakes recognised in an exercise whose own checks went like this."""
+    ran = [conducts[check.id] for check in checks if check.id in conducts]
+    if all(conduct.raised is None or conduct.check.is_remark for conduct in ran):
+        return ()
+    student = traces(ran)
+    if _is_untouched(ran) or any(trace.end == BROKEN for trace in student.values()):
+        return ()
+    return diagnose(
+        student,
+        catalogue.singles(exercise, checks),
+        lambda: catalogue.pairs(exercise, checks),
+    )
+
+
+def _is_untouched(ran: list[Conduct]) -> bool:
+    """Whether there is nothing to recognise a mistake in: a stub, or no such name."""
+    first = ran[0].raised
+    silent = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
+    return isinstance(first, StudentOutcome) and first.failure.outcome in silent

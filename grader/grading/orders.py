@@ -1,0 +1,25 @@
+"""What the workers of a class run have to agree on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.language import SOURCE
+
+
+@dataclass(frozen=True, slots=True)
+class WorkOrder:
+    """What every worker of a run has to agree on.
+
+    Args:
+        root: the course's folder.
+        course_hash: the course as the run began with it.
+        seed: of the hidden inputs.
+        isolation: "sealed" or "process".
+        language: what students are told in.
+    """
+
+    root: Path
+    course_hash: str
+    seed: str
+    isolation: str
+    language: str = SOURCE

@@ -1,0 +1,191 @@
+"""The sealed way to run student code: what holds on this machine, by trying it."""
+
+import os
+import secrets
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.errors import GraderError, UsageError
+from grader.course.course import Exercise, Limits
+from grader.sandbox import seal
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Seal, WarmParent
+from grader.submissions.notebooks import Cell
+from grader.submissions.submission import Reading, Source, Submission
+from grader.testing.student import StudentHandle, StudentOutcome, SubmissionHandle
+
+PROBE = """
+import os
+import socket
+import tempfile
+
+
+def tried(action):
+    try:
+        action()
+    except OSError:
+        return "refused"
+    except MemoryError:
+        return "out of memory"
+    except RuntimeError as error:
+        return "out of memory" if "memory" in str(error) else "failed"
+    return "allowed"
+
+
+def fork():
+    if os.fork() == 0:
+        os._exit(0)
+
+
+def write_outside(folder):
+    with open(os.path.join(folder, "written"), "w") as file:
+        file.write("x")
+
+
+def allocate(mebibytes):
+    import torch
+
+    torch.ones(mebibytes, 2**18)
+
+
+def keep_a_file():
+    with tempfile.TemporaryFile() as file:
+        file.write(b"x")
+
+
+def probe(canary, port, parent, mebibytes):
+    return {
+        "read": tried(lambda: open(canary).read()),
+        "write": tried(lambda: write_outside(os.path.dirname(canary))),
+        "change mode": tried(lambda: os.chmod(canary, 0o777)),
+        "processes": tried(lambda: os.listdir("/proc")),
+        "network": tried(lambda: socket.create_connection(("127.0.0.1", port), 1)),
+        "signal": tried(lambda: os.kill(parent, 0)),
+        "fork": tried(fork),
+        "exec": tried(lambda: os.execv("/bin/true", ["true"])),
+        "memory": tried(lambda: allocate(2 * mebibytes)),
+        "temporary file": tried(keep_a_file),
+        "process id": os.getpid(),
+    }
+"""
+
+LAYERS = {
+    "files (Landlock)": ("read", "write", "processes"),
+    "system calls (seccomp)": ("change mode", "signal", "fork", "exec"),
+    "network": ("network",),
+    "memory limit": ("memory",),
+}
+"""Each required layer, and the attempts that it must refuse."""
+
+
+class CannotSealError(UsageError):
+    """This machine cannot seal student code, or not well enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer of isolation as it was tried here."""
+
+    name: str
+    is_required: bool
+    holds: bool
+    detail: str
+
+
+def examine() -> tuple[Layer, ...]:
+    """Try every layer here, each in the act: a child tries what it must not be able to do."""
+    hopeless = _hopeless()
+    if hopeless:
+        return hopeless
+    launcher = WarmParent()
+    try:
+        return _examine(launcher)
+    finally:
+        launcher.close()
+
+
+def _hopeless() -> tuple[Layer, ...]:
+    """What is missing where nothing needs to be tried."""
+    if not seal.is_supported():
+        return (Layer("system", True, False, "only Linux on x86-64 and Arm64 can seal"),)
+    if not seal.landlock_version():
+        return (Layer("files (Landlock)", True, False, "this kernel has no Landlock"),)
+    return ()
+
+
+def _examine(launcher: WarmParent) -> tuple[Layer, ...]:
+    """Try with children of this parent, and have it seal them from now on with what holds."""
+    namespaces = _tried(launcher, Seal(sealed=True, namespaces=True))
+    with_them = isinstance(namespaces, dict) and namespaces["process id"] == 1
+    answers = namespaces if with_them else _tried(launcher, Seal(sealed=True))
+    launcher.seal = Seal(sealed=True, namespaces=with_them)
+    granted = "granted" if with_them else "not granted here; the other layers hold without them"
+    optional = Layer("namespaces", False, with_them, granted)
+    if isinstance(answers, str):
+        return (Layer("sealed child", True, False, answers), optional)
+    required = [_layer(name, attempts, answers) for name, attempts in LAYERS.items()]
+    return (*required, optional)
+
+
+def _layer(name: str, attempts: tuple[str, ...], answers: dict[str, object]) -> Layer:
+    open_ = [attempt for attempt in attempts if answers.get(attempt) in ("allowed", None)]
+    if open_:
+        return Layer(name, True, False, f"a sealed child could still: {', '.join(open_)}")
+    return Layer(name, True, True, f"refused: {', '.join(attempts)}")
+
+
+def _tried(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
+    """What a child under this seal could do, or why there was none."""
+    limits = Limits(memory_mib=256)
+    source = Source("probe.py", "probe", False, (Cell(None, PROBE),))
+    submission = Submission("probe", {source.key: source}, {"probe": Reading((source.key,))})
+    launcher.wait()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        canary = Path(launcher.folder) / "canary"
+        canary.write_text(secrets.token_hex(16))
+        launcher.seal = seal
+        session = ChildSession(launcher, submission, limits)
+        try:
+            handle = StudentHandle(
+                SubmissionHandle(submission, session, limits), Exercise("probe", "probe", 1)
+            )
+            port = server.getsockname()[1]
+            answer = handle.call("probe", str(canary), port, os.getpid(), limits.memory_mib)
+        except StudentOutcome as outcome:
+            return f"a sealed child did not answer ({outcome.failure.message})"
+        except GraderError as error:
+            return str(error)
+        finally:
+            session.close()
+    return answer.value if isinstance(answer.value, dict) else "a sealed child gave no answer"
+
+
+def sealed_launcher() -> WarmParent:
+    """A warm parent whose children are sealed, after a probe showed that the seal holds.
+
+    Raises:
+        CannotSealError: when a required layer does not hold here.
+    """
+    _refuse(_hopeless())
+    launcher = WarmParent()
+    try:
+        _refuse(_examine(launcher))
+    except BaseException:
+        launcher.close()
+        raise
+    return launcher
+
+
+def _refuse(layers: tuple[Layer, ...]) -> None:
+    missing = [f"{layer.name}: {layer.detail}" for layer in layers if not _is_fine(layer)]
+    if missing:
+        raise CannotSealError(
+            f"This machine cannot seal student code ({'; '.join(missing)}). `grader doctor` shows "
+            "every layer. Grade on Linux 5.13 or newer, or say `--isolation process` to grade "
+            "without a seal: only code that you trust, or on a machine that you can lose."
+        )
+
+
+def _is_fine(layer: Layer) -> bool:
+    return layer.holds or not layer.is_required

@@ -1,0 +1,266 @@
+"""Grades one submission: runs its checks, adds up its points."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from grader.checks.answer_cache import Transcripts
+from grader.checks.collect import collect
+from grader.checks.fixtures import Workbench, live_workbench, recorded_workbench
+from grader.checks.recordings import read_recording
+from grader.checks.run import Check, CheckRun, Conduct
+from grader.core.language import _, ngettext
+from grader.core.records import (
+    AssignmentResult,
+    ExerciseResult,
+    Finding,
+    Mistake,
+    Outcome,
+    Result,
+    Visibility,
+)
+from grader.core.versions import versions
+from grader.course.course import Assignment, Course, Exercise
+from grader.feedback.messages import slow_loading
+from grader.grading.known_mistakes import Catalogue, LiveCatalogue, RecordedCatalogue, findings
+from grader.grading.scoring import days_late, exercise_score, late_factor, rounded, total
+from grader.sessions.base import Session
+from grader.submissions.submission import Reading, Submission
+from grader.testing.draw import VISIBLE_SEED
+from grader.testing.student import SubmissionHandle
+
+ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
+VISIBLE_CHECKS = (Visibility.VISIBLE,)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What to grade: which exercises, by which checks."""
+
+    exercises: dict[str, Exercise]
+    visibilities: tuple[Visibility, ...] = ALL_CHECKS
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What submissions are graded with: the tools of the checks, and the known mistakes."""
+
+    workbench: Workbench
+    catalogue: Catalogue
+    collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
+    transcripts: Transcripts[Conduct] = field(default_factory=lambda: Transcripts(Conduct))
+
+    def checks(self, scope: Scope) -> tuple[Check, ...]:
+        """The checks of a scope, collected when they are first asked for.
+
+        Raises:
+            CourseError: when a check declares something wrong.
+            GraderFault: when checks cannot be collected.
+        """
+        key = (*scope.exercises, *scope.visibilities)
+        if key not in self.collected:
+            self.collected[key] = collect(
+                self.workbench.course, scope.exercises, scope.visibilities
+            )
+        return self.collected[key]
+
+    def close(self) -> None:
+        """End what the reference runs in."""
+        self.workbench.close()
+
+
+def grading_bench(course: Course, seed: str) -> Bench:
+    """What instructors grade with: solutions, hidden checks, live diagnosis."""
+    workbench = live_workbench(course, seed)
+    return Bench(workbench, LiveCatalogue(workbench))
+
+
+def checking_bench(
+    course: Course, *, apart: bool = False, exercises: Collection[str] | None = None
+) -> Bench:
+    """What students check with: recordings, or the solutions where they are at hand.
+
+    Args:
+        course: the course.
+        apart: run solutions in a process of their own.
+        exercises: only what these need is read; everything unless given.
+    """
+    if course.has_solutions:
+        workbench = live_workbench(course, VISIBLE_SEED, apart=apart)
+        return Bench(workbench, LiveCatalogue(workbench))
+    wanted = course.exercises if exercises is None else exercises
+    needed = {course.exercises[id_].assignment for id_ in wanted}
+    recordings = {
+        a.id: read_recording(course.paths(a).recording)
+        for a in course.assignments
+        if a.id in needed
+    }
+    known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
+    return Bench(recorded_workbench(course, recordings), RecordedCatalogue(known))
+
+
+def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) -> Result:
+    """Run a submission's checks in a session, score them and name the mistakes.
+
+    Raises:
+        GraderFault: when the grader itself fails before any check could report.
+    """
+    workbench = bench.workbench
+    course = workbench.course
+    handle = SubmissionHandle(submission, session, course.limits, course.assignments)
+    checks = bench.checks(scope)
+    run = CheckRun(workbench, handle, checks, bench.transcripts)
+    outcomes = run.run(scope.exercises)
+    own: dict[str, list[Check]] = {id_: [] for id_ in scope.exercises}
+    for check in checks:
+        own[check.exercise.id].append(check)
+    exercises = {
+        exercise.id: ExerciseResult(
+            id=exercise.id,
+            score=exercise_score(exercise.points, outcomes[exercise.id]),
+            max_score=exercise.points,
+            checks=outcomes[exercise.id],
+            findings=_in_words(
+                course,
+                findings(bench.catalogue, exercise, tuple(own[exercise.id]), run.conducts),
+            ),
+        )
+        for exercise in scope.exercises.values()
+    }
+    submission = _with_slow_files_told(submission, handle, exercises)
+    if Visibility.HIDDEN in scope.visibilities:
+        submission = submission.with_defects_told()
+    return add_up(workbench, submission, session.isolation, exercises)
+
+
+def _with_slow_files_told(
+    submission: Submission, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Submission:
+    """The same submission with a note on each file that was stopped and cost no point for it."""
+    seconds = handle.limits.load_seconds
+    told = {
+        exercise.id.partition("/")[0]
+        for exercise in exercises.values()
+        if any(check.outcome == Outcome.TIMEOUT for check in exercise.checks)
+    }
+    slow = {key: slow_loading(key, at, seconds) for key, at in handle.slow_files().items()}
+    return submission.with_notes(
+        {
+            id_: tuple(slow[key] for key in reading.sources if key in slow)
+            for id_, reading in submission.readings.items()
+            if id_ not in told
+        }
+    )
+
+
+def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings in the language of the run; they were made, and compared, in the source's."""
+    return tuple(Finding(tuple(_worded(course, m) for m in f.candidates)) for f in found)
+
+
+def _worded(course: Course, mistake: Mistake) -> Mistake:
+    return Mistake(mistake.id, course.text(mistake.symptom), course.text(mistake.question))
+
+
+def add_up(
+    workbench: Workbench,
+    submission: Submission,
+    isolation: tuple[str, ...],
+    exercises: dict[str, ExerciseResult],
+) -> Result:
+    """The result that these exercises add up to."""
+    course = workbench.course
+    assignments = tuple(
+        _assignment(course, assignment, submission, exercises)
+        for assignment in course.assignments
+        if any(exercise.id in exercises for exercise in assignment.exercises)
+    )
+    return Result(
+        student=submission.student,
+        score=total(a.score for a in assignments),
+        max_score=sum(a.max_score for a in assignments),
+        undecided=any(e.undecided for a in assignments for e in a.exercises),
+        submitted=True,
+        isolation=isolation,
+        seed=workbench.seed,
+        versions=versions(),
+        course_hash=workbench.course.hash,
+        submission_hash=submission.hash,
+        assignments=assignments,
+    )
+
+
+def _assignment(
+    course: Course,
+    assignment: Assignment,
+    submission: Submission,
+    graded: dict[str, ExerciseResult],
+) -> AssignmentResult:
+    exercises = tuple(graded[e.id] for e in assignment.exercises if e.id in graded)
+    reading = submission.readings[assignment.id]
+    late = days_late(assignment.due, reading.submitted_at, course.late)
+    notes, score = reading.notes, total(exercise.score for exercise in exercises)
+    if late and score is not None:
+        factor = late_factor(late, course.late)
+        notes = (*notes, _late_note(late, 100 - 100 * factor))
+        score = rounded(Fraction(score) * factor)
+    return AssignmentResult(
+        id=assignment.id,
+        read_from=reading.read_from,
+        score=score,
+        max_score=sum(exercise.max_score for exercise in exercises),
+        exercises=exercises,
+        notes=notes,
+        days_late=late,
+    )
+
+
+def _late_note(days: int, percent: Fraction) -> str:
+    off = _("nothing taken off")
+    if percent:
+        off = _("{percent} percent taken off").format(percent=percent)
+    template = ngettext("{days} day late: {off}.", "{days} days late: {off}.", days)
+    return template.format(days=days, off=off)
+
+
+def not_submitted(workbench: Workbench, student: str) -> Result:
+    """The result of a student who handed in nothing: no score, which is not a zero."""
+    return Result(
+        student=student,
+        score=None,
+        max_score=workbench.course.max_score,
+        undecided=False,
+        submitted=False,
+        isolation=(),
+        seed=workbench.seed,
+        versions=versions(),
+        course_hash=workbench.course.hash,
+        submission_hash="",
+    )
+
+
+def undecided(workbench: Workbench, submission: Submission, reason: str) -> Result:
+    """The result of a submission on which the grader itself failed."""
+    return Result(
+        student=submission.student,
+        score=None,
+        max_score=workbench.course.max_score,
+        undecided=True,
+        submitted=True,
+        isolation=(),
+        seed=workbench.seed,
+        versions=versions(),
+        course_hash=workbench.course.hash,
+        submission_hash=submission.hash,
+        assignments=tuple(
+            AssignmentResult(
+                a.id,
+                submission.readings.get(a.id, Reading()).read_from,
+                None,
+                a.max_score,
+                (),
+                (reason,),
+            )
+            for a in workbench.course.assignments
+        ),
+    )

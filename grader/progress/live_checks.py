@@ -1,0 +1,236 @@
+"""A student's desk: torch, checks and reference answers stay loaded from one save to the next.
+
+Checks run in a thread of their own, so that whoever waits for them can do something else, and
+stop them when the work has changed.
+"""
+
+import contextlib
+import socket
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from grader.core.errors import GraderError
+from grader.core.language import _
+from grader.core.records import Result
+from grader.course.course import Course, Exercise, Limits
+from grader.grading.submission_grader import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
+from grader.progress.progress import Standing, remember
+from grader.sandbox.wire import Raw
+from grader.sessions.base import OwnFrame
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import (
+    Child,
+    Launcher,
+    SpawnedChild,
+    SpawnLauncher,
+    early_launcher,
+)
+from grader.submissions.submission import Submission
+
+END_SECONDS = 3.0
+
+
+class Stopped(BaseException):  # not an Exception: a check would take it for a failure
+    """Checks were stopped from outside."""
+
+
+class StoppableSession(ChildSession):
+    """A child session that another thread may stop."""
+
+    stopped = False
+
+    def stop(self) -> None:
+        """Ask nothing more, and do not wait for the answer that is awaited."""
+        self.stopped = True
+        child = self.child
+        if child is not None:
+            with contextlib.suppress(OSError):
+                child.connection.shutdown(socket.SHUT_RDWR)
+
+    def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
+        """Ask, unless stopped.
+
+        Raises:
+            Stopped: when it was stopped, before or meanwhile.
+        """
+        if self.stopped:
+            raise Stopped
+        answer = super().exchange(request, seconds)
+        if self.stopped:
+            raise Stopped
+        return answer
+
+    def _start(self) -> None:
+        super()._start()
+        if self.stopped:  # while there was no child to be stopped
+            raise Stopped
+
+    def _end(self, patience: float = 0.0) -> int | None:
+        return super()._end(0.0 if self.stopped else patience)
+
+
+@dataclass
+class AheadLauncher:
+    """Starts fresh interpreters, the next one before it is needed.
+
+    Args:
+        limits: what every child is limited to.
+    """
+
+    limits: Limits
+    ready: Child | None = None
+    inner: SpawnLauncher = field(default_factory=SpawnLauncher)
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
+        return self.inner.isolation
+
+    def prepare(self) -> None:
+        """Start the next interpreter, which imports torch while the student types."""
+        if self.ready is None:
+            self.ready = SpawnedChild(self.limits, 1)
+
+    def launch(self, limits: Limits, generation: int) -> Child:
+        """The interpreter that is ready, or a fresh one."""
+        if generation == 1 and limits == self.limits and self.ready is not None:
+            child, self.ready = self.ready, None
+            return child
+        return self.inner.launch(limits, generation)
+
+    def close(self) -> None:
+        """End the interpreter that waits."""
+        child, self.ready = self.ready, None
+        if child is not None:
+            child.end(0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one batch of exercises.
+
+    Args:
+        run: the number of the run it belongs to.
+        result: what came out; None when the grader itself failed.
+        fault: why it did.
+        is_last: whether the run is over.
+    """
+
+    run: int
+    result: Result | None
+    fault: str = ""
+    is_last: bool = False
+
+
+@dataclass
+class Desk:
+    """What stays loaded, and the run that is under way.
+
+    Args:
+        course: the course.
+        tell: is given each verdict, in the run's own thread.
+        launcher: makes the child processes.
+    """
+
+    course: Course
+    tell: Callable[[Verdict], None]
+    launcher: Launcher
+    bench: Bench | None = None
+    run: int = 0
+    session: StoppableSession | None = None
+    thread: threading.Thread | None = None
+
+    def check(self, submission: Submission, batches: Sequence[Sequence[Exercise]]) -> int:
+        """Check some exercises, batch by batch; a run that is under way is stopped first.
+
+        Returns:
+            The run's number.
+        """
+        self.stop()
+        self.run += 1
+        arguments = (self.run, self.thread, submission, batches)
+        self.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
+        self.thread.start()
+        return self.run
+
+    def stop(self) -> None:
+        """Stop the run that is under way, if there is one."""
+        self.run += 1
+        session = self.session
+        if session is not None:
+            session.stop()
+
+    def close(self) -> None:
+        """Stop, and end the processes that are held."""
+        self.stop()
+        if self.thread is not None:
+            self.thread.join(END_SECONDS)
+        self.launcher.close()
+        if self.bench is not None:
+            self.bench.close()
+
+    def _run(
+        self,
+        run: int,
+        before: threading.Thread | None,
+        submission: Submission,
+        batches: Sequence[Sequence[Exercise]],
+    ) -> None:
+        if before is not None:
+            before.join()
+        with contextlib.suppress(Stopped):
+            try:
+                self._check(run, submission, batches)
+            except GraderError as error:
+                self.tell(Verdict(run, None, str(error), is_last=True))
+            except Exception as error:
+                fault = _("The grader itself failed: {reason}")
+                fault = fault.format(reason=f"{type(error).__name__}: {error}")
+                self.tell(Verdict(run, None, fault, is_last=True))
+        if isinstance(self.launcher, AheadLauncher) and run == self.run:
+            self.launcher.prepare()
+
+    def _check(
+        self, run: int, submission: Submission, batches: Sequence[Sequence[Exercise]]
+    ) -> None:
+        bench = self.bench = self.bench or checking_bench(self.course)
+        session = self.session = StoppableSession(self.launcher, submission, self.course.limits)
+        try:
+            for position, batch in enumerate(batches, 1):
+                if run != self.run:
+                    raise Stopped
+                scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
+                result = grade(bench, submission, session, scope)
+                self.tell(Verdict(run, result, is_last=position == len(batches)))
+        finally:
+            self.session = None
+            session.close()
+
+
+def checked(now: Standing, exercises: Sequence[Exercise]) -> Standing:
+    """A standing after one check of these exercises, which is remembered.
+
+    Raises:
+        GraderFault: when the grader itself fails.
+    """
+    scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
+    launcher = early_launcher()
+    bench = checking_bench(now.course, exercises=scope.exercises)
+    session = ChildSession(launcher, now.submission, now.course.limits, owns_launcher=True)
+    try:
+        result = grade(bench, now.submission, session, scope)
+    finally:
+        session.close()
+        bench.close()
+    remember(now.course, now.submission, result)
+    return now.adding(result)
+
+
+def fast_launcher(limits: Limits) -> Launcher:
+    """A warm parent on Linux; elsewhere an interpreter that is started ahead.
+
+    Make it while this process has one thread and nothing of the course: there it is a fork.
+    """
+    return early_launcher() if sys.platform == "linux" else AheadLauncher(limits)

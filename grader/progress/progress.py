@@ -1,0 +1,164 @@
+"""Where a student stands: the last results that still hold, and what comes next. Runs nothing."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.course.course import Assignment, Course, Exercise
+from grader.progress.store import Memory, Remembered
+from grader.submissions.submission import Reading, Source, Submission, read_submission
+
+STUDENT = "me"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A student's work as it is now, and what is known of it.
+
+    Args:
+        course: the course.
+        submission: the work.
+        keys: by assignment, a hash of everything that decides its results.
+        results: by exercise, the results that hold for the work as it is.
+    """
+
+    course: Course
+    submission: Submission
+    keys: Mapping[str, str]
+    results: Mapping[str, ExerciseResult]
+
+    def unknown(self, exercises: Iterable[Exercise]) -> list[Exercise]:
+        """Those of these exercises that are to be checked before anything can be said."""
+        return [exercise for exercise in exercises if exercise.id not in self.results]
+
+    def differing(self, other: "Standing") -> list[Assignment]:
+        """The assignments whose own files are not the same in another standing."""
+        return [a for a in self.course.assignments if self.files(a) != other.files(a)]
+
+    def files(self, assignment: Assignment) -> tuple[Source, ...]:
+        """What was read for an assignment."""
+        keys = self.submission.readings.get(assignment.id, Reading()).sources
+        return tuple(self.submission.sources[key] for key in keys)
+
+    def is_solved(self, exercise: Exercise) -> bool:
+        """Whether an exercise is known to have its full score."""
+        return is_solved(self.results.get(exercise.id))
+
+    def unfinished(self, exercises: Iterable[Exercise]) -> list[Exercise]:
+        """Those of these exercises that have not their full score, as far as is known."""
+        return [exercise for exercise in exercises if not self.is_solved(exercise)]
+
+    def score(self, exercises: Iterable[Exercise]) -> Decimal:
+        """The points of these exercises that are known."""
+        found = (self.results.get(exercise.id) for exercise in exercises)
+        return sum((r.score for r in found if r is not None and r.score is not None), Decimal(0))
+
+    def file(self, exercise: Exercise) -> str:
+        """Where an exercise is written or to be written, as a path in the course's folder."""
+        assignment = self.course.by_id[exercise.assignment]
+        read = self.submission.readings.get(assignment.id, Reading()).read_from
+        name = read or f"{assignment.id}/{assignment.module}.py"
+        return f"assignments/{name}"
+
+    def told(self, exercises: Iterable[Exercise]) -> tuple[AssignmentResult, ...]:
+        """The known results of these exercises, by assignment, as they are shown."""
+        wanted = {exercise.id for exercise in exercises}
+        return tuple(
+            self._told(assignment, results)
+            for assignment in self.course.assignments
+            if (results := self._results(assignment, wanted))
+        )
+
+    def _results(self, assignment: Assignment, wanted: set[str]) -> tuple[ExerciseResult, ...]:
+        ids = [exercise.id for exercise in assignment.exercises if exercise.id in wanted]
+        return tuple(self.results[id_] for id_ in ids if id_ in self.results)
+
+    def _told(
+        self, assignment: Assignment, results: tuple[ExerciseResult, ...]
+    ) -> AssignmentResult:
+        reading = self.submission.readings.get(assignment.id, Reading())
+        most = sum(result.max_score for result in results)
+        return AssignmentResult(
+            assignment.id, reading.read_from, None, most, results, reading.notes
+        )
+
+    def adding(self, result: Result) -> "Standing":
+        """The same with the exercises of a result; undecided ones are left to be checked again."""
+        added = {e.id: e for a in result.assignments for e in a.exercises if not e.undecided}
+        return Standing(self.course, self.submission, self.keys, {**self.results, **added})
+
+
+def is_solved(result: ExerciseResult | None) -> bool:
+    """Whether a result is one with the full score."""
+    return result is not None and not result.undecided and result.score == result.max_score
+
+
+def work_folder(course: Course) -> Path:
+    """Where students write."""
+    return course.root / "assignments"
+
+
+def standing(course: Course, memory: Memory) -> Standing:
+    """What is known of the work in the copy's own folder.
+
+    Raises:
+        UsageError: when there is no such folder.
+    """
+    submission = read_submission(course, work_folder(course), STUDENT)
+    keys = work_keys(course, submission)
+    return Standing(course, submission, keys, _holding(course, keys, memory.results()))
+
+
+def _holding(
+    course: Course, keys: Mapping[str, str], remembered: Mapping[str, Remembered]
+) -> dict[str, ExerciseResult]:
+    """The remembered results of what has not changed since."""
+    return {
+        exercise.id: remembered[exercise.id].result
+        for exercise in course.exercises.values()
+        if exercise.id in remembered
+        and remembered[exercise.id].key == keys[exercise.assignment]
+        and remembered[exercise.id].result.max_score == exercise.points
+    }
+
+
+def remember(course: Course, submission: Submission, result: Result) -> None:
+    """Keep what a run of the visible checks found; what cannot be kept is checked again."""
+    keys = work_keys(course, submission)
+    Memory(course.root).remember_results(
+        {
+            exercise.id: Remembered(keys[assignment.id], exercise)
+            for assignment in result.assignments
+            for exercise in assignment.exercises
+            if not exercise.undecided
+        }
+    )
+
+
+def work_keys(course: Course, submission: Submission) -> dict[str, str]:
+    """By assignment, a hash of what decides its results: the course, its files, what they import."""
+    return {a.id: _key(course, submission, a) for a in course.assignments}
+
+
+def _key(course: Course, submission: Submission, assignment: Assignment) -> str:
+    digest = hashlib.sha256(course.hash.encode())
+    for id_ in sorted(_with_imports(course, assignment)):
+        for key in submission.readings[id_].sources:
+            source = submission.sources[key]
+            digest.update(repr((id_, key, source)).encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def _with_imports(course: Course, assignment: Assignment) -> set[str]:
+    """An assignment and all those that it builds on."""
+    found: set[str] = set()
+    waiting = [assignment.id]
+    while waiting:
+        id_ = waiting.pop()
+        if id_ not in found:
+            found.add(id_)
+            waiting += course.by_id[id_].imports
+    return found

@@ -1,0 +1,114 @@
+"""What is remembered of a copy of the course from one command to the next: hints, last results.
+
+It lies in the user's state folder, a file per copy, and is nothing that anybody needs: where it is
+damaged or cannot be written, everything begins anew.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.core.language import current
+from grader.core.records import ExerciseResult
+from grader.grading.class_files import write_text
+from grader.grading.results import exercise_from, exercise_record
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The last result of an exercise.
+
+    Args:
+        key: a hash of all that decided it.
+        result: what came out.
+    """
+
+    key: str
+    result: ExerciseResult
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of one copy of the course.
+
+    Args:
+        root: the copy's folder.
+    """
+
+    root: Path
+
+    @property
+    def path(self) -> Path:
+        """The file it lies in."""
+        from platformdirs import user_state_path
+
+        name = hashlib.sha256(str(self.root.resolve()).encode("utf-8", "replace")).hexdigest()
+        folder = user_state_path("attention-course", appauthor=False)
+        return folder / "copies" / f"{name[:16]}.json"
+
+    def hints_shown(self, exercise: str) -> int:
+        """How many hints of an exercise were shown."""
+        shown = self._part("hints").get(exercise)
+        return shown if type(shown) is int and shown >= 0 else 0
+
+    def questions_asked(self, exercise: str) -> tuple[str, ...]:
+        """The known mistakes whose questions were asked already, by name."""
+        asked = self._part("questions").get(exercise)
+        return tuple(map(str, asked)) if isinstance(asked, list) else ()
+
+    def results(self) -> dict[str, Remembered]:
+        """The last result of each exercise that was ever checked, by id."""
+        found = {id_: _remembered(entry) for id_, entry in self._part(_results()).items()}
+        return {id_: entry for id_, entry in found.items() if entry is not None}
+
+    def remember_hint(self, exercise: str, shown: int) -> bool:
+        """Keep how many hints were shown; False when that cannot be kept."""
+        return self._write("hints", {exercise: shown})
+
+    def remember_question(self, exercise: str, mistakes: tuple[str, ...]) -> bool:
+        """Keep which mistakes were asked about; False when that cannot be kept."""
+        return self._write("questions", {exercise: list(mistakes)})
+
+    def remember_results(self, results: Mapping[str, Remembered]) -> bool:
+        """Keep the results of some exercises; False when they cannot be kept."""
+        entries = {
+            id_: {"key": entry.key, "exercise": exercise_record(entry.result)}
+            for id_, entry in results.items()
+        }
+        return self._write(_results(), entries)
+
+    def _part(self, name: str) -> dict[str, Any]:
+        part = self._everything().get(name)
+        return part if isinstance(part, dict) else {}
+
+    def _everything(self) -> dict[str, Any]:
+        try:
+            content = json.loads(self.path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    def _write(self, name: str, entries: Mapping[str, object]) -> bool:
+        content = {**self._everything(), "copy": str(self.root.resolve())}
+        content[name] = {**self._part(name), **entries}
+        try:
+            write_text(self.path, json.dumps(content))
+        except OSError:
+            return False
+        return True
+
+
+def _results() -> str:
+    """The part that results lie in: a language has its own, because they hold messages."""
+    return f"results {current()}"
+
+
+def _remembered(entry: object) -> Remembered | None:
+    """A result as it was kept; None for anything else."""
+    try:
+        return Remembered(str(entry["key"]), exercise_from(entry["exercise"]))  # type: ignore[index]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None

@@ -1,0 +1,69 @@
+"""Makes the recordings that a release carries instead of solutions and misconceptions."""
+
+from grader.checks.collect import collect
+from grader.checks.fixtures import Workbench, live_workbench, read_solutions
+from grader.checks.recordings import Recording, Traces
+from grader.checks.run import CheckRun
+from grader.core.errors import CourseError
+from grader.core.records import Outcome, Visibility
+from grader.course.course import Assignment, Course
+from grader.course.hints import read_hints
+from grader.course.printed_tensors import Ledger
+from grader.feedback.diagnosis import Known
+from grader.grading.known_mistakes import LiveCatalogue
+from grader.release.other_processor import other_processor
+from grader.sessions.in_process import InProcessSession
+from grader.sessions.reference_sessions import RecordingSession
+from grader.testing.student import SubmissionHandle
+
+
+def record(course: Course, assignment: Assignment) -> Recording:
+    """Run the visible checks of an assignment, on its solution and on each known mistake.
+
+    Raises:
+        CourseError: when the solution does not pass them, or when what the reference answers
+            depends on the processor.
+    """
+    run, traces = _run(course, assignment)
+    with other_processor():
+        _, others = _run(course, assignment)
+    for check, trace in traces.items():
+        if trace != others[check]:
+            raise CourseError(
+                f"{check}: the reference's answers depend on a seeded dropout draw, which differs "
+                "between processors; a visible check cannot ask for that"
+            )
+    names = [exercise.name for exercise in assignment.exercises]
+    source = read_solutions(course).readings[assignment.id].sources[0]
+    hints = read_hints(assignment, course.paths(assignment).hints)
+    return Recording(source, names, traces, _known(course, assignment, run), hints)
+
+
+def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Traces]:
+    submission = read_solutions(course)
+    session = RecordingSession(InProcessSession(submission))
+    reference = SubmissionHandle(submission, session, course.limits)
+    workbench = Workbench(course, Ledger(course.documents), reference, session, "")
+    student = SubmissionHandle(submission, InProcessSession(submission), course.limits)
+    exercises = [exercise.id for exercise in assignment.exercises]
+    run = CheckRun(workbench, student, collect(course, exercises, (Visibility.VISIBLE,)))
+    for checks in run.run(exercises).values():
+        for check in checks:
+            if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
+                raise CourseError(f"{check.id}: the solution does not pass it: {check.message}")
+    return run, session.traces
+
+
+def _known(
+    course: Course, assignment: Assignment, run: CheckRun
+) -> dict[str, tuple[list[Known], list[Known]]]:
+    """How the visible checks go with each known mistake, and with each two of an exercise."""
+    catalogue = LiveCatalogue(live_workbench(course, ""))
+    known = {}
+    for exercise in assignment.exercises:
+        checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
+        known[exercise.id] = (
+            catalogue.singles(exercise, checks),
+            catalogue.pairs(exercise, checks),
+        )
+    return known

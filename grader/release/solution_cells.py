@@ -1,0 +1,104 @@
+"""Reads a solution: percent cells, one of them per exercise, with marked regions to write."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.errors import CourseError
+from grader.course.course import Assignment
+
+BEGIN = "### BEGIN SOLUTION"
+END = "### END SOLUTION"
+REGION = re.compile(
+    rf"^(?P<indent>[ \t]*){BEGIN}[ \t]*\n(?P<body>.*?)^[ \t]*{END}[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCell:
+    """A cell of a solution.
+
+    Args:
+        kind: "markdown" or "code".
+        text: its content, without the comment signs of markdown.
+        exercise: the exercise it holds, "" for none.
+    """
+
+    kind: str
+    text: str
+    exercise: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionSource:
+    """A solution as its author wrote it: the text, and the same as cells."""
+
+    assignment: Assignment
+    text: str
+    cells: tuple[SourceCell, ...]
+
+
+def read_source(assignment: Assignment, path: Path) -> SolutionSource:
+    """Read a solution in percent form.
+
+    Raises:
+        CourseError: with everything that is wrong with its cells or markers.
+    """
+    # jupytext belongs to the authors' extra; students never need it.
+    import jupytext
+
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise CourseError(f"{path.name}: the solution cannot be read ({error.strerror})") from error
+    notebook = jupytext.reads(text, fmt="py:percent")
+    cells = tuple(
+        SourceCell(cell.cell_type, cell.source, cell.metadata.get("exercise", ""))
+        for cell in notebook.cells
+    )
+    problems = _problems(assignment, cells)
+    if problems:
+        raise CourseError(*(f"{path.name}: {problem}" for problem in problems))
+    return SolutionSource(assignment, text, cells)
+
+
+def _problems(assignment: Assignment, cells: tuple[SourceCell, ...]) -> list[str]:
+    found = [cell.exercise for cell in cells if cell.exercise]
+    wanted = [exercise.name for exercise in assignment.exercises]
+    problems = [f"no cell is marked exercise={name!r}" for name in wanted if name not in found]
+    problems += [
+        f"a cell is marked exercise={name!r}, which course.toml does not list"
+        for name in found
+        if name not in wanted
+    ]
+    problems += [f"two cells are marked exercise={n!r}" for n in set(found) if found.count(n) > 1]
+    if not problems and found != wanted:
+        problems.append(f"its exercises stand in another order than in course.toml: {found}")
+    for cell in cells:
+        begins, ends, regions = (
+            cell.text.count(BEGIN),
+            cell.text.count(END),
+            len(REGION.findall(cell.text)),
+        )
+        if not begins == ends == regions:
+            problems.append(f"unpaired solution markers in the cell that begins {_first(cell)!r}")
+        elif bool(regions) != bool(cell.exercise):
+            what = "no solution region" if cell.exercise else "a solution region and no exercise="
+            problems.append(f"{what} in the cell that begins {_first(cell)!r}")
+    return problems
+
+
+def _first(cell: SourceCell) -> str:
+    return cell.text.split("\n", 1)[0][:60]
+
+
+def sentinel(assignment: Assignment, exercise: str) -> str:
+    """The statement a stub has where the student is to write."""
+    return f'raise NotImplementedError("{assignment.id}/{exercise}: not attempted yet")'
+
+
+def cleared(assignment: Assignment, cell: SourceCell) -> str:
+    """A cell's text with its solution regions replaced by the sentinel."""
+    statement = sentinel(assignment, cell.exercise)
+    return REGION.sub(lambda match: f"{match['indent']}{statement}", cell.text)

@@ -1,0 +1,107 @@
+"""Reads untrusted notebooks as plain JSON: cells in, nothing run, nothing believed."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from grader.core.errors import SubmissionError
+from grader.core.language import _
+
+MAX_BYTES = 64 * 2**20
+MAX_CELLS = 5_000
+MAX_CODE_CHARACTERS = 2**19
+IMPORTS_CELL = "own_assignments"
+"""The name of the generated cell that finds the assignments a notebook builds on, in a kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A code cell: its number as Jupyter counts cells (from 1), None for a `.py` file's text."""
+
+    number: int | None
+    text: str
+
+
+def code_cells(data: bytes) -> tuple[Cell, ...]:
+    """The code cells of a notebook, without the generated cells that only a kernel runs.
+
+    Raises:
+        SubmissionError: when it is not a notebook, saying why.
+    """
+    cells = cells_of(data)
+    code = tuple(
+        Cell(number, text_of(cell))
+        for number, cell in enumerate(cells, 1)
+        if isinstance(cell, dict)
+        and cell.get("cell_type") == "code"
+        and not is_generated_cell(cell)
+    )
+    size = sum(len(cell.text) for cell in code)
+    if size > MAX_CODE_CHARACTERS:
+        sentence = _("it has {size} characters of code; {most} are read")
+        raise SubmissionError(sentence.format(size=size, most=MAX_CODE_CHARACTERS))
+    return code
+
+
+def cells_of(data: bytes) -> list[Any]:
+    """The cells of a notebook, of every kind and as they are: whatever JSON holds.
+
+    Raises:
+        SubmissionError: when it is not a notebook, saying why.
+    """
+    cells = _cells(_document(data))
+    if len(cells) > MAX_CELLS:
+        sentence = _("it has {size} cells; at most {most} are read")
+        raise SubmissionError(sentence.format(size=len(cells), most=MAX_CELLS))
+    return cells
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    if len(data) > MAX_BYTES:
+        sentence = _("it has {size} bytes; at most {most} are read")
+        raise SubmissionError(sentence.format(size=len(data), most=MAX_BYTES))
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        sentence = _("its JSON is damaged at line {line}, column {column}")
+        sentence = sentence.format(line=error.lineno, column=error.colno)
+        raise SubmissionError(sentence) from error
+    except (ValueError, RecursionError) as error:
+        raise SubmissionError(_("it is not JSON in UTF-8")) from error
+    if not isinstance(document, dict):
+        raise SubmissionError(_("its JSON is not a notebook"))
+    return document
+
+
+def _cells(document: dict[str, Any]) -> list[Any]:
+    cells = document.get("cells")
+    if cells is None:  # the layout before 2015: worksheets
+        sheets = document.get("worksheets")
+        sheet = sheets[0] if isinstance(sheets, list) and sheets else None
+        cells = sheet.get("cells") if isinstance(sheet, dict) else None
+    if not isinstance(cells, list):
+        raise SubmissionError(_("its JSON has no list of cells, so it is not a notebook"))
+    return cells
+
+
+def text_of(cell: dict[str, Any]) -> str:
+    """A cell's text, "" where it has none."""
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
+
+
+def is_generated_cell(cell: dict[str, Any]) -> bool:
+    """Whether nbgrader's metadata says that this cell only runs checks, or finds earlier work."""
+    marks = nbgrader_marks(cell)
+    if marks.get("solution"):
+        return False
+    return marks.get("grade") is True or marks.get("grade_id") == IMPORTS_CELL
+
+
+def nbgrader_marks(cell: dict[str, Any]) -> dict[str, Any]:
+    """A cell's metadata of nbgrader's; empty where there is none."""
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    return marks if isinstance(marks, dict) else {}

@@ -1,0 +1,90 @@
+"""What a student handed in, as data: to tell whether it changed, and to send it elsewhere."""
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
+from grader.submissions.submission import FORMS, TIMESTAMP
+
+MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
+"""Of a longer file no more is read: it is not graded, and its size says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """The files of a submission that can matter.
+
+    Args:
+        student: whose they are.
+        is_single: whether one file was handed in instead of a folder.
+        files: path inside the submission, the first bytes, and the size; in a fixed order.
+    """
+
+    student: str
+    is_single: bool
+    files: tuple[tuple[str, bytes, int], ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of names and contents."""
+        digest = hashlib.sha256(b"single" if self.is_single else b"folder")
+        for name, data, size in self.files:
+            key = name.encode("utf-8", "surrogateescape")
+            digest.update(b"%d %d %d " % (len(key), len(data), size) + key)
+            digest.update(data)
+        return digest.hexdigest()
+
+    def unpack(self, folder: Path) -> Path:
+        """Write the files below an empty folder; the path to read the submission from."""
+        for name, data, size in self.files:
+            path = folder / self.student / PurePosixPath(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            if size > len(data):
+                os.truncate(path, size)
+        root = folder / self.student
+        root.mkdir(exist_ok=True)
+        return root / self.files[0][0] if self.is_single else root
+
+
+def take_in(path: Path, student: str, assignments: Collection[str]) -> HandedIn:
+    """Read a student's folder or single file, never through a link.
+
+    Args:
+        path: the folder or file.
+        student: whose it is.
+        assignments: the folders inside that are looked into.
+
+    Raises:
+        OSError: when a file cannot be read.
+    """
+    if path.is_file():
+        return HandedIn(student, True, (_file(path.name, os.fspath(path)),))
+    found = []
+    for entry in _entries(os.fspath(path)):
+        if entry.name in assignments and entry.is_dir(follow_symlinks=False):
+            inner = (one for one in _entries(entry.path) if _matters(one))
+            found += [_file(f"{entry.name}/{one.name}", one.path) for one in inner]
+        elif _matters(entry):
+            found.append(_file(entry.name, entry.path))
+    return HandedIn(student, False, tuple(sorted(found)))
+
+
+def _entries(folder: str) -> Iterator["os.DirEntry[str]"]:
+    with os.scandir(folder) as entries:
+        yield from entries
+
+
+def _matters(entry: "os.DirEntry[str]") -> bool:
+    name = entry.name
+    return name.endswith((*FORMS, TIMESTAMP)) and entry.is_file(follow_symlinks=False)
+
+
+def _file(name: str, path: str) -> tuple[str, bytes, int]:
+    with open(path, "rb") as file:  # noqa: PTH123 (a class has ten thousand of them)
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(min(size + 1, MOST_BYTES))  # room is made for as many as are asked for
+    return name, data, max(size, len(data))

@@ -1,0 +1,283 @@
+"""Unpacks zips that strangers made: never outside the folder, no links, no bombs.
+
+Only what can be graded is written: scripts, notebooks, zips inside the zip, and nbgrader's
+timestamps. Everything that is left out for a reason worth knowing is told.
+"""
+
+import re
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from grader.core.errors import UsageError
+
+WANTED = (".py", ".ipynb", ".zip")
+TIMESTAMP = "timestamp.txt"
+JUNK = ("__MACOSX", "__pycache__", "Thumbs.db")
+UTF8_FLAG = 0x800
+ENCRYPTED_FLAG = 0x1
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""The others can ask for memory without bound."""
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error, OverflowError)
+"""What Python's reader raises for an archive that is not whole."""
+CHUNK = 1 << 16
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """What an archive may come to.
+
+    Args:
+        entries: files and folders in it.
+        directory: bytes of its list of contents.
+        one: bytes of one file, unpacked.
+        total: bytes of all files together, unpacked.
+        ratio: how many times its packed size a file above 1 MiB may be.
+        name: bytes of one part of a path.
+        parts: folders in a path.
+    """
+
+    entries: int = 50_000
+    directory: int = 32 * MIB
+    one: int = 256 * MIB
+    total: int = 4096 * MIB
+    ratio: int = 200
+    name: int = 200
+    parts: int = 20
+
+
+CLASS_CAPS = Caps()
+STUDENT_CAPS = Caps(entries=2_000, directory=MIB, one=32 * MIB, total=64 * MIB)
+"""For a zip that one student handed in."""
+
+
+class ArchiveError(UsageError):
+    """An archive that is not unpacked at all."""
+
+
+@dataclass(slots=True)
+class Unpacked:
+    """What came of an archive.
+
+    Args:
+        files: paths inside the folder.
+        others: files of kinds that nobody grades.
+        problems: what was left out, and why.
+        size: bytes that were unpacked.
+    """
+
+    files: list[PurePosixPath] = field(default_factory=list)
+    others: list[PurePosixPath] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+def unpack(archive: Path, folder: Path, caps: Caps) -> Unpacked:
+    """Unpack what can be graded into a folder.
+
+    Raises:
+        ArchiveError: when it is no zip, or holds more than the caps allow; the folder may then
+            hold a part of it.
+    """
+    _check_directory(archive, caps)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return _Unpacking(opened, folder, caps).run()
+    except (*DAMAGE, NotImplementedError) as error:
+        raise ArchiveError(f"{archive.name} is no zip that can be read ({error}).") from error
+
+
+def _check_directory(archive: Path, caps: Caps) -> None:
+    """Look at the size of the list of contents before it is read into memory.
+
+    Raises:
+        ArchiveError: when it is too long.
+    """
+    try:
+        with archive.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - 66_000))
+            tail = file.read()
+    except OSError as error:
+        raise ArchiveError(f"{archive.name} cannot be read ({error.strerror}).") from error
+    found = tail.rfind(b"PK\x05\x06")
+    if found < 0 or len(tail) < found + 22:
+        raise ArchiveError(f"{archive.name} is no zip that can be read.")
+    (length,) = struct.unpack_from("<I", tail, found + 12)
+    if found >= 76 and tail[found - 76 : found - 72] == b"PK\x06\x06":
+        # An archive with 64-bit sizes has them right before; Python believes those.
+        (length,) = struct.unpack_from("<Q", tail, found - 36)
+    if length > caps.directory:
+        raise ArchiveError(f"{archive.name} lists too many files to be a class's work.")
+
+
+@dataclass(slots=True)
+class _Unpacking:
+    """One archive while it is unpacked."""
+
+    opened: zipfile.ZipFile
+    folder: Path
+    caps: Caps
+    made: Unpacked = field(default_factory=Unpacked)
+    seen: set[str] = field(default_factory=set)
+
+    def run(self) -> Unpacked:
+        """Unpack entry by entry."""
+        entries = self.opened.infolist()
+        if len(entries) > self.caps.entries:
+            raise ArchiveError(
+                f"The archive has {len(entries)} entries; at most {self.caps.entries} are read."
+            )
+        for entry, name in zip(entries, entry_names(entries), strict=True):
+            if entry.is_dir() or name.endswith("\\"):
+                continue
+            problem = self._entry(entry, name)
+            if problem:
+                self.made.problems.append(f"{shown(name)} {problem}")
+        return self.made
+
+    def _entry(self, entry: zipfile.ZipInfo, name: str) -> str:
+        """Unpack one entry; why not, or "" where there is nothing to say."""
+        path, problem = safe_path(name, self.caps)
+        if path is None:
+            return problem
+        if set(path.parts) & set(JUNK) or any(part.startswith(".") for part in path.parts):
+            return ""
+        problem = _forbidden(entry)
+        if problem:
+            return problem
+        if path.suffix.lower() not in WANTED and path.name != TIMESTAMP:
+            self.made.others.append(path)
+            return ""
+        key = unicodedata.normalize("NFC", str(path)).casefold()
+        if key in self.seen:
+            return "comes twice; the first one was taken"
+        self.seen.add(key)
+        return self._write(entry, path)
+
+    def _write(self, entry: zipfile.ZipInfo, path: PurePosixPath) -> str:
+        target = self.folder / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            problem = self._copy(entry, target)
+        except (OSError, *DAMAGE) as error:
+            problem = f"is damaged ({error})"
+        except (RuntimeError, NotImplementedError) as error:
+            problem = f"cannot be unpacked ({error})"
+        if problem:
+            if target.is_file():
+                target.unlink()
+            return problem
+        self.made.files.append(path)
+        return ""
+
+    def _copy(self, entry: zipfile.ZipInfo, target: Path) -> str:
+        size = 0
+        with self.opened.open(entry) as source, target.open("xb") as sink:
+            while chunk := source.read(CHUNK):
+                size += len(chunk)
+                self.made.size += len(chunk)
+                if self.made.size > self.caps.total:
+                    limit = self.caps.total // MIB
+                    raise ArchiveError(f"The archive unpacks to more than {limit} MiB.")
+                if size > self.caps.one:
+                    return f"unpacks to more than {self.caps.one // MIB} MiB"
+                if size > max(MIB, self.caps.ratio * entry.compress_size):
+                    return f"unpacks to more than {self.caps.ratio} times its size, as a bomb does"
+                sink.write(chunk)
+        return ""
+
+
+def _forbidden(entry: zipfile.ZipInfo) -> str:
+    """Why an entry is never unpacked, whatever it is called."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        return "is a link; links are not followed"
+    if kind not in (0, stat.S_IFREG):
+        return "is no ordinary file"
+    if entry.flag_bits & ENCRYPTED_FLAG:
+        return "is encrypted"
+    if entry.compress_type not in METHODS:
+        return "is packed in a way that is not read; pack it as an ordinary zip"
+    return ""
+
+
+def safe_path(name: str, caps: Caps) -> tuple[PurePosixPath | None, str]:
+    """A path inside the folder, or None and why there is none."""
+    name = unicodedata.normalize("NFC", name.replace("\\", "/"))
+    if name.startswith("/") or re.match(r"[A-Za-z]:", name):
+        return None, "has an absolute path"
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        return None, "leads out of the folder"
+    if not parts or not all(part.isprintable() and ":" not in part for part in parts):
+        return None, "has a name that cannot be a file's"
+    long = any(len(part.encode("utf-8", "replace")) > caps.name for part in parts)
+    if long or len(parts) > caps.parts:
+        return None, "has a path that is too long"
+    return PurePosixPath(*parts), ""
+
+
+def shown(name: str) -> str:
+    """An entry's name as it may be shown."""
+    return repr(name if len(name) <= 120 else f"{name[:120]}…")
+
+
+# Names in old encodings.
+
+
+def entry_names(entries: Iterable[zipfile.ZipInfo]) -> list[str]:
+    """The entries' names; those not marked as UTF-8 all in the one encoding that fits best."""
+    listed = list(entries)
+    raw = [e.filename.encode("cp437") for e in listed if not e.flag_bits & UTF8_FLAG]
+    encoding = best_encoding([name for name in raw if not name.isascii()])
+    return [
+        e.filename
+        if e.flag_bits & UTF8_FLAG
+        else e.filename.encode("cp437").decode(encoding, "replace")
+        for e in listed
+    ]
+
+
+def best_encoding(names: list[bytes]) -> str:
+    """The encoding in which all names can be read, and read like words."""
+    if not names:
+        return "cp437"
+    scores = {}
+    for encoding in ("utf-8", "cp932", "gb18030", "cp437"):
+        try:
+            text = "".join(name.decode(encoding) for name in names)
+        except UnicodeDecodeError:
+            continue
+        if encoding == "utf-8":
+            return encoding  # nothing else looks like it by accident
+        letters = [character for character in text if not character.isascii()]
+        scores[encoding] = sum(map(_likelihood, letters)) / max(1, len(letters))
+    return max(scores, key=lambda encoding: scores[encoding])
+
+
+def _likelihood(character: str) -> float:
+    """How likely a letter beyond ASCII stands in a name: read wrongly, names have rare ones."""
+    if "\u3041" <= character <= "\u30fe":
+        return 1.0  # Japanese syllables
+    if "\u4e00" <= character <= "\u9fff":
+        return 0.9 if _is_common(character) else -0.5
+    if character.isalpha() and character < "\u0250":
+        return 0.5  # Latin with accents
+    return -1.0
+
+
+def _is_common(character: str) -> bool:
+    """Whether the first level of the Chinese or the Japanese standard has the character."""
+    for encoding, last in (("gb2312", 0xD7), ("euc_jp", 0xCF)):
+        try:
+            if character.encode(encoding)[0] <= last:
+                return True
+        except UnicodeEncodeError:
+            continue
+    return False

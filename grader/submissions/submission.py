@@ -1,0 +1,321 @@
+"""Reads what a student handed in: which file counts for which assignment, as text, never run."""
+
+import codecs
+import hashlib
+import io
+import tokenize
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from grader.core.errors import SubmissionError, UsageError
+from grader.core.language import _
+from grader.core.text import clean
+from grader.course.course import Assignment, Course
+from grader.submissions.nbgrader_defects import defects
+from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
+from grader.submissions.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
+
+FORMS = (".py", ".ipynb")
+NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
+TIMESTAMP = "timestamp.txt"
+NOT_FOR_FILES = {"punycode", "idna", "unicode-escape", "raw-unicode-escape", "utf-7"}
+"""Codecs that no file is written in; two of them take time by the square of a text's length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file as text.
+
+    Args:
+        key: its path inside the submission, with `/`.
+        module: the name it is imported by.
+        importable: whether other files may import it (only the course's own module names).
+        cells: its code; one cell without a number for a `.py` file.
+        problem: why it could not be read, "" when it could.
+    """
+
+    key: str
+    module: str
+    importable: bool
+    cells: tuple[Cell, ...]
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The path as people are shown it."""
+        return clean(self.key, 200)
+
+    def header(self) -> dict[str, object]:
+        """This file as the servant takes it."""
+        cells = [[cell.number, cell.text] for cell in self.cells]
+        name = self.key.rpartition("/")[2]
+        return {
+            "module": self.module,
+            "importable": self.importable,
+            "display": name,
+            "cells": cells,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read for one assignment.
+
+    Args:
+        sources: the keys to look an exercise up in, first to last; none when nothing was found.
+        read_from: the file that counts, for people.
+        notes: what the student and the instructor should know about the choice.
+        submitted_at: when it was handed in, where that is known.
+        defects: what nbgrader would stumble over, for the instructor.
+    """
+
+    sources: tuple[str, ...] = ()
+    read_from: str = ""
+    notes: tuple[str, ...] = ()
+    submitted_at: datetime | None = None
+    defects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Everything one student handed in."""
+
+    student: str
+    sources: dict[str, Source] = field(default_factory=dict)
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all was handed in."""
+        return not self.sources
+
+    @cached_property
+    def hash(self) -> str:
+        """A hash of all the code that was read."""
+        digest = hashlib.sha256()
+        for key, source in sorted(self.sources.items()):
+            digest.update(
+                repr((key, bool(source.problem), source.cells)).encode("utf-8", "replace")
+            )
+        return digest.hexdigest()
+
+    def with_defects_told(self) -> "Submission":
+        """The same submission, its notes for an instructor."""
+        return self.with_notes({id_: r.defects for id_, r in self.readings.items()})
+
+    def with_notes(self, notes: Mapping[str, tuple[str, ...]]) -> "Submission":
+        """The same submission with more notes, by assignment."""
+        readings = {
+            id_: replace(reading, notes=(*reading.notes, *notes.get(id_, ())))
+            for id_, reading in self.readings.items()
+        }
+        return replace(self, readings=readings)
+
+
+def read_submission(course: Course, path: Path, student: str) -> Submission:
+    """Read a student's folder or single file.
+
+    Raises:
+        UsageError: when the path does not exist.
+    """
+    if path.is_file():
+        if path.suffix not in FORMS:
+            raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
+        source = _read(course, path, path.name)
+        notes = _problem_note(source)
+        readings = {a.id: Reading((source.key,), source.name, notes) for a in course.assignments}
+        return Submission(student, {source.key: source}, readings)
+    if not path.is_dir():
+        sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
+        raise UsageError(sentence.format(path=path))
+    return _Reader(course, path).read(student)
+
+
+@dataclass
+class _Reader:
+    """Reads one student's folder."""
+
+    course: Course
+    folder: Path
+    sources: dict[str, Source] = field(default_factory=dict)
+
+    def read(self, student: str) -> Submission:
+        modules = {assignment.module for assignment in self.course.assignments}
+        shared = [p for p in _files(self.folder) if p.stem not in modules]
+        shared_keys = tuple(self._add(path).key for path in shared)
+        readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
+        return Submission(student, self.sources, readings)
+
+    def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
+        inner = self.folder / assignment.id
+        flat = [self.folder / f"{assignment.module}{form}" for form in FORMS]
+        own = [p for p in _files(inner) if p.stem == assignment.module]
+        own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
+        submitted_at, untold = _submitted_at(inner, self.folder)
+        if not own:
+            first = self.sources[shared[0]].name if shared else ""
+            return Reading(shared, first, untold if shared else (), submitted_at)
+        found = [self._add(path) for path in own]
+        chosen, notes = self._choose(assignment, found)
+        for source in found:
+            if source is not chosen:  # an import finds the file that counts
+                self.sources[source.key] = replace(source, importable=False)
+        untouched = self._is_untouched(assignment, chosen)
+        keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
+        notes = (*notes, *_problem_note(chosen), *untold)
+        told = tuple(sentence for path in own for sentence in self._defects(assignment, path))
+        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, told)
+
+    def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
+        """What nbgrader would stumble over in one of the files."""
+        released = self.course.paths(assignment).notebook
+        key = path.relative_to(self.folder).as_posix()
+        if path.suffix != ".ipynb" or self.sources[key].problem or not released.is_file():
+            return ()
+        found = defects(path.read_bytes(), released.read_bytes())
+        return tuple(f"{clean(key, 200)}: {sentence}." for sentence in found)
+
+    def _choose(
+        self, assignment: Assignment, found: list[Source]
+    ) -> tuple[Source, tuple[str, ...]]:
+        """The file that counts where more than one was handed in."""
+        if len(found) == 1:
+            return found[0], ()
+        readable = [source for source in found if not source.problem] or found
+        filled = [s for s in readable if not self._is_untouched(assignment, s)]
+        # Work may stand in the one that cannot be read; in the others there is none.
+        filled = filled or [source for source in found if source.problem] or readable
+        preferred = [s for s in filled if s.key.endswith(f".{self.course.prefer}")]
+        chosen = (preferred or filled)[0]
+        others = ", ".join(source.name for source in found if source is not chosen)
+        if chosen.problem:
+            return chosen, ()
+        if len(readable) < len(found):
+            note = _("{file} was read; {others} cannot be.")
+            return chosen, (note.format(file=chosen.name, others=others),)
+        if len(filled) > 1 and not self._is_untouched(assignment, chosen):
+            is_form = len(preferred) < len(filled)
+            note = _("{file} was read and {others} was not: one file counts.")
+            if is_form:
+                note = _("{file} was read and {others} was not: a .{form} file is preferred.")
+            form = self.course.prefer
+            return chosen, (note.format(file=chosen.name, others=others, form=form),)
+        return chosen, ()
+
+    def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
+        gaps = _gaps(assignment, source)
+        if not any(gaps):  # every stub has some
+            return False
+        paths = self.course.paths(assignment)
+        stub, other = paths.stub, paths.notebook
+        if source.key.endswith(".ipynb"):
+            stub, other = other, stub
+        if not stub.is_file():
+            return False
+        if (self.folder / source.key).resolve() == stub.resolve():
+            # A student's own copy: what was released here is known only by the gaps it had, which
+            # are those of the other form.
+            released = _gaps(assignment, _read(self.course, other, other.name))
+            return all(gaps) and sum(gaps) >= sum(released)
+        original = _read(self.course, stub, stub.name)
+        if _normal(original.cells) == _normal(source.cells):
+            return True
+        # A stub of another release differs in its words; it still has every sentinel.
+        return all(gaps)
+
+    def _add(self, path: Path) -> Source:
+        key = path.relative_to(self.folder).as_posix()
+        if key not in self.sources:
+            self.sources[key] = _read(self.course, path, key)
+        return self.sources[key]
+
+
+def _gaps(assignment: Assignment, source: Source) -> list[int]:
+    """How many places of each exercise are still as they were released, by the stub's sentinel."""
+    text = "\n".join(cell.text for cell in source.cells)
+    return [text.count(f'"{e.id}: not attempted yet"') for e in assignment.exercises]
+
+
+def _problem_note(source: Source) -> tuple[str, ...]:
+    if not source.problem:
+        return ()
+    note = _("{file} cannot be read: {problem}.")
+    return (note.format(file=source.name, problem=source.problem),)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The scripts and notebooks right in a folder, never through a link, in a fixed order."""
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    for path in sorted(folder.iterdir()):
+        hidden = path.name.startswith((".", "_", "test_")) or path.stem in NOT_SUBMISSIONS
+        if path.suffix in FORMS and not hidden and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def _read(course: Course, path: Path, key: str) -> Source:
+    module = path.stem
+    importable = any(module == assignment.module for assignment in course.assignments)
+    is_notebook = path.suffix == ".ipynb"
+    try:
+        size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
+        if size > most:
+            sentence = _("it has {size} bytes; at most {most} are read")
+            raise SubmissionError(sentence.format(size=size, most=most))
+        data = path.read_bytes()
+        cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
+    except SubmissionError as error:
+        return Source(key, module, importable, (), str(error))
+    except OSError as error:
+        return Source(key, module, importable, (), f"{error.strerror}")
+    return Source(key, module, importable, cells)
+
+
+def _script(data: bytes) -> str:
+    try:
+        encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if codecs.lookup(encoding).name in NOT_FOR_FILES:
+                raise LookupError
+            text = data.decode(encoding)
+    except (SyntaxError, ValueError, LookupError) as error:
+        sentence = _("it is not text in UTF-8; save it again in that encoding")
+        raise SubmissionError(sentence) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _normal(cells: tuple[Cell, ...]) -> list[list[str]]:
+    """Text to compare with the stub: without blank lines and trailing space."""
+    lines = [[line.rstrip() for line in cell.text.split("\n")] for cell in cells]
+    return [[line for line in cell if line] for cell in lines if any(cell)]
+
+
+def _submitted_at(*folders: Path) -> tuple[datetime | None, tuple[str, ...]]:
+    """The time that nbgrader wrote into the first of these folders, or why there is none."""
+    notes: tuple[str, ...] = ()
+    for folder in folders:
+        path = folder / TIMESTAMP
+        if path.is_file():
+            moment = None if folder.is_symlink() or path.is_symlink() else _moment(path)
+            if moment is not None:
+                return moment, ()
+            note = _("{file} holds no date and time: nothing is taken for late.")
+            notes = (note.format(file=TIMESTAMP),)
+    return None, notes
+
+
+def _moment(path: Path) -> datetime | None:
+    """The moment that a file holds, if that is what it holds."""
+    if path.stat().st_size > 100:
+        return None
+    try:
+        text = path.read_text("utf-8").strip().replace(" UTC", "+00:00")
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,332 @@
+"""Reading `course.toml`: the values it gives, and every mistake told with its place."""
+
+import dataclasses
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grader.core.errors import CourseError
+from grader.course.course import Assignment, Exercise, LateRule, Limits, load_course
+
+SMALLEST = """
+[course]
+title = "Small"
+
+[[assignments]]
+id = "01_first_steps"
+title = "First steps"
+[assignments.exercises]
+dot = 2
+"""
+
+FULL = """
+[course]
+title = "Full"
+prefer = "ipynb"
+
+[limits]
+load_seconds = 3
+request_seconds = 1.5
+submission_seconds = 60
+memory_mib = 512
+output_kib = 8
+file_mib = 2
+
+[late]
+grace_minutes = 15
+percent_per_day = 10
+
+[[assignments]]
+id = "01_first_steps"
+title = "First steps"
+due = 2027-02-01T23:59:00Z
+[assignments.exercises]
+dot = 2
+Layer_v1 = 5
+
+[[assignments]]
+id = "02_gpt2_heads"
+title = "Heads"
+imports = ["01_first_steps"]
+[assignments.exercises]
+Layer_v1 = 7
+"""
+
+BAD_IDS = (
+    *("", "first", "1_first", "001_first", "01-first", "01_First", "01_", "01__a", "01_a_"),
+    *("01_1a", "01_first/../../etc", "../01_first", "01_first\\n", " 01_first", "٠١_first", "01_é"),
+)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a text, or bytes, as a course's manifest."""
+
+    def read(text):
+        data = text if isinstance(text, bytes) else text.encode()
+        (tmp_path / "course.toml").write_bytes(data)
+        return load_course(tmp_path)
+
+    return read
+
+
+@pytest.fixture
+def problems(read):
+    """The problems that reading a manifest finds."""
+
+    def problems(text):
+        with pytest.raises(CourseError) as caught:
+            read(text)
+        return list(caught.value.problems)
+
+    return problems
+
+
+def assignment(id_, *lines, exercises=("dot = 1",)):
+    """One assignment's entry."""
+    head = [f'[[assignments]]\nid = "{id_}"\ntitle = "Some title"', *lines]
+    return "\n".join([*head, "[assignments.exercises]", *exercises, ""])
+
+
+def test_the_smallest_course_takes_its_defaults(read):
+    """What is not decided in the manifest has the documented default."""
+    course = read(SMALLEST)
+    assert (course.title, course.prefer) == ("Small", "py")
+    assert course.limits == Limits(10.0, 5.0, 120.0, 1024, 64, 16)
+    assert course.late == LateRule(0, 0)
+    assert course.assignments == (
+        Assignment("01_first_steps", "First steps", (Exercise("01_first_steps", "dot", 2),)),
+    )
+
+
+def test_a_full_course_is_read_in_order(read):
+    """Every key has its field, and assignments and exercises keep their order."""
+    course = read(FULL)
+    first, second = course.assignments
+    assert course.prefer == "ipynb"
+    assert course.limits == Limits(3.0, 1.5, 60.0, 512, 8, 2)
+    assert course.late == LateRule(15, 10)
+    assert first.due == datetime(2027, 2, 1, 23, 59, tzinfo=UTC)
+    assert (first.module, second.module) == ("first_steps", "gpt2_heads")
+    assert (first.max_score, second.max_score) == (7, 7)
+    assert (first.imports, second.imports) == ((), ("01_first_steps",))
+    assert list(course.exercises) == [
+        "01_first_steps/dot",
+        "01_first_steps/Layer_v1",
+        "02_gpt2_heads/Layer_v1",
+    ]
+    assert list(course.by_id) == ["01_first_steps", "02_gpt2_heads"]
+
+
+def test_a_course_cannot_be_changed_once_read(read):
+    """What was read stays as it was read."""
+    course = read(SMALLEST)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        course.title = "Other"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        course.assignments[0].exercises[0].points = 100
+
+
+def test_line_ends_of_another_system_are_fine(read):
+    """A manifest saved with CRLF is read like any other."""
+    assert read(SMALLEST.replace("\n", "\r\n")).title == "Small"
+
+
+def test_all_problems_are_told_at_once_each_with_its_place(problems):
+    """One run tells every mistake: place, what was found, what is allowed."""
+    text = """
+colour = "red"
+
+[course]
+titel = "Small"
+prefer = "html"
+
+[limits]
+load_seconds = -1
+memory_mib = 8.5
+output_kib = true
+
+[late]
+percent_per_day = 101
+
+[[assignments]]
+id = "1_first"
+title = ""
+due = 2027-02-01
+imports = "02_second"
+[assignments.exercises]
+dot = 0
+cross = "two"
+"""
+    assert sorted(problems(text)) == sorted(
+        [
+            "course.toml: colour: unknown key; did you mean 'course'? "
+            "allowed: assignments, course, late, limits",
+            "course.toml: course.title: missing; a text is needed",
+            "course.toml: course.titel: unknown key; did you mean 'title'? allowed: language, prefer, title",
+            "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
+            "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",
+            "course.toml: limits.memory_mib: found 8.5; a whole number of at least 64 is needed",
+            "course.toml: limits.output_kib: found True; a whole number of at least 1 is needed",
+            "course.toml: late.percent_per_day: found 101; a whole number from 0 to 100 is needed",
+            "course.toml: assignments[1].id: found '1_first'; "
+            "a text like '01_simple_attention' is needed",
+            "course.toml: assignments[1].title: found ''; a text that is not empty is needed",
+            "course.toml: assignments[1].due: found datetime.date(2027, 2, 1); "
+            "a date and time with offset, like 2027-02-01T23:59:00+01:00 is needed",
+            "course.toml: assignments[1].imports: found '02_second'; a list of texts is needed",
+            "course.toml: assignments[1].exercises.dot: found 0; "
+            "a whole number of at least 1 is needed",
+            "course.toml: assignments[1].exercises.cross: found 'two'; "
+            "a whole number of at least 1 is needed",
+        ]
+    )
+
+
+def test_the_text_of_the_error_is_all_its_problems(read):
+    """The exception's own text has a line for each problem."""
+    with pytest.raises(CourseError) as caught:
+        read("")
+    assert str(caught.value).split("\n") == list(caught.value.problems)
+    assert set(caught.value.problems) == {
+        "course.toml: course: missing; a table is needed",
+        "course.toml: course.title: missing; a text is needed",
+        "course.toml: assignments: missing; a list of tables is needed",
+    }
+
+
+@pytest.mark.parametrize("id_", BAD_IDS)
+def test_an_id_that_is_no_folder_of_the_course_is_refused(id_, problems):
+    """An id is two digits and a lower-case name, so that it can be a folder and a module."""
+    found = id_.replace("\\n", "\n")
+    assert problems('[course]\ntitle = "T"\n' + assignment(id_)) == [
+        f"course.toml: assignments[1].id: found {found!r}; "
+        "a text like '01_simple_attention' is needed"
+    ]
+
+
+@pytest.mark.parametrize("name", ["a-b", "1a", "a b", "", "a.b"])
+def test_an_exercise_that_is_no_python_name_is_told_once(name, problems):
+    """A name a student cannot define is one problem, not also an unknown key."""
+    text = SMALLEST + f'"{name}" = 1\n'
+    assert len(problems(text)) == 1
+    assert problems(text)[0].endswith(f"found {name!r}; a Python name is needed")
+
+
+def test_an_exercise_named_like_a_keyword_is_refused(problems):
+    """Nobody can write a function called `class`."""
+    assert problems(SMALLEST + "class = 1\n") == [
+        "course.toml: assignments[1].exercises.class: found 'class'; a Python name is needed"
+    ]
+
+
+def test_an_assignment_without_exercises_is_refused(problems):
+    """An assignment has at least one exercise."""
+    assert problems('[course]\ntitle = "T"\n' + assignment("01_a", exercises=())) == [
+        "course.toml: assignments[1].exercises: found nothing; at least one entry is needed"
+    ]
+
+
+def test_a_course_without_assignments_is_refused(problems):
+    """An empty list of assignments is as wrong as none."""
+    found = problems('assignments = []\n[course]\ntitle = "T"\n')
+    assert len(found) == 1
+    assert found[0].startswith("course.toml: assignments: ")
+
+
+def test_assignments_that_are_no_tables_are_refused(problems):
+    """A list of something else is told with what was found."""
+    assert problems('assignments = [1, 2]\n[course]\ntitle = "T"\n') == [
+        "course.toml: assignments: found a list of 2; at least one [[assignments]] table is needed"
+    ]
+
+
+def test_the_same_id_twice_is_told_with_both_places(problems):
+    """A duplicate names the entry that has the id already."""
+    text = '[course]\ntitle = "T"\n' + assignment("01_a") * 2
+    assert problems(text) == [
+        "course.toml: assignments[2]: found the id '01_a' again; assignments[1] has it already"
+    ]
+
+
+def test_the_same_module_twice_is_refused(problems):
+    """Two assignments cannot share a module's name: imports would not know which is meant."""
+    text = '[course]\ntitle = "T"\n' + assignment("01_a") + assignment("02_a")
+    assert problems(text) == [
+        "course.toml: assignments[2]: found the module 'a' again; assignments[1] has it already"
+    ]
+
+
+def test_the_same_number_twice_is_refused(problems):
+    """Folders carry the order, so two assignments cannot share a number."""
+    text = '[course]\ntitle = "T"\n' + assignment("01_a") + assignment("01_b")
+    found = problems(text)
+    assert len(found) == 1
+    assert found[0].startswith("course.toml: assignments[2]: ")
+
+
+def test_an_import_of_nothing_names_the_nearest(problems):
+    """A misspelt import is told with the id that is meant."""
+    text = '[course]\ntitle = "T"\n' + assignment("01_first")
+    text += assignment("02_second", 'imports = ["01_frist", "nonsense"]')
+    assert problems(text) == [
+        "course.toml: assignments[2].imports: found '01_frist', which is no assignment's id; "
+        "did you mean '01_first'?",
+        "course.toml: assignments[2].imports: found 'nonsense', which is no assignment's id",
+    ]
+
+
+def test_a_loop_of_imports_is_told_once(problems):
+    """A loop is written out, from its first assignment back to it."""
+    text = '[course]\ntitle = "T"\n'
+    text += assignment("01_a", 'imports = ["03_c"]')
+    text += assignment("02_b", 'imports = ["01_a"]')
+    text += assignment("03_c", 'imports = ["02_b"]')
+    assert problems(text) == [
+        "course.toml: assignments[1].imports: a loop, 01_a -> 03_c -> 02_b -> 01_a"
+    ]
+
+
+def test_an_assignment_that_imports_itself_is_a_loop(problems):
+    """The shortest loop has one member."""
+    text = '[course]\ntitle = "T"\n' + assignment("01_a", 'imports = ["01_a"]')
+    assert problems(text) == ["course.toml: assignments[1].imports: a loop, 01_a -> 01_a"]
+
+
+def test_two_roads_to_one_import_are_no_loop(read):
+    """A diamond of imports is fine."""
+    text = '[course]\ntitle = "T"\n' + assignment("01_a")
+    text += assignment("02_b", 'imports = ["01_a"]') + assignment("03_c", 'imports = ["01_a"]')
+    text += assignment("04_d", 'imports = ["02_b", "03_c"]')
+    assert read(text).by_id["04_d"].imports == ("02_b", "03_c")
+
+
+def test_the_same_exercise_twice_is_an_error_with_its_line(problems):
+    """TOML itself forbids a key twice, and says where."""
+    (problem,) = problems(SMALLEST + "dot = 3\n")
+    assert problem.startswith("course.toml: it is not TOML in UTF-8: ")
+    assert "at line 10" in problem
+
+
+@pytest.mark.parametrize(
+    "data", [b"= 1", b"[course", b"\xff\xfe", b"\x00", b"x = " + b"[" * 5_000, b"<html>"]
+)
+def test_what_is_not_toml_is_a_course_error(data, problems):
+    """Whatever lies there instead of TOML is one sentence that says so."""
+    (problem,) = problems(data)
+    assert problem.startswith("course.toml: it is not TOML in UTF-8: ")
+
+
+def test_a_manifest_that_is_too_large_is_not_parsed(problems):
+    """A file of more than a mebibyte is no manifest."""
+    assert problems(b"#" * (2**20 + 1)) == [
+        "course.toml: found 1048577 bytes; at most 1048576 are read"
+    ]
+
+
+def test_a_missing_manifest_is_a_course_error(tmp_path):
+    """A folder without a manifest is no course."""
+    with pytest.raises(CourseError) as caught:
+        load_course(Path(tmp_path))
+    assert str(caught.value) == "course.toml: it cannot be read (No such file or directory)"

@@ -1,0 +1,213 @@
+"""Tests of misconceptions as data: what is read, what is refused, and how edits are made."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.core.errors import CourseError
+from grader.core.records import Mistake
+from grader.course.misconceptions import Misconception, edited, read_misconceptions
+
+TEXT = "def one() -> int:\n    return 1 + 0\n"
+ENTRY = {
+    "id": "two",
+    "exercise": "one",
+    "find": "return 1\n",
+    "replace": "return 2\n",
+    "symptom": "It is two.",
+    "question": "How many is one?",
+}
+
+
+def edit(find, replace, id_="a"):
+    """A misconception of which only the edit counts."""
+    return Misconception("01_first/one", find, replace, Mistake(id_, "", ""))
+
+
+@pytest.fixture
+def read(small_course):
+    """Reads a file of misconceptions of these entries, or of this text."""
+
+    def make(*entries, text=None):
+        assignment = small_course.assignments[0]
+        path = small_course.paths(assignment).misconceptions
+        lines = []
+        for entry in entries:
+            lines += ["[[misconceptions]]"]
+            lines += [f'{key} = """{value}"""' for key, value in entry.items()]
+        path.write_text("\n".join(lines) if text is None else text, "utf-8")
+        return read_misconceptions(small_course, assignment)
+
+    return make
+
+
+@pytest.fixture
+def problems(read):
+    """What is wrong with a file of misconceptions."""
+
+    def make(*entries, text=None):
+        with pytest.raises(CourseError) as caught:
+            read(*entries, text=text)
+        return list(caught.value.problems)
+
+    return make
+
+
+# Reading.
+
+
+def test_an_assignment_without_a_file_has_no_misconceptions(small_course):
+    """`grader validate` tells that it is missing; reading does not stop for it."""
+    assert read_misconceptions(small_course, small_course.assignments[0]) == ()
+
+
+def test_a_misconception_is_an_edit_and_its_words(read):
+    """With the exercise's full id, and its own name."""
+    (found,) = read(ENTRY)
+    assert found == Misconception(
+        "01_first/one",
+        "return 1\n",
+        "return 2\n",
+        Mistake("two", "It is two.", "How many is one?"),
+    )
+    assert found.id == "two"
+
+
+def test_an_edit_may_take_text_away(read):
+    """To leave something out is the most common mistake."""
+    (found,) = read({**ENTRY, "find": "return 1", "replace": ""})
+    assert found.replace == ""
+
+
+@pytest.mark.parametrize("key", ["id", "exercise", "find", "symptom", "question"])
+def test_each_word_of_a_misconception_is_needed(problems, key):
+    """A text that is missing, and one that is empty."""
+    place = f"01_first/misconceptions.toml: misconceptions[1].{key}"
+    without = {name: value for name, value in ENTRY.items() if name != key}
+    assert problems(without) == [f"{place}: missing; a text is needed"]
+    assert problems({**ENTRY, key: ""}) == [
+        f"{place}: found ''; a text that is not empty is needed"
+    ]
+
+
+@pytest.mark.parametrize(("find", "count"), [("one", 3), ("zero", 0), ("return  1", 0)])
+def test_a_find_has_to_match_once(problems, find, count):
+    """In the solution's text as it is, to the byte."""
+    assert problems({**ENTRY, "find": find}) == [
+        f"01_first/misconceptions.toml: misconceptions[1] (two): `find` matches {count} times "
+        "in the solution; once is needed"
+    ]
+
+
+def test_matches_that_overlap_count_each(small_course, problems):
+    """The first of them would be edited, and nobody said so."""
+    path = small_course.paths(small_course.assignments[0]).solution
+    path.write_text(path.read_text("utf-8").replace("return 1", "return (((1)))"), "utf-8")
+    assert problems({**ENTRY, "find": "(("}) == [
+        "01_first/misconceptions.toml: misconceptions[1] (two): `find` matches 2 times "
+        "in the solution; once is needed"
+    ]
+
+
+def test_an_edit_has_to_change_something(problems):
+    """Otherwise it is the solution."""
+    assert problems({**ENTRY, "replace": ENTRY["find"]}) == [
+        "01_first/misconceptions.toml: misconceptions[1] (two): `find` and `replace` are the same"
+    ]
+
+
+def test_an_exercise_nobody_knows_is_told_with_the_nearest(problems):
+    """A misconception of no exercise would never be tried."""
+    assert problems({**ENTRY, "exercise": "once"}) == [
+        "01_first/misconceptions.toml: misconceptions[1] (two): "
+        "found the exercise 'once'; did you mean 'one'? allowed: one"
+    ]
+
+
+def test_all_problems_of_a_file_are_told_at_once(problems):
+    """With their places."""
+    assert problems({**ENTRY, "find": "zero"}, {**ENTRY, "quesiton": "?"}) == [
+        "01_first/misconceptions.toml: misconceptions[1] (two): `find` matches 0 times "
+        "in the solution; once is needed",
+        "01_first/misconceptions.toml: misconceptions[2]: found the id 'two' again; "
+        "misconceptions[1] has it already",
+        "01_first/misconceptions.toml: misconceptions[2].quesiton: unknown key; "
+        "did you mean 'question'? allowed: exercise, find, id, question, replace, symptom",
+    ]
+
+
+def test_a_file_without_misconceptions_is_told(problems):
+    """There is no exercise that nobody gets wrong."""
+    assert problems(text="") == [
+        "01_first/misconceptions.toml: misconceptions: missing; a list of tables is needed"
+    ]
+
+
+def test_a_file_that_is_no_toml_is_told_with_its_assignment(problems):
+    """All assignments have a file of that name."""
+    assert problems(text="[[misconceptions]\n") == [
+        "01_first/misconceptions.toml: it is not TOML in UTF-8: "
+        "Expected ']]' at the end of an array declaration (at line 1, column 17)"
+    ]
+
+
+# Editing.
+
+
+def test_an_edit_replaces_what_it_finds():
+    """And nothing else."""
+    assert edited(TEXT, edit("1 + 0", "2")) == "def one() -> int:\n    return 2\n"
+
+
+def test_without_an_edit_a_text_stays_as_it_is():
+    """The solution itself."""
+    assert edited(TEXT) == TEXT
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_two_edits_are_made_in_the_text_as_it_was(swap):
+    """Whatever their order, and although the first puts in what the second looks for."""
+    both = [edit("one", "+ 0"), edit("+ 0", "one")]
+    assert edited(TEXT, *(both[::-1] if swap else both)) == (
+        "def + 0() -> int:\n    return 1 one\n"
+    )
+
+
+def test_edits_side_by_side_do_not_collide():
+    """One ends where the other begins."""
+    assert edited(TEXT, edit("1 +", "2 -"), edit(" 0", " 3")) == (
+        "def one() -> int:\n    return 2 - 3\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1 + 0", "0\n"), ("1 + 0", "+"), ("return", "return"), ("return", "return 1")],
+)
+def test_edits_of_the_same_text_collide(one, other):
+    """They overlap, or one lies inside the other: the two mistakes cannot be made at once."""
+    assert edited(TEXT, edit(one, "a"), edit(other, "b")) is None
+    assert edited(TEXT, edit(other, "b"), edit(one, "a")) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_edits_are_made_where_they_belong_or_not_at_all(data):
+    """As if each were made on its own piece of the text."""
+    size = 12
+    text = "".join(chr(ord("a") + position) for position in range(size))
+    edits, spans = [], []
+    for number in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, size - 1))
+        end = data.draw(st.integers(start + 1, size))
+        spans.append((start, end))
+        edits.append(edit(text[start:end], str(number) * data.draw(st.integers(0, 4))))
+    taken = [position for start, end in spans for position in range(start, end)]
+    changed = edited(text, *edits)
+    if len(set(taken)) < len(taken):
+        assert changed is None
+    else:
+        pieces = [c if i not in taken else "" for i, c in enumerate(text)]
+        for (start, _), one in zip(spans, edits, strict=True):
+            pieces[start] = one.replace
+        assert changed == "".join(pieces)

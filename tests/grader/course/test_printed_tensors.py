@@ -1,0 +1,107 @@
+"""The ledger of the documents' printed tensors."""
+
+import json
+
+import pytest
+import torch
+
+from grader.core.errors import CourseError
+from grader.course.printed_tensors import Ledger, Printed
+
+SCORES = {
+    "id": "T01",
+    "shape": [2],
+    "how": "value",
+    "printed_in": ["000 cell 28", "001 line 150"],
+    "meaning": "attention scores",
+    "values": [0.9544, 1.495],
+}
+MASK = {**SCORES, "id": "T02", "how": "input", "shape": [2, 2], "values": [[1, "-inf"], [0.5, 1]]}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a ledger of these entries."""
+
+    def read(*entries):
+        path = tmp_path / "printed_tensors.json"
+        path.write_text(json.dumps(list(entries)), "utf-8")
+        return Ledger(path)
+
+    return read
+
+
+def test_a_printed_tensor_is_found_by_its_id(read):
+    """An entry has its places, its meaning, and its values in the documents' dtype."""
+    printed = read(SCORES, MASK)("T01")
+    assert (printed.id, printed.how, printed.meaning) == ("T01", "value", "attention scores")
+    assert printed.printed_in == ("000 cell 28", "001 line 150")
+    assert printed.tensor.dtype is torch.float32
+    assert torch.equal(printed.tensor, torch.tensor([0.9544, 1.495]))
+
+
+def test_infinities_and_whole_numbers_are_values(read):
+    """A masked score is printed as -inf, and a mask in whole numbers."""
+    expected = torch.tensor([[1.0, -torch.inf], [0.5, 1.0]])
+    assert torch.equal(read(MASK)("T02").tensor, expected)
+
+
+def test_a_right_value_lies_within_half_a_unit_of_the_last_digit(read):
+    """Four decimals are printed: 0.00005 off is right, with a little room for float32."""
+    printed = read(SCORES)("T01")
+    assert 5e-5 < printed.atol < 5.2e-5
+    assert isinstance(printed, Printed)
+
+
+def test_an_unknown_id_is_a_course_error(read):
+    """A check that asks for what is not printed is the author's to mend."""
+    with pytest.raises(CourseError) as caught:
+        read(SCORES)("T99")
+    assert str(caught.value) == "the documents' ledger has no entry 'T99'"
+
+
+def test_a_missing_ledger_is_a_course_error(tmp_path):
+    """The sentence names the file."""
+    with pytest.raises(CourseError) as caught:
+        Ledger(tmp_path / "printed_tensors.json")
+    text = str(caught.value)
+    assert text.startswith("printed_tensors.json: the documents' ledger cannot be read: ")
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 200_000])
+def test_a_ledger_that_is_no_json_is_a_course_error(data, tmp_path):
+    """Whatever lies there instead, the sentence names the file."""
+    path = tmp_path / "printed_tensors.json"
+    path.write_bytes(data)
+    with pytest.raises(CourseError, match=r"printed_tensors\.json: the documents' ledger"):
+        Ledger(path)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "T01",
+        {},
+        {key: value for key, value in SCORES.items() if key != "values"},
+        {**SCORES, "values": [1.0, [2.0]]},
+        {**SCORES, "values": ["many"]},
+        {**SCORES, "values": None},
+        {**SCORES, "printed_in": 5},
+    ],
+)
+def test_an_entry_that_is_none_is_a_course_error(entry, read):
+    """A ledger of another shape is told like one that cannot be read."""
+    with pytest.raises(CourseError, match=r"printed_tensors\.json"):
+        read(entry)
+
+
+def test_the_same_id_twice_is_a_course_error(read):
+    """One of two entries of an id would be lost without a word."""
+    with pytest.raises(CourseError, match="T01"):
+        read(SCORES, {**SCORES, "values": [1.0, 2.0]})
+
+
+def test_a_shape_that_is_not_the_values_is_a_course_error(read):
+    """The ledger says the shape of every tensor, and it has to be true."""
+    with pytest.raises(CourseError, match="T01"):
+        read({**SCORES, "shape": [3]})

@@ -1,0 +1,114 @@
+"""Helpers of nbgrader's tests: the example course, gradebooks to write into, nbgrader's commands."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from browser import chromium, visit
+from sqlalchemy import create_engine, text
+
+from grader.course.course import load_course
+from grader.gradebook.store import database_url
+from grader.release.stubs import generate
+from grader.release.students import COPIED
+
+HOW = (
+    "needs a PostgreSQL server: `source .ci/services && start_services` starts a private one and "
+    "sets GRADER_TEST_POSTGRES; `stop_services` ends it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """What a program sees that is to run in a folder, away from this user's settings."""
+    home = folder.parent / "home"
+    own = {f"JUPYTER_{kind}_DIR": str(home / kind) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    environment = {k: v for k, v in os.environ.items() if k != "GRADER_COURSE"}
+    # nbgrader calls alembic by name, and its kernels leave temporary folders behind.
+    binaries = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    own |= {"IPYTHONDIR": str(home / "ipython"), "TMPDIR": str(home), "PATH": binaries}
+    home.mkdir(exist_ok=True)
+    return {**environment, **own}
+
+
+def run(folder: Path, *command: str) -> Ran:
+    """Run a module of Python in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=environment_of(folder),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def grader(folder: Path, *command: str) -> Ran:
+    """Run one of the kit's commands in a folder."""
+    return run(folder, "grader.cli", *command)
+
+
+def nbgrader(folder: Path, *command: str) -> Ran:
+    """Run one of nbgrader's commands in a folder; it has to work."""
+    done = run(folder, "nbgrader", *command)
+    assert done.code == 0, done.err
+    return done
+
+
+def example_course(root: Path, folder: Path) -> Path:
+    """A copy of the example course, with its stubs and notebooks."""
+    shutil.copytree(root / "tests" / "example_course", folder)
+    for name in set(COPIED) - {"course.toml"}:
+        (folder / name).write_text(f"{name} of the course\n", "utf-8")
+    for file in generate(load_course(folder)):
+        file.write()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def course_folder(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example course, for tests that only read it."""
+    return example_course(root, tmp_path_factory.mktemp("course") / "course")
+
+
+def postgresql() -> Iterator[str]:
+    """A new database on the server that the tests were given."""
+    server = os.environ.get("GRADER_TEST_POSTGRES")
+    if not server:
+        pytest.skip(HOW)
+    url, name = database_url(server), f"gradebook_{uuid4().hex}"
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    yield url.set(database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where a gradebook is: a file, and a database on a real server."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'gradebook.db'}"
+    else:
+        yield from postgresql()
+
+
+__all__ = ["chromium", "visit"]

@@ -1,0 +1,108 @@
+"""What `grader release --to nbgrader` writes, without running nbgrader's commands on it."""
+
+import json
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grader.core.errors import UsageError
+from grader.course.course import Course, load_course
+from grader.release.clearing import ClearOurSolutions
+from grader.release.nbgrader import course_id, manifest, release_to_nbgrader, source_notebook
+from grader.release.solution_cells import read_source
+from grader.release.stubs import student_notebook
+
+
+@pytest.fixture(scope="module")
+def course(course_folder: Path) -> Course:
+    """The example course."""
+    return load_course(course_folder)
+
+
+def test_clearing_makes_our_student_notebooks(root: Path) -> None:
+    """Every assignment's source notebook, cleared as nbgrader clears it, cell for cell."""
+    course = load_course(root)
+    for assignment in course.assignments:
+        text = source_notebook(course, assignment).content.decode()
+        resources = {"nbgrader": {"assignment": assignment.id}}
+        cleared, _ = ClearOurSolutions().preprocess(nbformat.reads(text, as_version=4), resources)
+        source = read_source(assignment, course.paths(assignment).solution)
+        ours = nbformat.reads(student_notebook(source), as_version=4)
+        assert cleared.cells == ours.cells
+
+
+def test_a_release_holds_notebooks_and_beside_each_what_it_needs(
+    course: Course, tmp_path: Path
+) -> None:
+    """A small course for its test cells, with what it builds on; no hidden check and no script."""
+    release_to_nbgrader(course, tmp_path)
+    files = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file())
+    checks, documents = "tests/checks", "tests/documents/printed_tensors.json"
+    assert files == [
+        "nbgrader_config.py",
+        "source/01_scores/course.toml",
+        "source/01_scores/scores.ipynb",
+        f"source/01_scores/{checks}/01_scores/recording.bin",
+        f"source/01_scores/{checks}/01_scores/test_visible.py",
+        f"source/01_scores/{documents}",
+        "source/02_mixture/course.toml",
+        "source/02_mixture/mixture.ipynb",
+        f"source/02_mixture/{checks}/01_scores/recording.bin",
+        f"source/02_mixture/{checks}/01_scores/test_visible.py",
+        f"source/02_mixture/{checks}/02_mixture/recording.bin",
+        f"source/02_mixture/{checks}/02_mixture/test_visible.py",
+        f"source/02_mixture/{documents}",
+    ]
+    small = load_course(tmp_path / "source" / "02_mixture")
+    assert (small.title, small.assignments) == (course.title, course.assignments)
+
+
+def test_releasing_twice_gives_the_same(course: Course, tmp_path: Path) -> None:
+    """To the byte."""
+    first, second = (release_to_nbgrader(course, tmp_path / name) for name in ("one", "two"))
+    assert first == second
+
+
+def test_a_folder_with_files_in_it_is_refused(course: Course, tmp_path: Path) -> None:
+    """Nothing of anybody's is written over."""
+    (tmp_path / "gradebook.db").write_text("grades", "utf-8")
+    with pytest.raises(UsageError, match="is not an empty folder"):
+        release_to_nbgrader(course, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["gradebook.db"]
+
+
+def test_the_cell_that_finds_earlier_work_is_in_notebooks_that_build_on_some(
+    course: Course,
+) -> None:
+    """Before the first code, locked, and in no other notebook."""
+    first, second = (
+        json.loads(source_notebook(course, assignment).content)["cells"]
+        for assignment in course.assignments
+    )
+    assert [cell["id"] for cell in first] == ["text-01", "code-02", "scores", "test_scores"]
+    assert [cell["id"] for cell in second][:3] == ["text-01", "own_assignments", "code-02"]
+    assert second[1]["source"] == (
+        "# Finds your own assignment 01: beside this notebook, or in the folder next to it.\n"
+        "from grader.notebook import use_own\n\n"
+        'use_own("01_scores")'
+    )
+    marks = second[1]["metadata"]["nbgrader"]
+    assert (marks["locked"], marks["grade"], marks["solution"]) == (True, False, False)
+
+
+def test_any_title_can_be_written(course: Course) -> None:
+    """As TOML reads it again."""
+    title = 'He said "\\n": é 🙂 \x7f\t'
+    table = tomllib.loads(manifest(replace(course, title=title), course.assignments))
+    assert table["course"]["title"] == title
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Attention, step by step", "attention-step-by-step"), ("注意", "course")]
+)
+def test_the_course_has_a_name_for_nbgrader(course: Course, title: str, name: str) -> None:
+    """The title in small letters."""
+    assert course_id(replace(course, title=title)) == name

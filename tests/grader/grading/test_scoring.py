@@ -1,0 +1,242 @@
+"""From outcomes to points: exact, rounded once, and never a number where there is none."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
+from grader.course.course import LateRule
+from grader.grading.scoring import (
+    days_late,
+    exercise_score,
+    late_factor,
+    rounded,
+    total,
+    whole_points,
+)
+
+PASSED, FAILED, ERROR = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR
+
+
+def check(outcome, weight=1):
+    """One check's outcome."""
+    return CheckResult("01_a/f::visible::c", "It holds", Visibility.VISIBLE, weight, outcome, "", 0)
+
+
+def score(points, *outcomes):
+    """The score of checks, each an outcome or an outcome and its weight."""
+    pairs = [outcome if isinstance(outcome, tuple) else (outcome, 1) for outcome in outcomes]
+    return exercise_score(points, [check(*pair) for pair in pairs])
+
+
+# One exercise.
+
+
+@pytest.mark.parametrize(
+    ("points", "outcomes", "expected"),
+    [
+        (2, [PASSED, PASSED], "2"),
+        (2, [PASSED, FAILED], "1"),
+        (2, [FAILED, FAILED], "0"),
+        (10, [PASSED], "10"),
+        (100, [PASSED], "100"),
+        (1, [PASSED, FAILED, FAILED], "0.33"),
+        (1, [PASSED, PASSED, FAILED], "0.67"),
+        (1, [PASSED] + [FAILED] * 7, "0.13"),
+        (3, [(PASSED, 3), (FAILED, 1)], "2.25"),
+        (3, [(PASSED, 1), (FAILED, 2), (PASSED, 3)], "2"),
+        (5, [PASSED, (Outcome.REMARK, 0)], "5"),
+        (5, [FAILED, (PASSED, 0)], "0"),
+    ],
+)
+def test_a_score_is_the_share_of_the_weight_that_passed(points, outcomes, expected):
+    """Points times the passed share, to hundredths, halves up, written without trailing zeros."""
+    assert str(score(points, *outcomes)) == expected
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (PASSED, ERROR)])
+def test_only_a_passed_check_earns_points(outcome):
+    """Every other outcome that is not the grader's own fault earns nothing."""
+    assert score(4, PASSED, outcome) == Decimal(2)
+
+
+def test_the_graders_own_fault_leaves_the_score_undecided():
+    """One error among passed checks: there is no score, which is not a zero."""
+    assert score(4, PASSED, PASSED, ERROR) is None
+    assert score(4, PASSED, (ERROR, 0)) is None
+
+
+def test_no_checks_leave_the_score_undecided():
+    """An exercise of which nothing was judged has no score."""
+    assert score(4) is None
+
+
+def test_checks_without_weight_earn_nothing():
+    """Remarks alone decide no points."""
+    assert score(4, (PASSED, 0), (Outcome.REMARK, 0)) == Decimal(0)
+
+
+OUTCOMES = st.lists(
+    st.tuples(st.sampled_from([o for o in Outcome if o is not ERROR]), st.integers(0, 7)),
+    min_size=1,
+    max_size=9,
+)
+POINTS = st.integers(1, 1_000)
+MODEST = settings(max_examples=150, deadline=None)
+
+
+@MODEST
+@given(POINTS, OUTCOMES)
+def test_a_score_lies_between_nothing_and_all(points, outcomes):
+    """Whatever the checks, no score is below 0 or above the points, and it has two decimals."""
+    found = score(points, *outcomes)
+    assert 0 <= found <= points
+    assert found == found.quantize(Decimal("0.01"))
+
+
+@MODEST
+@given(POINTS, OUTCOMES, st.data())
+def test_passing_one_more_check_never_costs(points, outcomes, data):
+    """A score does not fall when another check passes."""
+    position = data.draw(st.integers(0, len(outcomes) - 1))
+    better = list(outcomes)
+    better[position] = (PASSED, outcomes[position][1])
+    assert score(points, *better) >= score(points, *outcomes)
+
+
+@MODEST
+@given(POINTS, st.lists(st.integers(1, 7), min_size=1, max_size=9))
+def test_passing_everything_earns_exactly_all_points(points, weights):
+    """Rounding takes nothing off a full score and adds nothing to none."""
+    assert score(points, *[(PASSED, weight) for weight in weights]) == points
+    assert score(points, *[(FAILED, weight) for weight in weights]) == 0
+
+
+# Rounding and adding up.
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Fraction(1, 200), "0.01"),
+        (Fraction(3, 200), "0.02"),
+        (Fraction(5, 200), "0.03"),
+        (Fraction(1, 200) - Fraction(1, 10**30), "0"),
+        (Fraction(2675, 1000), "2.68"),
+        (Fraction(10), "10"),
+        (Fraction(0), "0"),
+        (Fraction(10**30), str(10**30)),
+    ],
+)
+def test_halves_are_rounded_up(value, expected):
+    """A half of a hundredth goes up, exactly, where a float would go down."""
+    assert format(rounded(value), "f") == expected
+
+
+@MODEST
+@given(st.fractions(min_value=0, max_value=10_000))
+def test_rounding_moves_a_number_by_half_a_hundredth_at_most(value):
+    """What is rounded stays as near as hundredths allow."""
+    assert abs(Fraction(rounded(value)) - value) <= Fraction(1, 200)
+
+
+def test_a_sum_is_exact():
+    """Ten times 0.1 is 1."""
+    assert total([Decimal("0.1")] * 10) == Decimal(1)
+    assert total([]) == Decimal(0)
+
+
+def test_a_sum_with_something_undecided_is_undecided():
+    """An unknown part makes an unknown sum, wherever it stands."""
+    assert total([Decimal(1), None]) is None
+    assert total([None, Decimal(1)]) is None
+
+
+def exercise(value):
+    """An exercise of 5 points with a score."""
+    return ExerciseResult("01_a/f", None if value is None else Decimal(value), 5)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([], 0),
+        (["0.5", "0.5"], 2),
+        (["0.49", "0.49"], 0),
+        (["2.5", "3.49", "5"], 11),
+    ],
+)
+def test_whole_points_are_the_rounded_exercises_summed(scores, expected):
+    """Each exercise is rounded by itself, halves up, and the sum is an integer."""
+    found = whole_points(exercise(value) for value in scores)
+    assert (found, type(found)) == (expected, int)
+
+
+def test_whole_points_with_something_undecided_are_undecided():
+    """An undecided exercise is no zero, for a platform of integers either."""
+    assert whole_points([exercise("2"), exercise(None)]) is None
+
+
+# Late work.
+
+DUE = datetime(2027, 2, 1, 23, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("after", "days"),
+    [
+        (timedelta(days=-3), 0),
+        (timedelta(0), 0),
+        (timedelta(minutes=15), 0),
+        (timedelta(minutes=15, microseconds=1), 1),
+        (timedelta(days=1, minutes=15), 1),
+        (timedelta(days=1, minutes=15, microseconds=1), 2),
+        (timedelta(days=9, hours=12), 10),
+        (timedelta(days=4_000, minutes=15, microseconds=1), 4_001),
+    ],
+)
+def test_each_day_begun_after_the_grace_counts(after, days):
+    """A submission is late by the days begun since the due date and its grace."""
+    assert days_late(DUE, DUE + after, LateRule(grace_minutes=15)) == days
+
+
+def test_lateness_is_told_across_time_zones():
+    """The same moment is as late wherever its clock stands."""
+    moment = (DUE + timedelta(minutes=1)).astimezone(timezone(timedelta(hours=9)))
+    assert days_late(DUE, moment, LateRule()) == 1
+
+
+def test_without_a_date_nothing_is_late():
+    """No due date, or no known time of submission: nothing is taken off."""
+    assert days_late(None, DUE, LateRule()) == 0
+    assert days_late(DUE, None, LateRule()) == 0
+
+
+@pytest.mark.parametrize(
+    ("days", "percent", "factor"),
+    [
+        (0, 10, Fraction(1)),
+        (1, 10, Fraction(9, 10)),
+        (3, 10, Fraction(7, 10)),
+        (10, 10, Fraction(0)),
+        (11, 10, Fraction(0)),
+        (5, 0, Fraction(1)),
+        (1, 100, Fraction(0)),
+        (3, 33, Fraction(1, 100)),
+    ],
+)
+def test_what_is_left_falls_by_the_day_to_nothing(days, percent, factor):
+    """Each day takes its percent off, and no score becomes negative."""
+    assert late_factor(days, LateRule(percent_per_day=percent)) == factor
+
+
+@MODEST
+@given(st.integers(0, 500), st.integers(0, 100))
+def test_being_later_never_pays(days, percent):
+    """What is left lies between nothing and all, and never grows with the days."""
+    rule = LateRule(percent_per_day=percent)
+    assert 0 <= late_factor(days + 1, rule) <= late_factor(days, rule) <= 1

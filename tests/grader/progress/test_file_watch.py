@@ -1,0 +1,139 @@
+"""Tests of noticing that a file was saved: through the system, and by looking."""
+
+import builtins
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from grader.progress import file_watch
+
+
+class Watched:
+    """A watch in a thread of its own.
+
+    Args:
+        saves: makes the watch.
+    """
+
+    def __init__(self, saves: Callable[[threading.Event], Iterator[None]]) -> None:
+        self.stop = threading.Event()
+        self.told: queue.Queue[str] = queue.Queue()
+        self.thread = threading.Thread(target=self._run, args=(saves(self.stop),), daemon=True)
+        self.thread.start()
+
+    def _run(self, saves: Iterator[None]) -> None:
+        for _ in saves:
+            self.told.put("saved")
+        self.told.put("stopped")
+
+    def until_told(self, save: Callable[[int], None]) -> None:
+        """Save until it is noticed: the watch may still have to begin."""
+        for attempt in range(100):
+            save(attempt)
+            try:
+                assert self.told.get(timeout=0.3) == "saved"
+            except queue.Empty:
+                continue
+            return
+        pytest.fail("no save was noticed")
+
+    def end(self) -> None:
+        """Stop it."""
+        self.stop.set()
+        self.thread.join(30)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lost folder is noticed at once."""
+    monkeypatch.setattr(file_watch, "LOST_MS", 20)
+
+
+WAYS = {
+    "by the system": lambda folder: partial(file_watch.saves, folder),
+    "by looking": lambda folder: lambda stop: file_watch.looked_at(folder, stop, 0.01),
+}
+
+
+@pytest.fixture(params=WAYS)
+def watched(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Watched]:
+    """A watch of a folder with one assignment."""
+    (tmp_path / "01_a").mkdir()
+    (tmp_path / "01_a" / "a.py").write_text("", "utf-8")
+    made = Watched(WAYS[request.param](tmp_path))
+    yield made
+    made.end()
+
+
+def test_a_file_that_is_written_is_noticed(watched, tmp_path):
+    """In place."""
+    watched.until_told(lambda n: (tmp_path / "01_a" / "a.py").write_text("x" * n, "utf-8"))
+
+
+def test_a_file_that_is_replaced_is_noticed(watched, tmp_path):
+    """Many editors write beside it, then over it."""
+
+    def save(number: int) -> None:
+        beside = tmp_path / "01_a" / "a.py.swp"
+        beside.write_text("x" * number, "utf-8")
+        beside.replace(tmp_path / "01_a" / "a.py")
+
+    watched.until_told(save)
+
+
+def test_a_notebook_that_is_new_is_noticed(watched, tmp_path):
+    """As files that were there before."""
+    watched.until_told(lambda n: (tmp_path / f"new_{n}.ipynb").write_text("{}", "utf-8"))
+
+
+def test_a_folder_that_another_takes_the_place_of_is_watched_on(watched, tmp_path):
+    """As when work is stashed and comes back."""
+    watched.until_told(lambda n: (tmp_path / "01_a" / "a.py").write_text("x" * n, "utf-8"))
+    tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}-elsewhere"))
+    assert watched.told.get(timeout=30) == "saved"
+    (tmp_path / "01_a").mkdir(parents=True)
+    watched.until_told(lambda n: (tmp_path / "01_a" / "a.py").write_text("y" * n, "utf-8"))
+
+
+def test_other_files_are_not_looked_at(tmp_path):
+    """An editor's own, or what Python writes."""
+    (tmp_path / "a.txt").write_text("", "utf-8")
+    (tmp_path / "a.py").write_text("", "utf-8")
+    assert list(file_watch._seen(tmp_path)) == [str(tmp_path / "a.py")]
+
+
+@pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError("no more watches")])
+def test_where_the_system_refuses_files_are_looked_at(tmp_path, monkeypatch, error):
+    """It has only so many watches to give."""
+    import watchfiles
+
+    def refuse(*_: object, **__: object) -> Iterator[None]:
+        raise error
+        yield
+
+    monkeypatch.setattr(watchfiles, "watch", refuse)
+    monkeypatch.setattr(file_watch, "LOOK_SECONDS", 0.01)
+    made = Watched(partial(file_watch.saves, tmp_path))
+    made.until_told(lambda n: (tmp_path / "a.py").write_text("x" * n, "utf-8"))
+    made.end()
+
+
+def test_where_watchfiles_is_missing_files_are_looked_at(tmp_path, monkeypatch):
+    """An older installation goes on working."""
+    real = builtins.__import__
+
+    def without(name: str, *arguments: object, **more: object) -> object:
+        if name == "watchfiles":
+            raise ImportError(name)
+        return real(name, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(file_watch, "LOOK_SECONDS", 0.01)
+    made = Watched(partial(file_watch.saves, tmp_path))
+    made.until_told(lambda n: (tmp_path / "a.py").write_text("x" * n, "utf-8"))
+    made.end()

@@ -1,0 +1,272 @@
+"""Feedback pages and the class report as text: what is on them, and what never is."""
+
+import random
+import re
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from generated_class import generated_class, picture
+
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Mistake,
+    Outcome,
+    Result,
+    Visibility,
+)
+from grader.course.course import Course, load_course
+from grader.reports.html.pages import address, class_report, pages, pictures, prose, student_page
+
+SECRET = "expected 0.1234 for the secret input"
+SCALE = Mistake("scores-not-scaled", "The scores are not scaled.", "What is d_k for?")
+PICTURE = replace(picture(random.Random(1)), lines=(2, 4))
+MESSAGE = "scores(<tensor (6, 6)>)\nThe result: 1 value differs.\nexpected\n  0.5\nIt is too large."
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The example course."""
+    return load_course(root / "tests" / "example_course")
+
+
+@pytest.fixture(scope="module")
+def whole_course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+def check(name: str, outcome: Outcome, message: str = "", **more: object) -> CheckResult:
+    """A visible check, unless more is said."""
+    made = CheckResult(
+        f"01_scores/scores::visible::{name}",
+        f"The title of {name}.",
+        Visibility.VISIBLE,
+        1,
+        outcome,
+        message,
+        0.0,
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def result_of(*checks: CheckResult, findings: tuple[Finding, ...] = ()) -> Result:
+    """A student's result in the first exercise."""
+    exercise = ExerciseResult("01_scores/scores", Decimal("0.5"), 2, checks, findings)
+    assignment = AssignmentResult(
+        "01_scores", "01_scores/scores.py", Decimal("0.5"), 2, (exercise,)
+    )
+    return Result(
+        student="ada",
+        score=Decimal("0.5"),
+        max_score=6,
+        undecided=False,
+        submitted=True,
+        isolation=("sealed",),
+        seed="4815162342",
+        versions={"python": "3.11.7"},
+        course_hash="c0ffee",
+        submission_hash="beef",
+        assignments=(assignment,),
+    )
+
+
+def words(page: str) -> str:
+    """What a page says, without its marks and style."""
+    body = page.partition("<body")[2] or page
+    return " ".join(re.sub(r"<script>.*</script>|<[^>]*>", " ", body, flags=re.S).split())
+
+
+def test_a_failure_is_explained_with_everything_there_is_to_say(course: Course) -> None:
+    """The mistake and its question, what was called, what came of it, and where to look."""
+    checks = (check("one", Outcome.FAILED, MESSAGE, picture=PICTURE), check("two", Outcome.PASSED))
+    said = words(student_page(result_of(*checks, findings=(Finding((SCALE,)),)), course))
+    for sentence in (
+        "Feedback for ada",
+        "0.5 of 6 points",
+        "This looks like a known mistake The scores are not scaled. scores-not-scaled",
+        "What is d_k for?",
+        "The title of one. scores(&lt;tensor (6, 6)&gt;) The result: 1 value differs.",
+        "first difference: query 0 (Your), key 0 (Your)",
+        "It is too large.",
+        "The numbers as text expected 0.5",
+        "the worked example in the docstring of scores, in 01_scores/scores.py.",
+        "grader hint scores",
+        "1 check passed The title of two.",
+    ):
+        assert sentence in said
+
+
+def test_of_several_failures_the_first_is_shown_and_the_others_are_folded(course: Course) -> None:
+    """A picture for the first alone; remarks come last."""
+    remark = check("remark", Outcome.REMARK, "Better so.")
+    checks = [check(name, Outcome.FAILED, MESSAGE, picture=PICTURE) for name in ("one", "two")]
+    page = student_page(result_of(remark, *checks), course)
+    assert page.count("<svg ") == 2  # expected and received
+    assert page.index("The title of one.") < page.index("The title of two.")
+    assert page.index("The title of two.") < page.index("The title of remark.")
+    assert page.count('<details class="fold check">') == 2
+
+
+def test_the_rest_of_a_long_message_is_folded(course: Course) -> None:
+    """What a student's code prints may have hundreds of lines."""
+    long = "\n".join(f"line {number}" for number in range(300))
+    page = student_page(result_of(check("one", Outcome.FAILED, long)), course)
+    assert "line 18\nline 19</pre>" in page
+    assert "<summary>The rest of the message</summary><pre>line 20\nline 21\n" in page
+    drawn = check("one", Outcome.FAILED, f"{MESSAGE}\n{long}", picture=PICTURE)
+    page = student_page(result_of(drawn), course)
+    assert page.count("<li>line ") == 5
+    assert "<summary>The rest of the message</summary><pre>line 5\nline 6\n" in page
+
+
+def test_a_hidden_check_tells_its_title_alone(course: Course) -> None:
+    """Neither its message nor its picture is on a student's page, nor is the run's seed."""
+    secret = replace(PICTURE, expected=((0.987654,) * 6,) * 6)
+    hidden = check("hidden", Outcome.FAILED, SECRET, picture=secret, visibility=Visibility.HIDDEN)
+    page = student_page(result_of(hidden), course)
+    assert "1 hidden check did not pass The title of hidden." in words(page)
+    assert [text for text in (SECRET, "0.98", "4815162342", "<svg ") if text in page] == []
+
+
+def test_code_within_a_sentence_is_shown_as_code(course: Course) -> None:
+    """Titles, symptoms and questions have it in backticks; whatever it is, it is text."""
+    assert prose("`a<b>` and b`") == "<code>a&lt;b&gt;</code> and b`"
+    titled = check("one", Outcome.FAILED, "No.", title="It has shape `(d_in, d_out)`.")
+    mistake = Mistake("misspelt", "It is not `forward`.", "Is `__call__` it?")
+    page = student_page(result_of(titled, findings=(Finding((mistake,)),)), course)
+    for code in ("(d_in, d_out)", "forward", "__call__"):
+        assert f"<code>{code}</code>" in page
+
+
+def test_what_is_undecided_is_no_work_for_the_student(course: Course) -> None:
+    """It is not what comes next, has no hint, and is not crossed out."""
+    result = result_of(check("one", Outcome.ERROR, "Broken."))
+    (assignment,) = result.assignments
+    (exercise,) = assignment.exercises
+    broken = replace(assignment, exercises=(replace(exercise, score=None),), score=None)
+    said = words(
+        student_page(
+            replace(result, assignments=(broken,), undecided=True, score=None),
+            course,
+        )
+    )
+    assert "! The title of one. (undecided: the grader failed) Broken." in said
+    assert [text for text in ("Next:", "grader hint", "✗") if text in said] == []
+
+
+HOSTILE = "</pre><script>alert(1)</script>&\u202e"
+
+
+def test_what_students_write_is_text(course: Course) -> None:
+    """In names, messages, files and notes; also in the class report."""
+    result = result_of(check("one", Outcome.FAILED, HOSTILE))
+    assignment = replace(result.assignments[0], read_from=HOSTILE, notes=(HOSTILE,), days_late=1)
+    hostile = replace(result, student=HOSTILE, assignments=(assignment,))
+    page = student_page(hostile, course)
+    assert "<script" not in page
+    assert page.count("&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;") >= 4
+    report = class_report([hostile, replace(hostile, undecided=True, score=None)], course)
+    assert report.count("<script") == 1  # our own
+    assert "alert(1)" not in re.search(r"<script>.*</script>", report, re.S)[0]  # type: ignore[index]
+
+
+def test_nothing_handed_in_is_no_zero(course: Course) -> None:
+    """And an undecided score is neither."""
+    nothing = replace(result_of(), submitted=False, score=None, assignments=())
+    said = words(student_page(nothing, course))
+    assert "Nothing was handed in. There is no score, which is not a zero." in said
+    assert "points" not in said.partition("Graded with")[0]
+    broken = replace(result_of(check("one", Outcome.ERROR, "Broken.")), undecided=True, score=None)
+    said = words(student_page(broken, course))
+    assert "The score is undecided." in said
+    assert "? of 6 points" in said
+
+
+def test_an_assignment_without_a_file_is_one_line(course: Course) -> None:
+    """Its exercises are all missing, which one sentence says."""
+    result = result_of(check("one", Outcome.MISSING, "Nothing was handed in for scores."))
+    empty = replace(result, assignments=(replace(result.assignments[0], read_from=""),))
+    page = student_page(empty, course)
+    assert "Nothing was handed in for it." in words(page)
+    assert "<details" not in page
+
+
+def test_all_exercises_of_the_course_have_pages(whole_course: Course) -> None:
+    """Each student's page is where the class report's link leads; nobody's name is in the way."""
+    results = generated_class(whole_course, 5)
+    results[1] = replace(results[1], student="index")
+    results[2] = replace(results[2], student="名前 & 50%")
+    made = dict(pages(results, whole_course))
+    names = [f"students/{result.student}.html" for result in results]
+    assert list(made) == ["index.html", *names]
+    links = set(re.findall(r'href="(students/[^"]*)"', made["index.html"]))
+    assert links == {address(result.student) for result in results}
+    assert address("名前 & 50%") == "students/%E5%90%8D%E5%89%8D%20%26%2050%25.html"
+
+
+def test_pages_need_nothing_from_elsewhere(whole_course: Course) -> None:
+    """No address is in them but those of each other."""
+    for text in dict(pages(generated_class(whole_course, 3), whole_course)).values():
+        links = re.findall(r'(?:src|href|action)\s*=\s*"([^"]*)"|url\(|@import|https?:', text)
+        assert [link for link in links if not link.startswith(("#", "students/"))] == []
+
+
+def test_the_class_report_names_what_to_teach_again(whole_course: Course) -> None:
+    """With counts, the question that leads out, and the exercise."""
+    results = generated_class(whole_course, 60)
+    said = words(class_report(results, whole_course))
+    assert re.search(r"1\d of 5\d teach this again ", said)
+    assert "An exercise separates well when" in said
+    assert "Late" in said
+    assert "Nothing handed in" in said
+
+
+def test_undecided_and_late_students_come_first(whole_course: Course) -> None:
+    """On the map, too."""
+    results = generated_class(whole_course, 200)
+    undecided = [r.student for r in results if r.undecided]
+    late = [r.student for r in results if any(a.days_late for a in r.assignments)]
+    rows = re.findall(r'role="rowheader"><a[^>]*>(\w+)</a>', class_report(results, whole_course))
+    assert undecided
+    assert late
+    assert rows[: len(undecided) + len(late)] == undecided + [s for s in late if s not in undecided]
+    assert sorted(rows) == sorted(result.student for result in results)
+
+
+def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: Course) -> None:
+    """Its student has no points, and nothing to learn from that."""
+    told = "scores is not defined.\nLoading the file stopped early: KeyError: <b>"
+    result = result_of(check("it", Outcome.MISSING, told))
+    said = words(class_report([result, result_of(check("it", Outcome.FAILED, "no"))], course))
+    assert "Nothing found in their files 1" in said
+    assert said.count("01_scores: Loading the file stopped early: KeyError: &lt;b&gt;") == 1
+
+
+@pytest.mark.parametrize(("isolation", "is_told"), [(("sealed",), False), (("limits",), True)])
+def test_a_class_that_was_not_sealed_says_so(
+    course: Course, isolation: tuple[str, ...], is_told: bool
+) -> None:
+    """Where scores are looked at, too."""
+    result = replace(result_of(check("it", Outcome.PASSED)), isolation=isolation)
+    said = words(class_report([result], course))
+    assert ("Not sealed: student code could read files" in said) is is_told
+
+
+def test_an_empty_class_has_a_report(course: Course) -> None:
+    """Nobody is in it."""
+    said = words(class_report([], course))
+    assert "students 0 handed in 0" in said
+    assert "No known mistake was recognised." in said
+
+
+def test_pictures_alone_bring_their_style() -> None:
+    """For a notebook, where there is no page around them."""
+    text = pictures([PICTURE])
+    assert text.lstrip().startswith("<style>")
+    assert text.count("<svg ") == 2
+    assert "prefers-color-scheme: dark) { .ac.page" in text

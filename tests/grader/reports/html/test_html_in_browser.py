@@ -1,0 +1,223 @@
+"""Pages in a headless browser: folding, sorting, filtering, reading aloud, loading."""
+
+import itertools
+import random
+import statistics
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import DESKTOP, PHONE, Open
+from generated_class import generated_class, picture
+
+from grader.core import language
+from grader.course.course import load_course
+from grader.reports.html.pages import pages, pictures
+
+pytestmark = pytest.mark.slow
+
+SIZES = (6, 60, 600)
+MOST_TIMES = 3.0
+"""So many times longer than for 6 students may the class report of 600 take to open."""
+
+
+@pytest.fixture(scope="module")
+def classes(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """The pages of generated classes, by their size."""
+    course = load_course(root)
+    folders = {}
+    for size in SIZES:
+        folder = folders[size] = tmp_path_factory.mktemp(f"class_of_{size}")
+        (folder / "students").mkdir()
+        made = pages(generated_class(course, size), course)
+        for path, text in made if size < max(SIZES) else [next(made)]:
+            (folder / path).write_text(text, "utf-8")
+    return folders
+
+
+@pytest.fixture(params=["class", "student"])
+def page(request: pytest.FixtureRequest, classes: dict[int, Path]) -> Path:
+    """A page of each kind."""
+    name = {"class": "index.html", "student": "students/student003.html"}
+    return classes[6] / name[request.param]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_page_passes_the_accessibility_check(
+    visit: Open, page: Path, size: tuple[int, int], dark: bool
+) -> None:
+    """axe-core finds nothing, everything unfolded; no complaint and no request was made."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    seen = visit(page, size, dark=dark)
+    seen.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    response = Axe().run(seen.page).response
+    assert {"color-contrast", "document-title", "html-has-lang"} <= {
+        rule["id"] for rule in response["passes"]
+    }
+    found = response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []
+    assert (seen.complaints, seen.requests) == ([], [])
+
+
+def test_no_page_is_wider_than_a_phone(visit: Open, page: Path) -> None:
+    """What is wider scrolls by itself."""
+    seen = visit(page, PHONE)
+    seen.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert seen.page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+
+
+@pytest.mark.parametrize(("code", "axis"), [("zh_CN", "查询"), ("ja", "トークン")])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_chinese_and_japanese_labels_have_room(
+    visit: Open, tmp_path: Path, code: str, axis: str, rows: int
+) -> None:
+    """Their characters are twice as wide: none is cut, none lies on another."""
+    language.use(code)
+    shown = picture(random.Random(1), rows, 3)
+    shown = replace(shown, rows=replace(shown.rows, name=axis if rows > 1 else ""))
+    (tmp_path / "picture.html").write_text(f"<meta charset=utf-8>{pictures([shown])}", "utf-8")
+    seen = visit(tmp_path / "picture.html")
+    assert seen.page.locator(f"div[lang={code.replace('_', '-')}]").count() == 1
+    boxes = "nodes => nodes.map(node => node.getBBox()).map(box => [box.x, box.x + box.width])"
+    labels = seen.page.locator("svg .beside text, svg .axis text").evaluate_all(boxes)
+    assert [box for box in labels if box[0] < 0] == []
+    for one, other in itertools.pairwise(seen.page.locator("svg .axis text").all()):
+        (_, end), (start, _) = (text.evaluate_all(boxes)[0] for text in (one, other))
+        assert end < start or start == 0
+
+
+def test_a_dark_page_is_printed_in_light_colours(visit: Open, page: Path) -> None:
+    """Paper is white."""
+    seen = visit(page, dark=True)
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    assert seen.page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
+
+
+def test_how_an_exercise_stands_is_said_on_a_phone_too(
+    visit: Open, classes: dict[int, Path]
+) -> None:
+    """Only the sign is seen there; who listens hears the word."""
+    seen = visit(classes[6] / "students" / "student003.html", PHONE)
+    words = seen.page.locator(".exercise .word").evaluate_all(
+        "nodes => nodes.map(node => getComputedStyle(node).display)"
+    )
+    assert words
+    assert "none" not in words
+
+
+def test_a_long_name_leaves_its_mark_on_the_map(visit: Open, classes: dict[int, Path]) -> None:
+    """A name is cut before “undecided” or “late” is."""
+    seen = visit(classes[60] / "index.html", PHONE)
+    seen.page.locator(".map tbody th a").first.evaluate("node => node.textContent = 'x'.repeat(80)")
+    assert seen.page.locator(".map tbody th").first.evaluate(
+        "node => node.lastElementChild.getBoundingClientRect().right"
+        " <= node.getBoundingClientRect().right"
+    )
+
+
+def test_an_exercise_folds_and_unfolds_by_keyboard(visit: Open, classes: dict[int, Path]) -> None:
+    """What is to be mended is open to begin with."""
+    seen = visit(classes[6] / "students" / "student003.html")
+    name = seen.page.locator("details.exercise[open]").first.get_attribute("id")
+    body = seen.page.locator(f'details[id="{name}"] > .body')
+    assert body.is_visible()
+    seen.page.locator(f'details[id="{name}"] > summary').focus()
+    seen.page.keyboard.press("Enter")
+    assert not body.is_visible()
+    seen.page.keyboard.press("Enter")
+    assert body.is_visible()
+
+
+def column(seen: Any, number: int) -> list[str]:
+    """The texts of a column of the map."""
+    script = (
+        "number => [...document.querySelectorAll('.map tbody tr:not([hidden])')]"
+        ".map(row => row.cells[number].textContent)"
+    )
+    return list(seen.page.evaluate(script, number))
+
+
+def test_the_map_is_sorted_by_any_column(visit: Open, classes: dict[int, Path]) -> None:
+    """By a click: the highest first, then the lowest; names from A to Z. Its heading says so."""
+    seen = visit(classes[60] / "index.html")
+    headings = seen.page.locator(".map thead th")
+    for number in (1, 2, 30):
+        button = headings.nth(number).locator("button")
+        button.click()
+        found = [
+            float(text) if text.replace(".", "").isdigit() else -1 for text in column(seen, number)
+        ]
+        assert found == sorted(found, reverse=True)
+        assert headings.nth(number).get_attribute("aria-sort") == "descending"
+        button.click()
+        assert headings.nth(number).get_attribute("aria-sort") == "ascending"
+        assert [
+            float(t) if t.replace(".", "").isdigit() else -1 for t in column(seen, number)
+        ] == sorted(found)
+    headings.nth(0).locator("button").click()
+    assert column(seen, 0) == sorted(column(seen, 0))
+    states = [heading.get_attribute("aria-sort") for heading in headings.all()]
+    assert states == ["ascending"] + ["none"] * (len(states) - 1)
+    assert seen.complaints == []
+
+
+def test_the_map_is_filtered_by_name(visit: Open, classes: dict[int, Path]) -> None:
+    """What is found is counted, and said to who cannot see it."""
+    seen = visit(classes[60] / "index.html")
+    seen.page.get_by_role("searchbox").fill("STUDENT05")
+    assert sorted(name[:10] for name in column(seen, 0)) == [f"student05{n}" for n in range(10)]
+    assert seen.page.locator("#found").text_content() == "10 students"
+    seen.page.get_by_role("searchbox").fill("")
+    assert len(column(seen, 0)) == 60
+
+
+def test_without_scripts_everything_is_there(visit: Open, classes: dict[int, Path]) -> None:
+    """The tables in their order, and no control that does nothing."""
+    seen = visit(classes[60] / "index.html", scripts=False)
+    assert seen.page.locator(".map tbody tr").count() == 60
+    assert not seen.page.get_by_role("searchbox").is_visible()
+    assert seen.page.locator("button").count() == 0
+
+
+def test_a_screen_reader_finds_a_table(visit: Open, classes: dict[int, Path]) -> None:
+    """The map keeps its rows, headings and cells, although it is laid out as a grid."""
+    seen = visit(classes[60] / "index.html")
+    table = seen.page.get_by_role("table", name="Points of each student in each exercise")
+    row = table.get_by_role("row", name="student000")
+    assert row.get_by_role("rowheader").count() == 1
+    assert row.get_by_role("cell").count() == 1 + 42
+    assert table.get_by_role("columnheader").count() == 2 + 42
+
+
+def test_a_link_leads_to_the_students_page(visit: Open, classes: dict[int, Path]) -> None:
+    """From the map."""
+    seen = visit(classes[60] / "index.html")
+    seen.page.locator(".map").get_by_role("link", name="student003").click()
+    assert seen.page.locator("h1").text_content() == "Feedback for student003"
+
+
+def test_pages_can_be_printed(visit: Open, page: Path) -> None:
+    """As a PDF of some pages."""
+    assert visit(page).page.pdf().startswith(b"%PDF")
+
+
+def test_a_class_of_600_opens_in_under_three_times_the_time_of_6(
+    visit: Open, classes: dict[int, Path]
+) -> None:
+    """From the address to the first picture on the screen, in turns, the median of each."""
+    times: dict[int, list[float]] = {6: [], 600: []}
+    for _ in range(9):
+        for size, found in times.items():
+            seen = visit(classes[size] / "index.html")
+            found.append(
+                seen.page.evaluate(
+                    "() => new Promise(done => requestAnimationFrame(() =>"
+                    " requestAnimationFrame(() => done(performance.now()))))"
+                )
+            )
+            seen.page.close()
+    ratio = statistics.median(times[600]) / statistics.median(times[6])
+    assert ratio < MOST_TIMES, f"{ratio:.2f} times"

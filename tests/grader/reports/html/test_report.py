@@ -1,0 +1,35 @@
+"""Pages under their name in the registry, as `--report html` asks for them."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from generated_class import generated_class
+
+from grader.course.course import load_course
+from grader.reports.base import CheckedWork, GradedClass
+from grader.reports.html.pages import class_report, student_page
+from grader.reports.registry import checked, graded
+
+NOW = datetime(2027, 2, 1, 12, tzinfo=UTC)
+
+
+def test_a_class_has_a_report_and_a_page_for_each_student(root: Path) -> None:
+    """Below `html/`, the students' in a folder of their own."""
+    course = load_course(root)
+    results = generated_class(course, 2)
+    files = list(graded(["html"], GradedClass(course, results, {}, NOW)))
+    assert [(file.path, file.text) for file in files] == [
+        ("html/index.html", class_report(results, course)),
+        ("html/students/student000.html", student_page(results[0], course)),
+        ("html/students/student001.html", student_page(results[1], course)),
+    ]
+
+
+def test_a_students_own_run_has_one_page(root: Path) -> None:
+    """Where the command is run; its name is said."""
+    course = load_course(root)
+    (result,) = generated_class(course, 1)
+    made = checked(["html"], CheckedWork(course, result, "assignments", {}, NOW))
+    (file,) = made.files
+    assert (file.path, file.text) == ("feedback.html", student_page(result, course))
+    assert made.lines == ("Your page: feedback.html",)

@@ -1,0 +1,217 @@
+"""Tests of how a submission's files are loaded: scripts, statement by statement."""
+
+import sys
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.sandbox.loader import Opened, Sources
+
+Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
+
+WHOLE_SCRIPT = '''\
+"""A docstring (with a bracket."""
+import torch
+from torch import nn
+
+SIZE = 3  # a comment
+WORDS = [
+    "one",
+    "two",
+]
+
+
+def first(x):
+    """First."""
+    text = f"""
+at the margin
+"""
+    return x
+
+
+@staticmethod
+def second():
+    return first(1)
+
+
+class Third(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 3)
+
+
+for number in range(2):
+    SIZE += number
+else:
+    LAST = 4
+'''
+
+
+def test_a_whole_script_is_loaded_without_failures(load: Load) -> None:
+    """What it defines is told by name, without modules."""
+    opened = load(WHOLE_SCRIPT)
+    names = ["SIZE", "WORDS", "first", "second", "Third", "number", "LAST"]
+    assert opened.header() == {"failures": [], "names": names}
+
+
+def test_definitions_before_a_failing_line_count(load: Load) -> None:
+    """A script is run statement by statement, up to the one that fails."""
+    opened = load("def one():\n    return 1\n\n\nTWO = one() / 0\n\n\ndef three():\n    return 3\n")
+    assert opened.header() == {
+        "names": ["one"],
+        "failures": [
+            {
+                "kind": "exception",
+                "type": "ZeroDivisionError",
+                "bases": [
+                    "ZeroDivisionError",
+                    "ArithmeticError",
+                    "Exception",
+                    "BaseException",
+                    "object",
+                ],
+                "message": "division by zero",
+                "where": {"file": "first.py", "cell": None, "line": 5, "text": "TWO = one() / 0"},
+                "own": True,
+            }
+        ],
+    }
+
+
+def test_a_failure_below_the_students_line_still_names_that_line(load: Load) -> None:
+    """The place is the last line of their own; that it did not raise itself is told."""
+    (failure,) = load("import json\n\nDATA = json.loads('{')\n").failures
+    assert failure.where == {
+        "file": "first.py",
+        "cell": None,
+        "line": 3,
+        "text": "DATA = json.loads('{')",
+    }
+    assert not failure.own
+
+
+def test_definitions_before_a_syntax_error_count(load: Load) -> None:
+    """What stands before the statement that cannot be read is run."""
+    opened = load("def one():\n    return 1\n\n\ndef two():\n    return (1 +)\n\n\nTHREE = 3\n")
+    assert opened.header() == {
+        "names": ["one"],
+        "failures": [
+            {
+                "kind": "exception",
+                "type": "SyntaxError",
+                "bases": ["SyntaxError", "Exception", "BaseException", "object"],
+                "message": "invalid syntax",
+                "where": {"file": "first.py", "cell": None, "line": 6, "text": "return (1 +)"},
+                "own": True,
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("rest", "line", "message"),
+    [
+        ("b = (1,\nc = 2\n", 2, "'(' was never closed"),
+        ("b = '''text\nc = 2\n", 2, "unterminated triple-quoted string literal"),
+        ("def f():\nreturn 1\n", 3, "expected an indented block after function definition"),
+        ("def f():\n        x = 1\n    y = 2\n", 4, "unindent does not match"),
+        ("def f():\n    return 1\n    return 2)\n", 4, "unmatched ')'"),
+        ("@decorator\nx = 1\n", 3, "invalid syntax"),
+        ("return 5\n", 2, "'return' outside function"),
+        ("def f():\n    break\n", 3, "'break' outside loop"),
+    ],
+)
+def test_every_kind_of_syntax_error_leaves_what_stands_before_it(
+    load: Load, rest: str, line: int, message: str
+) -> None:
+    """The line is the one that Python names, and the definitions before it are there."""
+    opened = load(f"a = 1\n{rest}")
+    (failure,) = opened.failures
+    assert failure.where is not None
+    assert (opened.header()["names"], failure.where["line"]) == (["a"], line)
+    assert failure.message.startswith(message)
+
+
+@given(st.integers(0, len(WHOLE_SCRIPT)))
+@settings(max_examples=60, deadline=None)
+def test_a_script_cut_anywhere_keeps_its_first_definitions(length: int) -> None:
+    """Wherever it breaks off, loading does not raise, and names come in the script's order."""
+    sources = Sources()
+    cells = [[None, WHOLE_SCRIPT[:length]]]
+    sources.add({"a.py": {"module": "a", "display": "a.py", "cells": cells, "importable": False}})
+    names = sources.open("a.py").header()["names"]
+    whole = ["SIZE", "WORDS", "first", "second", "Third", "number", "LAST"]
+    assert [name for name in whole if name in names] == whole[: len(set(whole) & set(names))]
+
+
+@given(st.text(alphabet="ab1 =()[]:\n\t'\"#%!?\\\x00\ud800", max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_no_text_makes_loading_raise(text: str) -> None:
+    """A file that is no Python at all is a failure in the answer, as a script and as a cell."""
+    for number in (None, 1):
+        sources = Sources()
+        cells = [[number, text]]
+        sources.add({"a": {"module": "a", "display": "a", "cells": cells, "importable": False}})
+        assert isinstance(sources.open("a").header(), dict)
+
+
+def test_a_stubs_sentinel_at_top_level_is_passed_over(load: Load) -> None:
+    """A constant that is not written yet does not hide what stands below it."""
+    sentinel = 'raise NotImplementedError("11_gpt2_attention/GPT2_CONFIG: not attempted yet")\n'
+    opened = load(f"{sentinel}AFTER = 1\n")
+    assert opened.header()["names"] == ["AFTER"]
+    assert [failure.message for failure in opened.failures] == [
+        "11_gpt2_attention/GPT2_CONFIG: not attempted yet"
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ['raise NotImplementedError("later")', 'raise ValueError("one: not attempted yet")'],
+)
+def test_any_other_exception_at_top_level_ends_the_script(load: Load, statement: str) -> None:
+    """Only the sentinel's own type and sentence are passed over."""
+    assert load(f"{statement}\nAFTER = 1\n").header()["names"] == []
+
+
+def test_ending_the_interpreter_while_loading_is_a_failure_like_others(load: Load) -> None:
+    """`sys.exit` stops the script there and nothing else."""
+    opened = load("import sys\n\nA = 1\nsys.exit('enough')\nB = 2\n")
+    (failure,) = opened.failures
+    assert (failure.type, failure.message, failure.bases) == (
+        "SystemExit",
+        "enough",
+        ("SystemExit", "BaseException", "object"),
+    )
+    assert opened.header()["names"] == ["A"]
+
+
+def test_a_main_block_is_not_run(load: Load) -> None:
+    """The file is loaded as a module, as an import would."""
+    assert load("if __name__ == '__main__':\n    A = 1\n").header() == {"failures": [], "names": []}
+
+
+def test_future_imports_count_from_where_they_stand(load: Load) -> None:
+    """Annotations stay unread where the file asks for it."""
+    opened = load("from __future__ import annotations\n\n\ndef f(x: Unknown) -> Missing: ...\n")
+    assert opened.failures == []
+    assert opened.namespace["f"].__annotations__ == {"x": "Unknown", "return": "Missing"}
+
+
+def test_future_imports_do_not_leak_between_files(load: Load) -> None:
+    """Neither ours nor another file's."""
+    (failure,) = load("def f(x: Unknown): ...\n").failures
+    assert failure.message == "name 'Unknown' is not defined"
+
+
+@pytest.mark.parametrize("register", [False, True])
+def test_a_dataclass_with_annotations_as_text_loads(
+    sources_of: Callable[..., Sources], monkeypatch: pytest.MonkeyPatch, register: bool
+) -> None:
+    """Python looks the module up by name for them, so it has to be found by name."""
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    text = "from dataclasses import dataclass\n@dataclass\nclass Config:\n    size: 'int' = 3\n"
+    opened = sources_of(text, register=register).open("01_first/first.py")
+    assert opened.header() == {"failures": [], "names": ["dataclass", "Config"]}

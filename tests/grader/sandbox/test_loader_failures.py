@@ -1,0 +1,133 @@
+"""Tests of how an exception becomes data, however odd the exception is."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from grader.sandbox.loader import MAX_MESSAGE
+
+WHERE = {"file": "first.py", "cell": None, "line": 2, "text": "raise Odd('x')"}
+
+
+@pytest.fixture
+def failure_of(serve: Callable[..., Any]) -> Callable[[str], dict[str, Any]]:
+    """The failure that a call of a submission's `f` ends in."""
+    return lambda text: serve(text).call("f").failure  # type: ignore[no-any-return]
+
+
+def test_a_failure_tells_type_bases_message_and_line(failure_of: Callable[..., Any]) -> None:
+    """The built-in base classes are enough to compare it with another's."""
+    text = "class Mine(KeyError): ...\n\n\ndef f():\n    raise Mine('a')\n"
+    assert failure_of(text) == {
+        "kind": "exception",
+        "type": "Mine",
+        "bases": ["KeyError", "LookupError", "Exception", "BaseException", "object"],
+        "message": "'a'",
+        "where": {"file": "first.py", "cell": None, "line": 5, "text": "raise Mine('a')"},
+        "own": True,
+    }
+
+
+def test_the_last_of_the_students_own_lines_is_told(failure_of: Callable[..., Any]) -> None:
+    """Not the call that led there, nor a line of torch below."""
+    text = (
+        "import torch\n\n\ndef g():\n    return torch.nn.functional.linear(torch.ones(2), 3)\n\n\n"
+        "def h():\n    return torch.nn.Linear(2, 3)(torch.ones(4))\n\n\n"
+        "def f():\n    return h()\n"
+    )
+    failure = failure_of(text)
+    assert (failure["where"]["line"], failure["own"]) == (9, False)
+
+
+def test_a_call_with_wrong_arguments_has_no_line_of_the_students(serve: Callable[..., Any]) -> None:
+    """It fails before any of their lines is run."""
+    failure = serve("def f(a, b): ...\n").call("f", 1).failure
+    assert failure == {
+        "kind": "exception",
+        "type": "TypeError",
+        "bases": ["TypeError", "Exception", "BaseException", "object"],
+        "message": "f() missing 1 required positional argument: 'b'",
+        "where": None,
+        "own": False,
+    }
+
+
+def test_code_in_a_text_fails_at_the_line_that_ran_it(failure_of: Callable[..., Any]) -> None:
+    """A syntax error inside `eval` is at the `eval`, not in a file of that name."""
+    failure = failure_of("def f():\n    return eval('1 +')\n")
+    assert (failure["type"], failure["where"]["text"]) == ("SyntaxError", "return eval('1 +')")
+
+
+def test_a_long_message_is_cut(failure_of: Callable[..., Any]) -> None:
+    """A message is kept to a size that people read."""
+    failure = failure_of(f"def f():\n    raise ValueError('x' * {2 * MAX_MESSAGE})\n")
+    assert failure["message"] == "x" * MAX_MESSAGE
+
+
+def test_a_recursion_without_end_is_an_exception(failure_of: Callable[..., Any]) -> None:
+    """With the line that calls itself."""
+    failure = failure_of("def f():\n    return f()\n")
+    assert (failure["type"], failure["where"]["text"]) == ("RecursionError", "return f()")
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("raise MemoryError", "out_of_memory"),
+        ("import torch; torch.zeros(2**50)", "out_of_memory"),
+        ("raise SystemExit(3)", "exception"),
+        ("raise GeneratorExit", "exception"),
+        ("raise TimeoutError", "exception"),
+        ("raise BaseExceptionGroup('both', [ValueError(1), KeyError(2)])", "exception"),
+    ],
+)
+def test_every_exception_has_its_kind(
+    failure_of: Callable[..., Any], statement: str, kind: str
+) -> None:
+    """Memory is told apart, from Python's own and from torch's."""
+    assert failure_of(f"def f():\n    {statement}\n")["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("raise ValueError", "(its message could not be read)"),
+        ("raise SystemExit", "(its message could not be read)"),
+        ("return 5", "(its message could not be read)"),
+        ("return 'a\\ud800b'", "a\ud800b"),
+    ],
+)
+def test_a_message_that_cannot_be_read_does_no_harm(
+    failure_of: Callable[..., Any], method: str, message: str
+) -> None:
+    """Reading it runs the student's code once more."""
+    text = f"class Odd(Exception):\n    def __str__(self):\n        {method}\n"
+    assert failure_of(f"{text}\n\ndef f():\n    raise Odd\n")["message"] == message
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "class T(str):\n    def __str__(self):\n        raise ValueError\nclass Odd(Exception):\n"
+        "    def __str__(self):\n        return T('x')",
+        "def Odd(x):\n    return SyntaxError('x', ('<first.py>', 1, 1, 5))",
+        "def Odd(x):\n    return SyntaxError('x', ('<first.py>', 'one', 1, 'text'))",
+        "def Odd(x):\n    return SyntaxError('x', (['<first.py>'], 1, 1, 'text'))",
+        "def Odd(x):\n    return SyntaxError(5, ('<first.py>', 1, 1, 'text'))",
+    ],
+    ids=["text", "line's text", "line", "file", "message"],
+)
+def test_an_exception_made_to_confuse_is_a_failure_like_others(
+    serve: Callable[..., Any], odd: str
+) -> None:
+    """Whatever its parts are, the answer is one."""
+    conversation = serve(f"{odd}\ndef f():\n    raise Odd('x')\n")
+    reply = None
+    with contextlib.suppress(Exception):  # pytest itself cannot show these exceptions
+        reply = conversation.call("f")
+    assert reply is not None, "the servant raised instead of answering"
+    assert reply.failure["kind"] == "exception"
+    assert isinstance(reply.failure["message"], str)
+    assert reply.failure["where"] is None or isinstance(reply.failure["where"]["line"], int)

@@ -1,0 +1,126 @@
+"""Tests of imports between a submission's files, and of namespaces taken over from a kernel."""
+
+import sys
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from grader.sandbox.loader import Opened, Sources, describe_failure
+
+Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
+
+
+FIRST = "print('loaded')\nONE = 1\n\n\ndef one():\n    return ONE\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from first import one\nTWO = one() + 1\n",
+        "import first\nTWO = first.one() + 1\n",
+        "import first as f\nTWO = f.ONE + 1\n",
+        "from first import *\nTWO = one() + 1\n",
+        "def two():\n    from first import one\n    return one() + 1\nTWO = two()\n",
+    ],
+)
+def test_one_file_imports_another_however_it_is_written(load: Load, text: str) -> None:
+    """The submission's own files are found by their module names."""
+    opened = load({"02_second/second.py": text, "01_first/first.py": FIRST})
+    assert (opened.failures, opened.namespace["TWO"]) == ([], 2)
+
+
+def test_a_file_is_loaded_once_however_often_it_is_imported(
+    sources_of: Callable[..., Sources], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its definitions are the same objects for everybody."""
+    users = {f"{name}.py": "from first import one\n" for name in ("b", "c")}
+    sources = sources_of({**users, "first.py": FIRST})
+    opened = [sources.open(key).namespace["one"] for key in ("b.py", "c.py", "first.py")]
+    assert (len(set(map(id, opened))), capsys.readouterr().out) == (1, "loaded\n")
+
+
+def test_files_that_import_each_other_end_as_in_python(load: Load) -> None:
+    """The second finds the first half loaded."""
+    files = {"a.py": "A = 1\nimport b\nB = b.B\n", "b.py": "import a\nB = a.A + 1\n"}
+    opened = load(files)
+    assert (opened.failures, opened.namespace["B"]) == ([], 2)
+
+
+def test_an_import_of_a_name_that_is_not_there_is_told_at_the_importing_line(load: Load) -> None:
+    """What the other file defined before it failed can still be imported."""
+    opened = load(
+        {"b.py": "from a import one\nfrom a import two\n", "a.py": "one = 1\n1 / 0\ntwo = 2\n"}
+    )
+    (failure,) = opened.failures
+    assert (failure.type, failure.where, opened.header()["names"]) == (
+        "ImportError",
+        {"file": "b.py", "cell": None, "line": 2, "text": "from a import two"},
+        ["one"],
+    )
+
+
+def test_only_the_courses_own_modules_can_be_imported(sources_of: Callable[..., Sources]) -> None:
+    """A file of another name is loaded for its definitions, and known to nobody."""
+    sources = sources_of({"b.py": "import helpers\n", "helpers.py": "A = 1\n"})
+    sources.texts["helpers.py"]["importable"] = False
+    (failure,) = sources.open("b.py").failures
+    assert failure.message == "No module named 'helpers'"
+
+
+def test_a_file_named_like_a_library_does_not_replace_it(
+    sources_of: Callable[..., Sources],
+) -> None:
+    """A student's `torch.py` is no torch."""
+    sources = sources_of({"torch.py": "import torch\nONES = torch.ones(2)\n"}, register=False)
+    sources.texts["torch.py"]["importable"] = False
+    assert sources.open("torch.py").failures == []
+
+
+def test_a_namespace_that_was_taken_over_counts_as_it_is(
+    sources_of: Callable[..., Sources],
+) -> None:
+    """A notebook's kernel stands for its file, and what it defines later is there later."""
+    sources = sources_of({"a.py": "raise ValueError"})
+    namespace = {"one": 1}
+    sources.adopt("a.py", namespace)
+    namespace["two"] = 2
+    assert sources.open("a.py").header() == {"failures": [], "names": ["one", "two"]}
+
+
+def test_a_line_of_the_kernel_is_a_line_of_the_file_it_stands_for(
+    sources_of: Callable[..., Sources],
+) -> None:
+    """Kernels give their cells file names of their own."""
+    sources = sources_of({"a.py": ""})
+    names = ("<ipython-input-3-abc>", "/tmp/ipykernel_12/345.py")
+    before = [sources.place_of(name) for name in names]
+    sources.adopt("a.py", {})
+    assert (before, [sources.place_of(name) for name in names]) == (
+        [None] * 2,
+        [("a.py", None)] * 2,
+    )
+
+
+def test_two_submissions_in_one_process_do_not_meet(sources_of: Callable[..., Sources]) -> None:
+    """Each finds its own file under the same module name."""
+    user = "from first import ONE\n"
+    loaded = [sources_of({"b.py": user, "first.py": f"ONE = {n}\n"}) for n in (1, 2)]
+    assert [sources.open("b.py").namespace["ONE"] for sources in loaded] == [1, 2]
+    assert "first" not in sys.modules
+
+
+def test_two_files_of_one_name_each_show_their_own_lines(
+    sources_of: Callable[..., Sources],
+) -> None:
+    """A failure shows the text of the file it happened in, whatever was loaded since."""
+    sources = sources_of({"01/mine.py": "def f():\n    return 1 / 0\n", "02/mine.py": "\nB = 2\n"})
+    failing = sources.open("01/mine.py").namespace["f"]
+    sources.open("02/mine.py")
+    with pytest.raises(ZeroDivisionError) as caught:
+        failing()
+    assert describe_failure(caught.value, sources.place_of).where == {
+        "file": "mine.py",
+        "cell": None,
+        "line": 2,
+        "text": "return 1 / 0",
+    }

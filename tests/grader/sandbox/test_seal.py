@@ -1,0 +1,230 @@
+"""Tests of the filter of system calls: the program is run as the kernel runs it."""
+
+import errno
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.sandbox import seal
+from grader.sandbox.seal import DENIED, seccomp_program
+
+MACHINES = ("x86_64", "aarch64")
+PID = 4321
+
+ALLOW, KILL = seal.RETURN_ALLOW, seal.RETURN_KILL
+REFUSE, ABSENT = seal.RETURN_ERRNO | errno.EPERM, seal.RETURN_ERRNO | errno.ENOSYS
+
+ORDINARY = {
+    # name: x86-64, Arm64
+    "read": (0, 63),
+    "write": (1, 64),
+    "openat": (257, 56),
+    "close": (3, 57),
+    "mmap": (9, 222),
+    "munmap": (11, 215),
+    "mprotect": (10, 226),
+    "futex": (202, 98),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+    "rt_sigaction": (13, 134),
+    "setitimer": (38, 103),
+    "clock_gettime": (228, 113),
+    "getrandom": (318, 278),
+    "getpid": (39, 172),
+    "pipe2": (293, 59),
+}
+
+SHORT = st.integers(0, 2**32 - 1)
+LONG = st.integers(0, 2**64 - 1)
+
+
+def column(machine: str) -> int:
+    """Where a machine's numbers stand."""
+    return MACHINES.index(machine)
+
+
+def instructions(program: bytes) -> list[tuple[int, int, int, int]]:
+    """A program, decoded."""
+    return list(struct.iter_unpack("HBBI", program))
+
+
+def answer(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
+    """What the filter answers to a call, by running its program as the kernel does."""
+    if architecture is None:
+        architecture = seal.ARCHITECTURES[machine]
+    padded = [*arguments, *(0,) * 6][:6]
+    data = struct.pack("IIQ6Q", number, architecture, 0, *padded)
+    program = instructions(seccomp_program(machine, PID))
+    accumulator = position = 0
+    while True:
+        code, if_true, if_false, value = program[position]
+        position += 1
+        if code == seal.RETURN:
+            return value
+        if code == seal.LOAD:
+            (accumulator,) = struct.unpack_from("I", data, value)
+            continue
+        holds = {
+            seal.JUMP_EQUAL: accumulator == value,
+            seal.JUMP_AT_LEAST: accumulator >= value,
+            seal.JUMP_SET: bool(accumulator & value),
+        }[code]
+        position += if_true if holds else if_false
+
+
+# The program as such.
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_program_is_one_the_kernel_takes(machine: str) -> None:
+    """Known instructions, jumps that stay inside, aligned loads, an end, and not too long."""
+    program = instructions(seccomp_program(machine, PID))
+    jumps = (seal.JUMP_EQUAL, seal.JUMP_AT_LEAST, seal.JUMP_SET)
+    for position, (code, if_true, if_false, value) in enumerate(program):
+        assert code in (*jumps, seal.LOAD, seal.RETURN)
+        if code in jumps:
+            assert position + 1 + max(if_true, if_false) < len(program)
+        if code == seal.LOAD:
+            assert (value % 4, value < 64) == (0, True)
+    assert (program[-1], len(program) <= 4096) == ((seal.RETURN, 0, 0, ALLOW), True)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_instruction_can_be_reached(machine: str) -> None:
+    """No rule is dead because a jump leads past it."""
+    program = instructions(seccomp_program(machine, PID))
+    reached, waiting = set(), [0]
+    while waiting:
+        position = waiting.pop()
+        if position in reached:
+            continue
+        reached.add(position)
+        code, if_true, if_false, _ = program[position]
+        if code == seal.LOAD:
+            waiting.append(position + 1)
+        elif code != seal.RETURN:
+            waiting += [position + 1 + if_true, position + 1 + if_false]
+    assert reached == set(range(len(program)))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_number_stands_there_twice(machine: str) -> None:
+    """Two names of one number would be a slip in the table."""
+    named = {**DENIED, **seal.SIGNALS_TO_SELF, "clone": seal.CLONE, "clone3": seal.CLONE3}
+    named |= {**seal.ABOUT_ITSELF, "prctl": seal.PRCTL, "ioctl": seal.IOCTL}
+    named["socketpair"] = seal.SOCKETPAIR
+    numbers = [n[column(machine)] for n in named.values() if n[column(machine)] is not None]
+    assert sorted(numbers) == sorted(set(numbers))
+
+
+# What it answers.
+
+
+@pytest.mark.parametrize("name", DENIED)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_is_denied_is_denied(machine: str, name: str) -> None:
+    """Whatever the arguments are; a number that a machine lacks is denied on the other."""
+    number = DENIED[name][column(machine)]
+    if number is None:
+        machine = MACHINES[1 - column(machine)]
+        number = DENIED[name][column(machine)]
+    assert number is not None
+    answers = {answer(machine, number), answer(machine, number, PID), answer(machine, number, 1)}
+    assert answers == {REFUSE}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_honest_code_needs_is_allowed(machine: str, name: str) -> None:
+    """Files, memory, threads, time."""
+    assert answer(machine, ORDINARY[name][column(machine)], 1, 1) == ALLOW
+
+
+@given(st.sampled_from(MACHINES), SHORT, st.sampled_from([0, *seal.ARCHITECTURES.values()]))
+def test_calls_of_another_architecture_are_killed(
+    machine: str, number: int, architecture: int
+) -> None:
+    """Their numbers mean something else, so no rule would hold."""
+    if architecture != seal.ARCHITECTURES[machine]:
+        assert answer(machine, number, architecture=architecture) == KILL
+
+
+@given(st.integers(seal.X32_BIT, 2**32 - 1), LONG)
+def test_calls_by_their_x32_number_are_denied(number: int, argument: int) -> None:
+    """The same architecture has a second set of numbers."""
+    assert answer("x86_64", number, argument) == REFUSE
+
+
+@given(st.sampled_from(MACHINES), LONG)
+def test_threads_may_be_made_and_processes_not(machine: str, flags: int) -> None:
+    """What decides is one flag of `clone`; `clone3`, whose flags cannot be seen, is not there."""
+    is_thread = bool(flags & seal.CLONE_THREAD)
+    number, newer = seal.CLONE[column(machine)], seal.CLONE3[column(machine)]
+    assert answer(machine, number, flags) == (ALLOW if is_thread else REFUSE)
+    assert answer(machine, newer, flags) == ABSENT
+
+
+@given(
+    st.sampled_from(MACHINES),
+    st.sampled_from(list(seal.SIGNALS_TO_SELF)),
+    st.one_of(st.sampled_from([PID, 0, 1, 2**32 - 1, 2**32 - PID]), LONG),
+)
+def test_signals_go_to_oneself_only(machine: str, name: str, target: int) -> None:
+    """The kernel looks at the low half of the target, and so does the filter."""
+    number = seal.SIGNALS_TO_SELF[name][column(machine)]
+    assert number is not None
+    allowed = target % 2**32 == PID
+    assert answer(machine, number, target, 9) == (ALLOW if allowed else REFUSE)
+
+
+@given(st.sampled_from(MACHINES), st.one_of(st.sampled_from([PID, 0, 1]), SHORT))
+def test_limits_are_set_on_oneself_only(machine: str, target: int) -> None:
+    """Process 0 means oneself."""
+    allowed = target in (0, PID)
+    numbers = [pair[column(machine)] for pair in seal.ABOUT_ITSELF.values()]
+    answers = {answer(machine, number, target) for number in numbers if number is not None}
+    assert answers == {ALLOW if allowed else REFUSE}
+
+
+@given(st.sampled_from(MACHINES), SHORT, st.sampled_from([*seal.HARMLESS_IOCTLS, 0x40086602]))
+def test_descriptors_are_asked_harmless_questions_only(
+    machine: str, descriptor: int, request: int
+) -> None:
+    """The flags of a file that may be read are changed by a request to its descriptor."""
+    allowed = request in seal.HARMLESS_IOCTLS
+    found = answer(machine, seal.IOCTL[column(machine)], descriptor, request)
+    assert found == (ALLOW if allowed else seal.RETURN_ERRNO | errno.ENOTTY)
+
+
+@given(
+    st.sampled_from(MACHINES),
+    st.sampled_from([seal.AF_UNIX, 0, 2, 30]),
+    st.sampled_from([*seal.STREAMS, 2, 3, 5, 2 | seal.SOCK_CLOEXEC]),
+)
+def test_only_streams_come_in_pairs(machine: str, family: int, kind: int) -> None:
+    """A datagram could be sent to somebody else's socket."""
+    allowed = family == seal.AF_UNIX and kind in seal.STREAMS
+    found = answer(machine, seal.SOCKETPAIR[column(machine)], family, kind)
+    assert found == (ALLOW if allowed else REFUSE)
+
+
+@given(st.sampled_from(MACHINES), st.one_of(st.just(seal.PR_SET_PDEATHSIG), SHORT))
+def test_the_tie_to_the_parent_is_not_undone(machine: str, option: int) -> None:
+    """Every other option of `prctl` stays."""
+    allowed = option != seal.PR_SET_PDEATHSIG
+    found = answer(machine, seal.PRCTL[column(machine)], option, 0)
+    assert found == (ALLOW if allowed else REFUSE)
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(MACHINES), st.integers(1, 2**22))
+def test_the_program_depends_on_the_process_only_where_it_names_it(machine: str, pid: int) -> None:
+    """The id stands in the rules on signals and on the process itself, nowhere else."""
+    one, other = (instructions(seccomp_program(machine, number)) for number in (pid, pid + 1))
+    differing = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+    assert differing == [
+        ((*rule[:3], pid), (*rule[:3], pid + 1)) for rule in [a for a, _ in differing]
+    ]
+    assert len(differing) == len(seal.SIGNALS_TO_SELF) + len(seal.ABOUT_ITSELF)

@@ -1,0 +1,323 @@
+"""Tests of what the servant answers: values, calls, changes in place, gradients, failures."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from grader.sandbox.servant import Servant
+from grader.sandbox.wire import Frame, Reference, Unsupported
+
+Serve = Callable[..., Any]
+
+LAYER = """\
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self, d_in=2, d_out=3):
+        super().__init__()
+        self.W = nn.Parameter(torch.ones(d_in, d_out))
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x, scale=1.0):
+        return scale * self.dropout(x @ self.W)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("x = {'d_in': 768, 'bias': False}", {"d_in": 768, "bias": False}),
+        ("x = [1.5, (None, 'a')]", [1.5, (None, "a")]),
+        ("def x(): ...", Reference(0, "function", "x")),
+        ("x = len", Reference(0, "function", "len")),
+        ("class x: ...", Reference(0, "class", "x")),
+        ("import math as x", Unsupported("module")),
+        ("x = object()", Unsupported("object")),
+        ("class T: ...\nx = T()", Unsupported("first.T")),
+        ("x = 10**2000", Unsupported("a huge int")),
+    ],
+)
+def test_a_constant_is_told_and_anything_else_by_its_kind(
+    serve: Serve, text: str, value: object
+) -> None:
+    """The verb `get`: a value, a reference that only describes, or the name of a type."""
+    assert serve(text).get("x").value == value
+
+
+def test_a_name_that_is_not_there_is_missing(serve: Serve) -> None:
+    """For `get` and for `call`."""
+    conversation = serve("def other(): ...\n")
+    expected = {"failure": {"kind": "missing", "message": "one"}, "output": ""}
+    assert conversation.get("one").header == expected
+    assert conversation.call("one").header == expected
+
+
+def test_a_function_is_called_with_positions_and_keywords(serve: Serve) -> None:
+    """Plain data and tensors, in order and by name."""
+    conversation = serve("def f(a, *rest, b=0, **more):\n    return [a, rest, b, more]\n")
+    reply = conversation.call("f", torch.tensor([1]), "x", b=(1, None), c={"k": 2.5})
+    assert reply.header["changed"] == []
+    first, *others = reply.value
+    assert (first.tolist(), others) == ([1], [("x",), (1, None), {"c": {"k": 2.5}}])
+
+
+def test_a_class_is_made_an_instance_that_stays_and_can_be_called(serve: Serve) -> None:
+    """The answer is a reference; calling it runs `forward`."""
+    conversation = serve(LAYER)
+    layer = conversation.call("Layer", 2, d_out=1).value
+    assert layer == Reference(1, "module", "Layer")
+    reply = conversation.call(layer, torch.tensor([[1.0, 2.0]]), scale=2.0, training=False)
+    assert reply.value.tolist() == [[6.0]]
+
+
+def test_instances_are_arguments_and_answers_too(serve: Serve) -> None:
+    """By reference: the same instance is the same number."""
+    conversation = serve(f"{LAYER}\n\ndef same(layer):\n    return [layer, layer.dropout, layer]\n")
+    layer = conversation.call("Layer").value
+    dropout = Reference(2, "module", "Dropout")
+    assert conversation.call("same", layer).value == [layer, dropout, layer]
+    assert conversation.call("same", layer).value == [layer, dropout, layer]
+
+
+def test_an_instance_without_call_is_run_by_its_forward(serve: Serve) -> None:
+    """A plain class with a `forward` is no module, and works."""
+    conversation = serve("class Plain:\n    def forward(self, x):\n        return x + 1\n")
+    plain = conversation.call("Plain").value
+    assert plain == Reference(1, "instance", "Plain")
+    assert conversation.call(plain, 1).value == 2
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_training_and_eval_mode_are_set_before_the_call(serve: Serve, training: bool) -> None:
+    """For the instance and its parts."""
+    conversation = serve(LAYER)
+    layer = conversation.call("Layer", 1, 1000).value
+    value = conversation.call(layer, torch.ones(1, 1), training=training, seed=1).value
+    assert bool((value == 0).any()) is training
+
+
+def test_a_seed_repeats_what_is_drawn(serve: Serve) -> None:
+    """It seeds torch's generator, as `torch.manual_seed` does, and Python's."""
+    text = "import random, torch\n\n\ndef f():\n    return [torch.rand(3), random.random()]\n"
+    conversation = serve(text)
+    one, two, other = (conversation.call("f", seed=seed).value for seed in (123, 123, 124))
+    expected = torch.rand(3, generator=torch.Generator().manual_seed(123))
+    assert torch.equal(one[0], expected)
+    assert (torch.equal(one[0], two[0]), one[1] == two[1]) == (True, True)
+    assert (torch.equal(one[0], other[0]), one[1] == other[1]) == (False, False)
+
+
+def test_arguments_changed_in_place_are_named(serve: Serve) -> None:
+    """By position or keyword: values, shape and dtype; an unchanged NaN is no change."""
+    text = """\
+def f(a, b, c, d, e, *, g, h):
+    a += 1
+    b.masked_fill_(b > 0, float("nan"))
+    c.unsqueeze_(0)
+    d.data = d.double()
+    g[0] = 5
+    return a
+"""
+    nan = torch.tensor([float("nan"), 1.0])
+    arguments = [torch.zeros(2), torch.ones(2), torch.zeros(2), torch.zeros(2), nan]
+    reply = serve(text).call("f", *arguments, g=torch.zeros(2), h=torch.zeros(0))
+    assert reply.header["changed"] == ["0", "1", "2", "3", "g"]
+
+
+def test_lists_of_arguments_are_the_callees_own(serve: Serve) -> None:
+    """Nothing that one call changes is seen by the next."""
+    conversation = serve("def f(a):\n    a.append(1)\n    return a\n")
+    assert [conversation.call("f", [0]).value for _ in range(2)] == [[0, 1], [0, 1]]
+
+
+# Gradients.
+
+
+def test_gradients_are_those_through_the_cotangent(serve: Serve) -> None:
+    """Of every parameter by name and of every floating-point argument."""
+    conversation = serve(LAYER)
+    layer = conversation.call("Layer").value
+    x, cotangent = torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, 0.5, 0.0]])
+    reply = conversation.call(layer, x, scale=2.0, training=False, cotangent=cotangent)
+    assert reply.gradients["parameters"]["W"].tolist() == [[2.0, 1.0, 0.0], [4.0, 2.0, 0.0]]
+    assert reply.gradients["arguments"]["0"].tolist() == [[3.0, 3.0]]
+    assert list(reply.gradients["arguments"]) == ["0"]
+
+
+def test_gradients_do_not_add_up_from_call_to_call(serve: Serve) -> None:
+    """Each request starts from none."""
+    conversation = serve(LAYER)
+    layer = conversation.call("Layer").value
+    replies = [
+        conversation.call(layer, torch.ones(1, 2), training=False, cotangent=torch.ones(1, 3))
+        for _ in range(2)
+    ]
+    assert [reply.gradients["parameters"]["W"].sum().item() for reply in replies] == [6.0, 6.0]
+
+
+def test_a_detached_result_has_no_gradients(serve: Serve) -> None:
+    """None arrives where none arrives; that is no failure."""
+    reply = serve("def f(x, y):\n    return x.detach() * 2\n").call(
+        "f", torch.ones(2), y=torch.ones(1), cotangent=torch.ones(2)
+    )
+    assert reply.gradients == {"parameters": {}, "arguments": {"0": None, "y": None}}
+
+
+def test_only_floating_point_arguments_have_gradients(serve: Serve) -> None:
+    """A boolean mask or a whole number is given as it is, and not told of."""
+    reply = serve("def f(x, mask, n):\n    return x * mask * n\n").call(
+        "f", torch.ones(2), torch.tensor([True, False]), 3, cotangent=torch.ones(2)
+    )
+    assert list(reply.gradients["arguments"]) == ["0"]
+    assert reply.gradients["arguments"]["0"].tolist() == [3.0, 0.0]
+
+
+def test_a_parameter_as_an_argument_has_its_gradient_too(serve: Serve) -> None:
+    """It arrives as a parameter, and what flows back to it is told."""
+    text = "from torch import nn\n\n\ndef f(w):\n    assert isinstance(w, nn.Parameter)\n    return 2 * w\n"
+    reply = serve(text).call("f", nn.Parameter(torch.ones(2)), cotangent=torch.ones(2))
+    assert reply.gradients["arguments"]["0"].tolist() == [2.0, 2.0]
+
+
+def test_an_argument_changed_in_place_can_still_be_differentiated(serve: Serve) -> None:
+    """What the student's code receives is no leaf, so that torch allows it."""
+    reply = serve("def f(x):\n    x *= 3\n    return x\n").call(
+        "f", torch.ones(2), cotangent=torch.ones(2)
+    )
+    assert reply.header["changed"] == ["0"]
+    assert reply.gradients["arguments"]["0"].tolist() == [3.0, 3.0]
+
+
+# Failures.
+
+
+def test_only_the_stubs_own_sentinel_is_not_attempted(serve: Serve) -> None:
+    """The answer names the exercise of the stub, and its line."""
+    text = 'def f():\n    raise NotImplementedError("01_first/one: not attempted yet")\n'
+    assert serve(text).call("f").failure == {
+        "kind": "not_attempted",
+        "type": "NotImplementedError",
+        "bases": ["NotImplementedError", "RuntimeError", "Exception", "BaseException", "object"],
+        "message": "01_first/one",
+        "where": {
+            "file": "first.py",
+            "cell": None,
+            "line": 2,
+            "text": 'raise NotImplementedError("01_first/one: not attempted yet")',
+        },
+        "own": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "raise NotImplementedError",
+        "raise NotImplementedError('01_first/one: later')",
+        "raise NotImplementedError('01_first/one: not attempted yet!')",
+        "raise RuntimeError('01_first/one: not attempted yet')",
+        "next(iter(f for f in [__import__('torch').nn.Module()]))(1)",
+    ],
+)
+def test_whatever_only_looks_like_the_sentinel_is_an_exception(
+    serve: Serve, statement: str
+) -> None:
+    """Another text, another type, or raised by a library."""
+    assert serve(f"def f():\n    {statement}\n").call("f").failure["kind"] == "exception"
+
+
+def test_a_misspelt_forward_is_an_exception_not_something_not_attempted(serve: Serve) -> None:
+    """Torch raises `NotImplementedError` for it, too."""
+    conversation = serve(LAYER.replace("def forward", "def foward"))
+    failure = conversation.call(conversation.call("Layer").value, torch.ones(1, 2)).failure
+    assert (failure["kind"], failure["type"], failure["message"], failure["where"]) == (
+        "exception",
+        "NotImplementedError",
+        'Module [Layer] is missing the required "forward" function',
+        None,
+    )
+
+
+def test_a_constant_that_is_not_written_yet_is_not_attempted(serve: Serve) -> None:
+    """Its stub raises where the constant would be, at the top of the file."""
+    text = 'raise NotImplementedError("01_first/CONFIG: not attempted yet")\nA = 1\n'
+    conversation = serve(text)
+    failure = conversation.get("CONFIG").failure
+    assert (failure["kind"], failure["message"]) == ("not_attempted", "01_first/CONFIG")
+    assert conversation.get("OTHER").failure == {"kind": "missing", "message": "OTHER"}
+
+
+def test_what_cannot_travel_is_told_inside_of_what_can(serve: Serve) -> None:
+    """One odd part does not take the rest away."""
+    text = "def f():\n    return {'a': [1, {2}], 'b': 1j, 'c': float('nan'), 'd': 2**9999}\n"
+    value = serve(text).call("f").value
+    assert repr(value.pop("c")) == "nan"
+    assert value == {
+        "a": [1, Unsupported("set")],
+        "b": Unsupported("complex"),
+        "d": Unsupported("a huge int"),
+    }
+
+
+def test_deep_and_endless_values_are_cut_off(serve: Serve) -> None:
+    """An answer always ends."""
+    text = "def f():\n    deep = 1\n    for _ in range(5000):\n        deep = [deep]\n    return deep\n"
+    assert "a value too deep or too long" in str(serve(text).call("f").value)
+
+
+def test_an_answer_whose_parts_raise_is_an_exception(serve: Serve) -> None:
+    """Reading a value may run the student's code."""
+    text = (
+        "from collections import UserDict\n\n\nclass Odd(UserDict):\n"
+        "    def items(self):\n        raise ValueError('no')\n\n\ndef f():\n    return Odd()\n"
+    )
+    failure = serve(text).call("f").failure
+    assert (failure["type"], failure["where"]["text"]) == ("ValueError", "raise ValueError('no')")
+
+
+def test_after_forgetting_instances_are_gone_and_numbered_anew(serve: Serve) -> None:
+    """The file stays loaded."""
+    conversation = serve(LAYER)
+    layer = conversation.call("Layer").value
+    assert conversation.ask("forget").header == {"output": ""}
+    assert conversation.call(layer, torch.ones(1, 2)).failure["message"] == "no instance 1"
+    assert conversation.call("Layer").value == layer
+
+
+def test_instances_are_numbered_from_where_the_servant_is_told() -> None:
+    """So that a later process never takes an earlier one's reference for its own."""
+    servant = Servant(first=5_000)
+    source = {"module": "a", "display": "a.py", "cells": [[None, "class A: ..."]]}
+    servant.answer(Frame({"verb": "sources", "sources": {"a.py": source}}))
+    call = {"verb": "call", "source": "a.py", "name": "A", "args": [], "kwargs": {}}
+    assert servant.answer(Frame(call)).header["value"] == {"reference": [5001, "instance", "A"]}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"verb": "dance"},
+        {"verb": "open", "source": "nowhere.py"},
+        {"verb": "get", "source": "nowhere.py", "name": "x"},
+        {"verb": "state", "instance": 3},
+        {"verb": "call"},
+        {"verb": "load", "instance": 1, "values": {"tensor": []}},
+    ],
+    ids=str,
+)
+def test_a_request_that_makes_no_sense_is_answered_with_a_failure(header: dict[str, Any]) -> None:
+    """The servant never raises."""
+    assert Servant().answer(Frame(header)).header["failure"]["kind"] == "exception"
+
+
+def test_what_is_printed_goes_into_the_answer() -> None:
+    """Whatever `drain` answers, with failures too."""
+    servant = Servant(drain=lambda: "text")
+    assert servant.answer(Frame({"verb": "forget"})).header == {"output": "text"}
+    assert servant.answer(Frame({"verb": "dance"})).header["output"] == "text"

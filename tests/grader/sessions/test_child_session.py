@@ -1,0 +1,327 @@
+"""Tests of submissions in a child process: what they may use, and what is left of them."""
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from grader.core.errors import GraderFault
+from grader.course.course import Limits
+from grader.sandbox.wire import Frame
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import WarmParent, child_arguments
+from grader.submissions.submission import Submission
+
+Leftovers = Callable[[], list[str]]
+
+ECHO = "X = 1\n\n\ndef f():\n    return [1, 'two', (3.5, None)]\n"
+ECHOED = {"list": [1, "two", {"tuple": [3.5, None]}]}
+
+
+def test_a_child_answers_like_any_servant(talk_to: Any) -> None:
+    """Values, names and failures."""
+    talk = talk_to("X = 1\n\n\ndef f():\n    return X\n\n\n1 / 0\n")
+    opened = talk.ask("open")
+    assert opened["names"] == ["X", "f"]
+    assert [failure["where"] for failure in opened["failures"]] == [
+        {"file": "first.py", "cell": None, "line": 8, "text": "1 / 0"}
+    ]
+    assert talk.call("f") == {"value": 1, "changed": [], "output": ""}
+    assert talk.call("g") == {"failure": {"kind": "missing", "message": "g"}, "output": ""}
+
+
+def test_the_layers_around_it_are_told(talk_to: Any) -> None:
+    """For the record of the run."""
+    session = talk_to("").session
+    assert (session.isolation, session.generation) == (("child process", "limits"), 1)
+
+
+def test_files_import_each_other_in_a_child(talk_to: Any) -> None:
+    """By `import`, by `importlib`, and by name in `sys.modules`."""
+    second = (
+        "from first import X\nimport sys, importlib\n"
+        "SAME = importlib.import_module('first') is sys.modules['first']\n"
+    )
+    talk = talk_to({"01_first/first.py": ECHO, "02_second/second.py": second})
+    answer = talk.ask("get", source="02_second/second.py", name="SAME")
+    assert answer["value"] is True
+
+
+def test_a_child_knows_nothing_of_this_process(
+    talk_to: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its environment, its folder and its modules hold nothing of ours to look up."""
+    monkeypatch.setenv("SECRET_SEED", "12345")
+    talk = talk_to(
+        "import os, sys\n"
+        "SECRET = os.environ.get('SECRET_SEED')\n"
+        "FILES = os.listdir()\n"
+        "OURS = [name for name in ('grader.course.course', 'grader.testing.student', 'grader.submissions.submission',\n"
+        "                           'grader.testing.judge', 'pytest') if name in sys.modules]\n"
+    )
+    assert [talk.get(name) for name in ("SECRET", "FILES", "OURS")] == [
+        None,
+        {"list": []},
+        {"list": []},
+    ]
+
+
+# Time.
+
+
+def test_a_loop_without_end_is_ended_and_its_line_told(talk_to: Any) -> None:
+    """The student reads where it was when its time was up; the child lives on."""
+    talk = talk_to("def f():\n    n = 0\n    while True:\n        n += 1\n", request_seconds=0.2)
+    failure = talk.call("f")["failure"]
+    assert (failure["kind"], failure["where"]["line"] in (3, 4)) == ("timeout", True)
+    assert talk.session.generation == 1
+
+
+def test_a_loop_without_end_while_loading_is_ended_and_its_line_told(talk_to: Any) -> None:
+    """What stands before it counts."""
+    talk = talk_to("X = 1\nwhile X:\n    X += 1\nY = 2\n", load_seconds=1.0)
+    answer = talk.ask("open")
+    (failure,) = answer["failures"]
+    assert (answer["names"], failure["kind"], failure["where"]["file"]) == (
+        ["X"],
+        "timeout",
+        "first.py",
+    )
+
+
+def test_a_loop_that_swallows_every_exception_is_ended_with_its_process(talk_to: Any) -> None:
+    """The deadline that counts is kept on this side; the next request has a new child."""
+    talk = talk_to(
+        "X = 1\n\n\ndef f():\n    n = 0\n    while True:\n        try:\n            while True:\n"
+        "                n += 1\n        except BaseException:\n            pass\n"
+    )
+    assert talk.call("f", seconds=0.2)["failure"] == {
+        "kind": "timeout",
+        "type": "",
+        "bases": [],
+        "message": "your code was still running after 0.2 seconds",
+    }
+    assert (talk.session.generation, talk.get("X")) == (2, 1)
+
+
+def test_the_time_for_the_whole_submission_is_limited(talk_to: Any) -> None:
+    """When it is used up, nothing is run any more."""
+    talk = talk_to("def f():\n    n = 0\n    while True:\n        n += 1\n", submission_seconds=0.2)
+    assert talk.call("f")["failure"]["kind"] == "timeout"
+    assert talk.call("f") == {
+        "failure": {
+            "kind": "timeout",
+            "type": "",
+            "bases": [],
+            "message": "the 0.2 seconds for the whole submission are used up",
+        }
+    }
+
+
+# Memory, output, files.
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x = [bytearray(2**25) for _ in range(10**6)]",
+        "import torch; torch.zeros(2**34)",
+        "import numpy; numpy.ones(2**34)",
+    ],
+    ids=["python", "torch", "numpy"],
+)
+def test_a_memory_eater_runs_out_of_memory_and_lives_on(talk_to: Any, statement: str) -> None:
+    """With the line that asked for it."""
+    talk = talk_to(f"X = 1\n\n\ndef f():\n    {statement}\n", memory_mib=128)
+    failure = talk.call("f")["failure"]
+    assert (failure["kind"], failure["where"]["text"]) == ("out_of_memory", statement)
+    assert (talk.get("X"), talk.session.generation) == (1, 1)
+
+
+def test_whoever_prints_megabytes_is_kept_short_and_still_right(talk_to: Any) -> None:
+    """The first KiB are kept, the rest is counted."""
+    talk = talk_to("def f():\n    print('x' * 3_000_000)\n    return 7\n", output_kib=1)
+    answer = talk.call("f")
+    assert answer == {
+        "value": 7,
+        "changed": [],
+        "output": "x" * 1024 + "\n… (2998977 more characters were printed)\n",
+    }
+
+
+def test_what_is_printed_comes_with_the_answer_it_belongs_to(talk_to: Any) -> None:
+    """On both streams; what goes past Python is silent, and reading finds an end."""
+    talk = talk_to(
+        "import os, sys\nprint('loading')\n\n\ndef f():\n    print('called')\n"
+        "    print('error', file=sys.stderr)\n    os.write(1, b'raw')\n    return sys.stdin.read()\n"
+    )
+    assert talk.ask("open")["output"] == "loading\n"
+    assert talk.call("f") == {"value": "", "changed": [], "output": "called\nerror\n"}
+    assert talk.get("os") == {"unsupported": "module"}
+
+
+def test_printing_is_kept_anew_after_each_answer(talk_to: Any) -> None:
+    """A file that prints a lot when it is loaded does not silence the calls after it."""
+    talk = talk_to("print('x' * 5000)\n\n\ndef f():\n    print('called')\n", output_kib=1)
+    talk.ask("open")
+    assert talk.call("f")["output"] == "called\n"
+
+
+def test_a_big_file_cannot_be_written_a_small_one_can(talk_to: Any) -> None:
+    """It fails like a full disk, in the folder that the child has for itself."""
+    talk = talk_to(
+        "def write(size):\n    with open('file', 'wb') as file:\n        file.write(bytes(size))\n\n\n"
+        "def small():\n    write(1000)\n\n\ndef big():\n    write(2 * 2**20)\n",
+        file_mib=1,
+    )
+    assert talk.call("small")["value"] is None
+    failure = talk.call("big")["failure"]
+    assert (failure["kind"], failure["type"], failure["message"]) == (
+        "exception",
+        "OSError",
+        "[Errno 27] File too large",
+    )
+
+
+def test_a_large_notebook_reaches_its_child(talk_to: Any) -> None:
+    """As much code as is read is also sent, whatever its characters are."""
+    face = "\U0001f600"
+    cell = f"X = '{face * 400_000}'\nY = len(X)"
+    talk = talk_to({"first.ipynb": [cell]})
+    assert talk.ask("get", source="first.ipynb", name="Y").get("value") == 400_000
+
+
+# What is left behind.
+
+
+def test_nothing_is_left_behind(talk_to: Any, tether: Any, leftovers: Leftovers) -> None:
+    """No process, also none that the student's code started, and no folder."""
+    talk = talk_to(
+        "import os, subprocess, tempfile\n"
+        f"PIPE = os.open({str(tether.path)!r}, os.O_WRONLY)\n"
+        "os.write(PIPE, b'here')\n"
+        "SLEEPER = subprocess.Popen(['sleep', '1000'], pass_fds=[PIPE])\n"
+        "open('file', 'w').write('x')\n"
+    )
+    assert (talk.ask("open")["failures"], tether.received()) == ([], b"here")
+    talk.session.close()
+    assert (tether.received(), leftovers()) == (b"", [])
+
+
+def test_temporary_files_are_gone_with_their_process(talk_to: Any, leftovers: Leftovers) -> None:
+    """The child's own folder is its temporary folder, too."""
+    talk = talk_to("import tempfile\nX = tempfile.mkdtemp()\nY = tempfile.mkstemp()[1]\n")
+    assert talk.ask("open")["failures"] == []
+    talk.session.close()
+    assert leftovers() == []
+
+
+def test_closing_twice_or_unused_is_fine(talk_to: Any, leftovers: Leftovers) -> None:
+    """A session that was never asked has no process."""
+    talk = talk_to("")
+    talk.session.close()
+    talk.session.close()
+    assert leftovers() == []
+
+
+# The warm parent.
+
+
+def test_children_of_one_parent_do_not_meet(talk_to: Any) -> None:
+    """What one does to torch, to modules and to its folder, no other sees."""
+    one = talk_to("import torch, math\ntorch.set_default_dtype(torch.float64)\nmath.pi = 3\n")
+    other = talk_to("import torch, math\nX = str(torch.ones(1).dtype)\nY = math.pi > 3.1\n")
+    assert one.ask("open")["failures"] == []
+    assert (other.get("X"), other.get("Y")) == ("torch.float32", True)
+
+
+@pytest.mark.slow
+def test_a_session_that_owns_its_launcher_ends_it(submit: Callable[..., Submission]) -> None:
+    """The warm parent goes with it."""
+    parent = WarmParent()
+    session = ChildSession(parent, submit(ECHO), Limits(), owns_launcher=True)
+    frame = Frame(
+        {"verb": "call", "source": "01_first/first.py", "name": "f", "args": [], "kwargs": {}}
+    )
+    assert session.ask(frame, 20.0).header["value"] == ECHOED
+    session.close()
+    assert parent.process.returncode is not None
+
+
+def test_a_closed_warm_parent_is_the_graders_fault_and_leaves_nothing(
+    leftovers: Leftovers, submit: Callable[..., Submission]
+) -> None:
+    """It is told as such, never as the student's."""
+    parent = WarmParent()
+    parent.close()
+    with pytest.raises(GraderFault, match=r"^the process that starts children is gone "):
+        ChildSession(parent, submit(ECHO), Limits()).ask(
+            Frame({"verb": "state", "instance": 1}), 20.0
+        )
+    assert leftovers() == []
+
+
+@pytest.mark.slow
+def test_a_submission_that_kills_the_warm_parent_harms_no_other(
+    leftovers: Leftovers, submit: Callable[..., Submission]
+) -> None:
+    """The parent is started anew for the next one."""
+    parent = WarmParent()
+    call = {"verb": "call", "source": "01_first/first.py", "name": "f", "args": [], "kwargs": {}}
+    attack = ChildSession(
+        parent, submit("import os\ndef f(): os.kill(os.getppid(), 9)\n"), Limits()
+    )
+    other = ChildSession(parent, submit(ECHO), Limits())
+    try:
+        attack.ask(Frame(call), 20.0)
+        attack.close()
+        assert other.ask(Frame(call), 20.0).header["value"] == ECHOED
+        other.close()
+    finally:
+        parent.close()
+    assert leftovers() == []
+
+
+def test_instances_of_each_generation_have_numbers_of_their_own() -> None:
+    """A reference to an instance of a dead process never finds another's."""
+    firsts = [child_arguments(Limits(), number, "")["first_instance"] for number in (1, 2, 3)]
+    assert firsts == [0, 1_000_000, 2_000_000]
+
+
+class Stillborn:
+    """A launcher, and the child it makes, which ends before it answers anything."""
+
+    isolation = ()
+
+    def __init__(self) -> None:
+        self.connection, self.theirs = socket.socketpair()
+        self.ended = False
+
+    def launch(self, limits: Limits, generation: int) -> "Stillborn":
+        """Make a child whose end of the connection is closed."""
+        del limits, generation
+        self.theirs.close()
+        return self
+
+    def end(self, patience: float) -> int:
+        """It is dead already."""
+        del patience
+        self.connection.close()
+        self.ended = True
+        return 1
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def test_a_child_that_dies_before_it_has_read_the_submission_is_the_graders_fault(
+    submit: Callable[..., Submission],
+) -> None:
+    """Before a line of the student's was run, nothing is theirs."""
+    launcher = Stillborn()
+    session = ChildSession(launcher, submit(ECHO), Limits())
+    with pytest.raises(GraderFault):
+        session.ask(Frame({"verb": "state", "instance": 1}), 20.0)
+    session.close()
+    assert launcher.ended

@@ -1,0 +1,155 @@
+"""Tests of submissions as data: when a fingerprint changes, and that unpacking loses nothing."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.submissions.payload import MOST_BYTES, take_in
+from grader.submissions.submission import read_submission
+
+ASSIGNMENTS = ("01_first", "02_second")
+ONE = "def one():\n    return 1\n"
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A submission: an assignment's folder, a flat file, and what does not matter."""
+    root = tmp_path / "class" / "ada"
+    (root / "01_first").mkdir(parents=True)
+    (root / "01_first" / "first.py").write_text(ONE)
+    (root / "01_first" / "timestamp.txt").write_text("2026-01-02 03:04:05 UTC")
+    (root / "second.py").write_text("def two():\n    return 2\n")
+    (root / "notes.txt").write_text("mine")
+    (root / "other").mkdir()
+    (root / "other" / "first.py").write_text("")
+    return root
+
+
+def fingerprint(path, assignments=ASSIGNMENTS):
+    """The fingerprint of what lies at a path."""
+    return take_in(path, "ada", assignments).fingerprint
+
+
+def test_what_can_matter_is_taken_in(folder):
+    """Scripts, notebooks and timestamps, flat and in the assignments' folders; nothing else."""
+    assert [(name, size) for name, _, size in take_in(folder, "ada", ASSIGNMENTS).files] == [
+        ("01_first/first.py", len(ONE)),
+        ("01_first/timestamp.txt", 23),
+        ("second.py", 24),
+    ]
+
+
+def test_the_same_files_have_the_same_fingerprint(folder):
+    """Whatever their times, and whatever lies beside them."""
+    before = fingerprint(folder)
+    os.utime(folder / "second.py", (1, 1))
+    (folder / "notes.txt").write_text("others")
+    assert fingerprint(folder) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / "second.py").write_text("def two():\n    return 3\n"),
+        lambda root: (root / "second.py").rename(root / "zwei.py"),
+        lambda root: (root / "second.py").unlink(),
+        lambda root: (root / "second.py").rename(root / "01_first" / "second.py"),
+        lambda root: (root / "second.ipynb").write_text("{}"),
+        lambda root: (root / "01_first" / "timestamp.txt").write_text("2026-01-02 03:04:06 UTC"),
+        lambda root: (root / "01_first").rename(root / "02_second"),
+    ],
+    ids=["contents", "name", "gone", "moved", "new", "timestamp", "assignment"],
+)
+def test_whatever_matters_changes_the_fingerprint(folder, change):
+    """Contents, names, places, and when it was handed in."""
+    before = fingerprint(folder)
+    change(folder)
+    assert fingerprint(folder) != before
+
+
+def test_contents_cannot_pass_for_names(tmp_path):
+    """What stands at the end of one file is not what stands at the beginning of the next."""
+    prints = set()
+    for number, (first, second) in enumerate([("ab", "c"), ("a", "bc")]):
+        root = tmp_path / str(number)
+        root.mkdir()
+        (root / "a.py").write_text(first)
+        (root / "b.py").write_text(second)
+        prints.add(fingerprint(root))
+    assert len(prints) == 2
+
+
+def test_a_single_file_is_not_a_folder_with_that_file(folder):
+    """One is read for every assignment, the other is not."""
+    alone = folder / "01_first"
+    (alone / "timestamp.txt").unlink()
+    assert fingerprint(alone / "first.py") != fingerprint(alone)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_links_are_never_followed(folder, tmp_path):
+    """Neither to files nor to folders: what they lead to is not the student's."""
+    before = fingerprint(folder)
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "second.py").write_text("secret = 1\n")
+    (folder / "linked.py").symlink_to(secret / "second.py")
+    (folder / "02_second").symlink_to(secret)
+    assert fingerprint(folder) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes there")
+def test_a_pipe_is_not_waited_for(folder):
+    """It is no file."""
+    before = fingerprint(folder)
+    os.mkfifo(folder / "first.py")
+    assert fingerprint(folder) == before
+
+
+def test_unpacked_it_reads_the_same(small_course, folder, tmp_path):
+    """Sources, readings, notes and times: what another machine reads is what this one would."""
+    handed = take_in(folder, "ada", ASSIGNMENTS)
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    unpacked = handed.unpack(place)
+    assert unpacked == place / "ada"
+    assert read_submission(small_course, unpacked, "ada") == read_submission(
+        small_course, folder, "ada"
+    )
+    assert take_in(unpacked, "ada", ASSIGNMENTS) == handed
+
+
+def test_a_single_file_unpacked_reads_the_same(small_course, folder, tmp_path):
+    """Under its own name."""
+    file = folder / "second.py"
+    unpacked = take_in(file, "ada", ASSIGNMENTS).unpack(tmp_path)
+    assert unpacked == tmp_path / "ada" / "second.py"
+    assert read_submission(small_course, unpacked, "ada") == read_submission(
+        small_course, file, "ada"
+    )
+
+
+def test_an_empty_submission_is_an_empty_folder(tmp_path):
+    """Not a missing one."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    unpacked = take_in(empty, "ada", ASSIGNMENTS).unpack(tmp_path)
+    assert (unpacked, list(unpacked.iterdir())) == (tmp_path / "ada", [])
+
+
+def test_of_a_huge_file_the_beginning_and_the_size_travel(small_course, tmp_path):
+    """It is not graded, and says the same elsewhere."""
+    root = tmp_path / "class" / "ada"
+    root.mkdir(parents=True)
+    with (root / "first.ipynb").open("wb") as file:
+        file.truncate(MOST_BYTES + 1000)
+    handed = take_in(root, "ada", ASSIGNMENTS)
+    assert [(name, len(data), size) for name, data, size in handed.files] == [
+        ("first.ipynb", MOST_BYTES, MOST_BYTES + 1000)
+    ]
+    unpacked = handed.unpack(tmp_path)
+    assert read_submission(small_course, unpacked, "ada") == read_submission(
+        small_course, root, "ada"
+    )

@@ -1,0 +1,267 @@
+"""What kind of thing an answer is, compared with what is expected; each sentence in full."""
+
+import math
+
+import pytest
+import torch
+
+from grader.sandbox.wire import Reference, Unsupported
+from grader.testing.judge import compare, describe, number
+
+ATOL = 1e-5
+NAN, INF = math.nan, math.inf
+
+
+def said(actual, expected, atol=ATOL, **options):
+    """The sentence of a difference without its hints; None where there is none."""
+    found = compare(actual, expected, atol, **options)
+    return found and found[0]
+
+
+# A tensor is expected.
+
+
+@pytest.mark.parametrize(
+    ("actual", "sentence"),
+    [
+        (None, "None"),
+        (1.5, "1.5"),
+        (True, "True"),
+        ("a text", "the text 'a text'"),
+        ([1.0, 2.0], "a list of 2"),
+        ((1.0, 2.0, 3.0), "a tuple of 3"),
+        ({"a": 1}, "a dict of 1"),
+        (Unsupported("numpy.ndarray"), "a value of type numpy.ndarray"),
+        (Reference(3, "instance", "Heads"), "an instance of Heads"),
+        (Reference(3, "module", "Heads"), "an instance of Heads"),
+        (Reference(0, "class", "Heads"), "the class itself"),
+        (Reference(0, "function", "dot"), "the function itself"),
+    ],
+)
+def test_anything_but_a_tensor_is_told_by_what_it_is(actual, sentence):
+    """Where a tensor is expected, the sentence says in words what came instead."""
+    expected = torch.zeros(2, 3)
+    assert compare(actual, expected, ATOL) == (
+        f"expected a tensor of shape (2, 3), received {sentence}",
+        (),
+    )
+
+
+def test_a_tensor_of_a_single_number_is_called_so():
+    """A shape of no axes is told in words."""
+    assert said(None, torch.tensor(1.0)) == "expected a tensor of a single number, received None"
+
+
+def shapes_differ(expected, actual):
+    """The sentence on two shapes; no axes at all are called a single number."""
+    if not expected:
+        return f"expected a single number, received the shape {actual}"
+    return f"expected the shape {expected}, received {actual or 'a single number'}"
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "hints"),
+    [
+        ((3, 2), (2, 3), ("The last two axes are swapped.",)),
+        ((2, 4, 3), (2, 3, 4), ("The last two axes are swapped.",)),
+        ((3, 2, 4), (2, 3, 4), ("The axes are there, in another order.",)),
+        ((1, 2, 3), (2, 3), ("It has an axis of size 1 too many or too few.",)),
+        ((2, 3), (2, 1, 3), ("It has an axis of size 1 too many or too few.",)),
+        ((1,), (), ("It has an axis of size 1 too many or too few.",)),
+        ((3, 4), (2, 3, 4), ("The first axis is gone.",)),
+        ((2, 5), (2, 3), ()),
+        ((6,), (2, 3), ()),
+        ((0,), (2, 3), ()),
+        ((0, 3), (0,), ()),
+    ],
+)
+def test_another_shape_is_told_with_what_it_looks_like(actual, expected, hints):
+    """Both shapes are told, and swapped, lost or surplus axes are named."""
+    assert compare(torch.zeros(actual), torch.zeros(expected), ATOL) == (
+        shapes_differ(expected, actual),
+        hints,
+    )
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        ((), (2, 3)),
+        ((3,), (2, 3)),
+        ((1, 3), (2, 3)),
+        ((2, 1), (2, 3)),
+        ((1, 1), (1,)),
+        ((2, 3), (1, 3)),
+        ((2, 3), ()),
+        ((0, 3), (1, 3)),
+        ((0,), (1,)),
+    ],
+)
+@pytest.mark.parametrize("atol", [ATOL, INF])
+def test_a_shape_that_could_be_broadcast_is_never_accepted(actual, expected, atol):
+    """Equal values in another shape are another answer, however wide the tolerance."""
+    sentence = said(torch.ones(actual), torch.ones(expected), atol)
+    assert sentence == shapes_differ(expected, actual)
+
+
+def test_an_empty_tensor_equals_only_one_of_its_own_shape():
+    """An empty answer does not pass because nothing in it is wrong."""
+    assert compare(torch.zeros(0, 3), torch.zeros(0, 3), ATOL) is None
+    assert said(torch.zeros(0), torch.ones(2)) == "expected the shape (2,), received (0,)"
+    assert said(torch.zeros(3, 0), torch.zeros(0, 3)) == (
+        "expected the shape (0, 3), received (3, 0)"
+    )
+
+
+def test_another_dtype_is_told_unless_any_is_fine():
+    """The dtype counts, and where it does not, only values do."""
+    actual, expected = torch.ones(2, dtype=torch.float64), torch.ones(2)
+    assert compare(actual, expected, ATOL) == (
+        "expected the dtype torch.float32, received torch.float64",
+        (),
+    )
+    assert compare(actual, expected, ATOL, any_dtype=True) is None
+    assert compare(torch.ones(2, dtype=torch.bool), expected, ATOL, any_dtype=True) is None
+    assert compare(torch.ones(2, dtype=torch.int8), expected, ATOL, any_dtype=True) is None
+
+
+def test_complex_numbers_are_no_real_ones():
+    """Where any dtype is fine, complex numbers are still told apart from real ones."""
+    actual = torch.ones(2, dtype=torch.complex64)
+    assert said(actual, torch.ones(2), any_dtype=True) == (
+        "expected real numbers, received torch.complex64"
+    )
+    assert compare(actual, actual.clone(), ATOL) is None
+
+
+def test_a_parameter_is_compared_like_any_tensor():
+    """That a tensor asks for gradients makes no difference, on either side."""
+    values = torch.tensor([0.5, 1.5])
+    assert compare(torch.nn.Parameter(values.clone()), values, ATOL) is None
+    assert compare(values, torch.nn.Parameter(values.clone()), ATOL) is None
+
+
+# Plain data is expected.
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        (None, None),
+        (True, True),
+        (3, 3),
+        ("a", "a"),
+        (0.500001, 0.5),
+        (2, 2.0),
+        (INF, INF),
+        (torch.tensor(3), 3),
+        (torch.tensor(True), True),
+        ([1, (2, "x")], [1, [2, "x"]]),
+        ({"a": 1, "b": [torch.ones(2)]}, {"b": [torch.ones(2)], "a": 1}),
+        (Reference(1, "module", "Heads"), Reference(1, "module", "Heads")),
+    ],
+)
+def test_equal_plain_data_has_no_difference(actual, expected):
+    """Floats within the tolerance, sequences of either kind, mappings in any order."""
+    assert compare(actual, expected, ATOL) is None
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "sentence"),
+    [
+        (4, 3, "expected 3, received 4"),
+        (3.0, 3, "expected 3, received 3.0"),
+        (1, True, "expected True, received 1"),
+        (True, 1, "expected 1, received True"),
+        (True, 1.0, "expected 1.0, received True"),
+        (None, 3, "expected 3, received None"),
+        (3, None, "expected None, received 3"),
+        ("b", "a", "expected 'a', received the text 'b'"),
+        (0.6, 0.5, "expected 0.5, received 0.6"),
+        (NAN, 0.5, "expected 0.5, received nan"),
+        (-INF, INF, "expected inf, received -inf"),
+        (None, 0.5, "expected 0.5, received None"),
+        (torch.tensor(4), 3, "expected 3, received 4"),
+        (torch.ones(2), 3, "expected 3, received a tensor of shape (2,)"),
+        ([1], 3, "expected 3, received a list of 1"),
+        (Unsupported("Odd"), 3, "expected 3, received a value of type Odd"),
+        ([1, 2], [1, 2, 3], "expected 3 entries, received 2"),
+        ([1, 5], [1, 2], "at position 1: expected 2, received 5"),
+        ([[1], [2, 5]], [[1], [2, 3]], "at position 1: at position 1: expected 3, received 5"),
+        ({"a": 1}, {"a": 1, "b": 2}, "'b' is missing"),
+        ({"a": 1, "c": 2}, {"a": 1}, "'c' is not expected"),
+        ({"a": 1}, {"a": 2}, "at 'a': expected 2, received 1"),
+        ({"a": torch.ones(3)}, {"a": torch.ones(2)}, None),
+        (7, [1], "expected [1], received 7"),
+        ([1], {"a": 1}, "expected {'a': 1}, received a list of 1"),
+    ],
+)
+def test_unequal_plain_data_is_told_with_its_place(actual, expected, sentence):
+    """What was expected, what came, and where in a sequence or mapping it is."""
+    sentence = sentence or "at 'a': expected the shape (2,), received (3,)"
+    assert compare(actual, expected, ATOL) == (sentence, ())
+
+
+def test_a_tensor_of_one_number_is_compared_within_the_tolerance():
+    """A float that came as a tensor has the tolerance of a float."""
+    assert compare(torch.tensor(0.500001), 0.5, ATOL) is None
+    assert said(torch.tensor(0.75), 0.5) == "expected 0.5, received 0.75"
+
+
+def test_not_a_number_equals_itself_everywhere():
+    """Where NaN is expected, NaN is right, in a tensor or alone."""
+    assert compare(torch.tensor([NAN, 1.0]), torch.tensor([NAN, 1.0]), ATOL) is None
+    assert compare(NAN, NAN, ATOL) is None
+
+
+@pytest.mark.parametrize("huge", [10**400, -(10**400)], ids=["positive", "negative"])
+def test_a_huge_whole_number_is_a_wrong_answer_and_no_fault(huge):
+    """A student's number too large for a float is a difference like any other."""
+    assert compare(huge, 0.5, ATOL) is not None
+    assert compare([huge], [0.5], ATOL) is not None
+
+
+def test_a_students_own_text_is_never_told_at_length():
+    """Keys, texts, numbers and names of types are cut, and show no control characters."""
+    long = "\x1b[31m" + "x" * 20_000
+    answers = [
+        (long, 3),
+        ({long: 1}, {}),
+        (Unsupported(long), torch.ones(2)),
+        (Reference(1, "module", long), torch.ones(2)),
+        (10**1_200, 3),
+    ]
+    for actual, expected in answers:
+        sentence = said(actual, expected)
+        assert len(sentence) < 400
+        assert "\x1b" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0.0000"),
+        (0.12345, "0.1235"),
+        (-12.5, "-12.5000"),
+        (0.00012345, "0.000123"),
+        (INF, "inf"),
+        (-INF, "-inf"),
+        (NAN, "nan"),
+        (1 + 2j, "1.0000+2.0000j"),
+    ],
+)
+def test_numbers_are_shown_as_the_documents_print_them(value, shown):
+    """Four decimals, and more where a number is small."""
+    assert number(value) == shown
+
+
+def test_an_enormous_number_is_shown_in_few_characters():
+    """A number of hundreds of digits is not written out."""
+    assert len(number(-1e300)) < 30
+
+
+def test_a_long_text_is_described_by_its_beginning():
+    """A description is a few words, whatever was answered."""
+    assert describe("x" * 100) == f"the text '{'x' * 60}'"
+    assert describe(0.5) == "0.5"
+    assert describe(torch.tensor(1)) == "a tensor of a single number"

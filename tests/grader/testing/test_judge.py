@@ -1,0 +1,83 @@
+"""The one function that checks hand their values to, and the exception it ends them with."""
+
+import math
+
+import pytest
+import torch
+
+from grader.course.printed_tensors import Printed
+from grader.testing.judge import Difference, Judge, Mismatch
+from grader.testing.student import Call
+
+CALLS = [Call("dot", (1, 2), {})]
+
+
+def mismatch(judge, *args, **kwargs):
+    """The exception that a judgement ends in."""
+    with pytest.raises(Mismatch) as caught:
+        judge(*args, **kwargs)
+    return caught.value
+
+
+def test_what_is_right_is_written_down_and_nothing_raised():
+    """Every judged value is remembered, right or wrong: mistakes are recognised by them."""
+    judge = Judge(CALLS)
+    value = torch.ones(2)
+    judge(value, torch.ones(2))
+    judge.shape(value, (2,))
+    judge.that(True, "It holds", about=7)
+    mismatch(judge, 3, 4)
+    assert judge.judged == [value, "a tensor of shape (2,)", (True, 7), 3]
+
+
+def test_a_mismatch_carries_the_difference_and_the_calls():
+    """What a message is made of comes with the exception, as an assertion that failed."""
+    error = mismatch(Judge(CALLS), 3, 4, what="the count")
+    assert isinstance(error, AssertionError)
+    assert str(error) == "expected 4, received 3"
+    assert error.difference == Difference("the count", 4, 3, "expected 4, received 3")
+    assert error.calls == tuple(CALLS)
+
+
+def test_nothing_returned_is_told_with_the_question_for_a_return():
+    """A function without a `return` answers None, which is the commonest slip of all."""
+    hint = "Does your function end in a `return`?"
+    judge = Judge()
+    assert mismatch(judge, None, torch.ones(2)).difference.hints == (hint,)
+    assert mismatch(judge, None, 3).difference.hints == (hint,)
+    assert mismatch(judge.shape, None, (2,)).difference.hints == (hint,)
+    assert mismatch(judge, None, 3, what="the bias").difference.hints == ()
+
+
+def test_a_printed_tensor_brings_its_tolerance_and_its_source():
+    """A printed figure is right within half a unit of its last digit."""
+    printed = Printed("T99", "value", ("000 cell 1", "001 line 2", "3"), "", torch.ones(2))
+    judge = Judge()
+    judge(torch.tensor([1.0, 1.00005]), printed)
+    error = mismatch(judge, torch.tensor([1.0, 1.0006]), printed)
+    assert error.difference.source == "printed in document 000, cell 1"
+    assert torch.equal(error.difference.expected, torch.ones(2))
+    assert judge.covered == ["T99", "T99"]
+    assert mismatch(judge, torch.tensor([1.0, 1.00005]), printed, atol=1e-6).difference.source
+
+
+def test_a_shape_is_judged_without_values():
+    """Any values of the right shape and dtype will do, NaN among them."""
+    judge = Judge()
+    judge.shape(torch.tensor([math.nan, 1e30]), (2,))
+    judge.shape(torch.ones(2, dtype=torch.int64), (2,), dtype=None)
+    judge.shape(torch.ones(2, dtype=torch.bool), (2,), dtype=torch.bool)
+    error = mismatch(judge.shape, torch.ones(2, dtype=torch.int64), (2,))
+    assert str(error) == "expected the dtype torch.float32, received torch.int64"
+    assert (error.difference.what, error.difference.expected) == ("", None)
+    assert str(mismatch(judge.shape, [1], (2,))) == (
+        "expected a tensor of shape (2,), received a list of 1"
+    )
+
+
+def test_a_property_that_does_not_hold_is_told_by_its_sentence():
+    """The check's own sentence says what is wrong."""
+    judge = Judge()
+    error = mismatch(judge.that, False, "The future leaks", about=torch.ones(1))
+    assert error.difference == Difference("", None, error.difference.actual, "The future leaks")
+    assert judge.judged[-1][0] is False

@@ -1,0 +1,293 @@
+"""Tests of the student handle: four verbs in, plain data out, and every failure an outcome."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.core.errors import GraderFault
+from grader.core.records import Outcome
+from grader.course.course import Course, Exercise, Limits
+from grader.sandbox.wire import Reference
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.submission import Reading, Source, Submission, read_submission
+from grader.testing.student import (
+    Call,
+    Failure,
+    Loaded,
+    Place,
+    ReferenceHandle,
+    StudentHandle,
+    StudentOutcome,
+    SubmissionHandle,
+)
+
+HandIn = Callable[..., StudentHandle]
+
+LAYER = """\
+import torch
+from torch import nn
+
+CONFIG = {"d_in": 2, "bias": False}
+
+
+class one(nn.Module):
+    def __init__(self, d_in, d_out=1):
+        super().__init__()
+        self.W = nn.Parameter(torch.ones(d_in, d_out))
+        self.register_buffer("mask", torch.zeros(2))
+        self.cache = torch.ones(1)
+
+    def forward(self, x, scale=1.0):
+        print("forward")
+        x += 1
+        return scale * (x @ self.W)
+
+
+def fail(message):
+    raise KeyError(message)
+"""
+
+
+def failure_of(request: Callable[[], object]) -> Failure:
+    """The failure that a request ends in."""
+    with pytest.raises(StudentOutcome) as caught:
+        request()
+    return caught.value.failure
+
+
+def test_get_answers_a_constant_or_what_kind_of_thing_a_name_is(hand_in: HandIn) -> None:
+    """Values are plain data; classes and functions stay where they are."""
+    student = hand_in(LAYER)
+    assert [student.get(name) for name in ("CONFIG", "one", "fail")] == [
+        {"d_in": 2, "bias": False},
+        Reference(0, "class", "one"),
+        Reference(0, "function", "fail"),
+    ]
+
+
+def test_call_makes_an_instance_and_runs_its_forward(hand_in: HandIn) -> None:
+    """The answer has value, changes in place, gradients and what was printed."""
+    student = hand_in(LAYER)
+    instance = student.call("one", 2, d_out=1).value
+    answer = student.call(
+        instance, torch.tensor([[1.0, 2.0]]), scale=2.0, cotangent=torch.tensor([[1.0]])
+    )
+    assert answer.value.tolist() == [[10.0]]
+    assert (answer.changed, answer.printed) == (("0",), "")
+    assert answer.gradients is not None
+    gradients = (answer.gradients.parameters, answer.gradients.arguments)
+    assert [{k: v.tolist() for k, v in part.items() if v is not None} for part in gradients] == [
+        {"W": [[4.0], [6.0]]},
+        {"0": [[2.0, 2.0]]},
+    ]
+
+
+def test_arguments_are_never_changed_on_this_side(hand_in: HandIn) -> None:
+    """What the student's code does to a tensor, it does to a copy."""
+    student = hand_in("def one(x):\n    x.zero_()\n    return x\n")
+    x = torch.ones(2)
+    answer = student.call("one", x)
+    assert (x.tolist(), answer.value.tolist(), answer.changed) == ([1.0, 1.0], [0.0, 0.0], ("0",))
+
+
+def test_state_tells_parameters_buffers_and_what_is_loose(hand_in: HandIn) -> None:
+    """Tensors are rebuilt, names are whole."""
+    student = hand_in(LAYER)
+    state = student.state(student.call("one", 2).value)
+    assert {name: tensor.tolist() for name, tensor in state.parameters.items()} == {
+        "W": [[1.0], [1.0]]
+    }
+    assert {name: tensor.tolist() for name, tensor in state.buffers.items()} == {"mask": [0.0, 0.0]}
+    assert (state.loose, state.aliases, state.training) == ({"cache": "tensor"}, (), True)
+
+
+def test_load_gives_values_and_tells_what_did_not_fit(hand_in: HandIn) -> None:
+    """The problems are the names that were not loaded."""
+    student = hand_in(LAYER)
+    instance = student.call("one", 2).value
+    loaded = student.load(instance, {"W": torch.zeros(2, 1), "V": torch.zeros(1)})
+    assert loaded == Loaded({"W": "loaded", "V": "missing"}, ())
+    assert loaded.problems == {"V": "missing"}
+    assert student.call(instance, torch.ones(1, 2)).value.tolist() == [[0.0]]
+
+
+def test_what_was_called_is_remembered_for_the_message(hand_in: HandIn) -> None:
+    """Also of the request that fails."""
+    student = hand_in(LAYER)
+    instance = student.call("one", 2).value
+    with pytest.raises(StudentOutcome) as caught:
+        student.call(instance, 3, scale=2)
+    assert caught.value.calls == (
+        Call("one", (2,), {}),
+        Call("one", (3,), {"scale": 2}, is_forward=True),
+    )
+
+
+# Failures.
+
+
+def test_an_exception_is_a_failure_with_the_students_line(hand_in: HandIn) -> None:
+    """It derives from pytest's own failure, so that no check swallows it."""
+    student = hand_in(LAYER)
+    with pytest.raises(StudentOutcome) as caught:
+        student.call("fail", "no")
+    assert caught.value.failure == Failure(
+        kind="exception",
+        type="KeyError",
+        bases=("KeyError", "LookupError", "Exception", "BaseException", "object"),
+        message="'no'",
+        place=Place("first.py", None, 21, "raise KeyError(message)"),
+        own=True,
+    )
+    assert caught.value.failure.outcome is Outcome.FAILED
+    assert not isinstance(caught.value, Exception)
+    assert isinstance(caught.value, pytest.fail.Exception)
+
+
+def test_a_refusal_is_the_exception_a_call_ends_in(hand_in: HandIn) -> None:
+    """None when it returns."""
+    student = hand_in(LAYER)
+    refusal = student.refusal("fail", message="no")
+    assert refusal is not None
+    assert (refusal.type, refusal.message) == ("KeyError", "'no'")
+    assert student.refusal("one", 2) is None
+
+
+def test_what_is_no_exception_is_no_refusal(hand_in: HandIn) -> None:
+    """A missing name, or a stub, does not refuse anything."""
+    student = hand_in(
+        'def one():\n    raise NotImplementedError("01_first/one: not attempted yet")\n'
+    )
+    kinds = [failure_of(lambda n=name: student.refusal(n)).kind for name in ("one", "two")]
+    assert kinds == ["not_attempted", "missing"]
+
+
+def test_a_missing_name_comes_with_names_that_look_like_it(hand_in: HandIn) -> None:
+    """Also where only upper and lower case differ; modules and private names do not count."""
+    student = hand_in(
+        "import torch\n\n\ndef dot_produkt(): ...\n\n\ndef DOT_Product(): ...\n\n\n_dot = 1\n"
+    )
+    failure = failure_of(lambda: student.call("dot_product"))
+    assert failure == Failure(
+        "missing", message="dot_product", similar=("DOT_Product", "dot_produkt")
+    )
+    assert failure.outcome is Outcome.MISSING
+    assert failure_of(lambda: student.call("softmax")).similar == ()
+
+
+def test_a_missing_name_comes_with_what_stopped_the_file(hand_in: HandIn) -> None:
+    """The first thing that went wrong when it was loaded."""
+    student = hand_in({"first.ipynb": ["X = 1", "1 / 0", "[][0]"]})
+    loading = failure_of(lambda: student.call("one")).loading
+    assert loading is not None
+    assert (loading.type, loading.place) == (
+        "ZeroDivisionError",
+        Place("first.ipynb", 2, 1, "1 / 0"),
+    )
+
+
+def test_the_exercises_own_sentinel_is_not_attempted(hand_in: HandIn) -> None:
+    """With the stub's line."""
+    student = hand_in(
+        'def one():\n    raise NotImplementedError("01_first/one: not attempted yet")\n'
+    )
+    failure = failure_of(lambda: student.call("one"))
+    assert (failure.kind, failure.message, failure.outcome) == (
+        "not_attempted",
+        "01_first/one",
+        Outcome.NOT_ATTEMPTED,
+    )
+
+
+def test_another_exercises_sentinel_is_a_block(hand_in: HandIn) -> None:
+    """A slip in one exercise is paid for once."""
+    text = 'raise NotImplementedError("01_first/zero: not attempted yet")'
+    student = hand_in(f"def zero():\n    {text}\n\n\ndef one():\n    return zero() + 1\n")
+    assert failure_of(lambda: student.call("one")) == Failure(
+        "blocked", message="01_first/zero", place=Place("first.py", None, 2, text)
+    )
+
+
+def test_a_failing_reference_is_the_graders_fault() -> None:
+    """Never the student's."""
+    source = Source("first.py", "first", True, ())
+    submission = Submission("reference", {"first.py": source}, {"01_first": Reading(("first.py",))})
+    handle = SubmissionHandle(submission, InProcessSession(submission), Limits())
+    reference = ReferenceHandle(handle, Exercise("01_first", "one", 1))
+    with pytest.raises(GraderFault, match=r"^the reference solution of 01_first/one failed: "):
+        reference.call("one")
+
+
+# Which file counts.
+
+
+def test_an_exercise_is_looked_up_in_the_first_file_that_defines_it(hand_in: HandIn) -> None:
+    """The others are for what the first lacks."""
+    student = hand_in({"a.py": "two = 2\n", "b.py": "one = 'b'\n", "c.py": "one = 'c'\n"})
+    assert student.get("one") == "b"
+
+
+def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submission]) -> None:
+    """Told where no other file defines the name."""
+    readable = submit({"b.py": "one = 1\n"})
+    broken = Source("a.ipynb", "a", False, (), "its JSON is damaged at line 1, column 1")
+    for sources, expected in (
+        ({"a.ipynb": broken, **readable.sources}, 1),
+        ({"a.ipynb": broken}, None),
+    ):
+        submission = Submission("x", sources, {"01_first": Reading(tuple(sources))})
+        handle = SubmissionHandle(submission, InProcessSession(submission), Limits())
+        student = StudentHandle(handle, Exercise("01_first", "one", 1))
+        if expected is not None:
+            assert student.get("one") == expected
+        else:
+            message = "a.ipynb cannot be read: its JSON is damaged at line 1, column 1"
+            assert failure_of(lambda s=student: s.get("one")) == Failure(
+                "missing", message=message, is_told=True
+            )
+
+
+def test_nothing_handed_in_is_missing() -> None:
+    """There is no file to look in."""
+    submission = Submission("x", {}, {"01_first": Reading()})
+    handle = SubmissionHandle(submission, InProcessSession(submission), Limits())
+    student = StudentHandle(handle, Exercise("01_first", "one", 1))
+    assert failure_of(lambda: student.call("one")) == Failure("missing")
+
+
+@pytest.mark.parametrize("filled", ["py", "ipynb"])
+def test_an_import_finds_the_form_that_was_filled_in(
+    small_course: Course, tmp_path: Path, filled: str
+) -> None:
+    """A student has every assignment in two forms and fills in one of them."""
+    folder = tmp_path / "student"
+    shutil.copytree(small_course.root / "assignments", folder)
+    for name in ("01_first/first", "02_second/second"):
+        solution = (small_course.root / "solutions" / f"{name}.py").read_text("utf-8")
+        answer = solution.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
+        path = folder / f"{name}.{filled}"
+        path.write_text(answer if filled == "py" else notebook_of(answer), "utf-8")
+    submission = read_submission(small_course, folder, "someone")
+    handle = SubmissionHandle(submission, InProcessSession(submission), small_course.limits)
+    exercises = small_course.exercises.values()
+    assert [StudentHandle(handle, e).call(e.name).value for e in exercises] == [1, 2]
+
+
+def notebook_of(text: str) -> str:
+    """A notebook of one cell."""
+    cell = {"cell_type": "code", "source": text, "metadata": {}}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_what_one_exercise_prints_is_told_call_by_call(hand_in: HandIn, monkeypatch: Any) -> None:
+    """An answer has what was printed meanwhile, not before."""
+    student = hand_in("def one(n):\n    return n\n")
+    texts = iter(["", "a\n", "", "b\n"])
+    monkeypatch.setattr(student.submission.session.servant, "drain", lambda: next(texts))
+    answers = [student.call("one", n).printed for n in range(3)]
+    assert (answers, student.printed) == (["a\n", "", "b\n"], ["a\n", "b\n"])

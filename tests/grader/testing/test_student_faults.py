@@ -1,0 +1,239 @@
+"""Tests of the handle against a session that answers nonsense: every answer ends in an outcome."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.core.records import Outcome
+from grader.course.course import Exercise, Limits
+from grader.sandbox.wire import Frame, Reference
+from grader.sessions.base import failed
+from grader.submissions.submission import Reading, Source, Submission
+from grader.testing.student import Failure, StudentHandle, StudentOutcome, SubmissionHandle
+
+OPENED = {"failures": [], "names": ["one"]}
+INSTANCE = Reference(1, "module", "Layer")
+
+REQUESTS: dict[str, Callable[[StudentHandle], object]] = {
+    "get": lambda student: student.get("one"),
+    "call": lambda student: student.call("one", torch.ones(2), cotangent=torch.ones(2)),
+    "refusal": lambda student: student.refusal("one"),
+    "state": lambda student: student.state(INSTANCE),
+    "load": lambda student: student.load(INSTANCE, {"W": torch.ones(1)}),
+}
+
+
+@dataclass
+class FakeSession:
+    """Answers each verb with a fixed frame, and keeps what it was asked."""
+
+    answers: dict[str, Frame]
+    asked: list[tuple[str, float]] = field(default_factory=list)
+    isolation: tuple[str, ...] = ()
+    generation: int = 1
+
+    def ask(self, frame: Frame, seconds: float) -> Frame:
+        """The fixed answer."""
+        self.asked.append((frame.header["verb"], seconds))
+        return self.answers.get(frame.header["verb"], Frame({}))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def student_of(session: FakeSession) -> StudentHandle:
+    """A handle on a submission that the session answers for."""
+    source = Source("first.py", "first", True, ())
+    submission = Submission("x", {"first.py": source}, {"01_first": Reading(("first.py",))})
+    handle = SubmissionHandle(submission, session, Limits(load_seconds=7, request_seconds=3))
+    return StudentHandle(handle, Exercise("01_first", "one", 1))
+
+
+def answering(request: str, header: dict[str, Any], payload: bytes = b"") -> StudentHandle:
+    """A handle whose session answers one kind of request with this frame."""
+    verb = "call" if request == "refusal" else request
+    answers = {"open": Frame(OPENED), verb: Frame(header, payload)}
+    return student_of(FakeSession(answers))
+
+
+def failure_of(request: Callable[[], object]) -> Failure:
+    """The failure that a request ends in."""
+    with pytest.raises(StudentOutcome) as caught:
+        request()
+    return caught.value.failure
+
+
+TENSOR = {"tensor": ["float32", [1], False, False]}
+
+NONSENSE = [
+    ("get", {"value": {"strange": 1}}, b""),
+    ("get", {"value": [1]}, b""),
+    ("get", {"value": 1}, b"left over"),
+    ("get", {"value": TENSOR}, b"123"),
+    ("call", {"value": {"strange": 1}}, b""),
+    ("call", {"value": 1, "gradients": {"strange": 1}}, b""),
+    ("call", {"value": TENSOR}, b"12345"),
+    ("call", {"value": {"tensor": ["float32", [0, 2**31 - 1, 2**31 - 1, 2**31 - 1], False, False]}}, b""),
+    ("refusal", {"value": {"strange": 1}}, b""),
+    ("state", {}, b""),
+    ("state", {"parameters": {"strange": 1}, "buffers": None, "loose": {}, "aliases": []}, b""),
+    ("state", {"parameters": TENSOR, "buffers": None, "loose": {}, "aliases": []}, b"123"),
+    ("state", {"parameters": None, "buffers": None, "loose": {}, "aliases": []}, b"left over"),
+    ("state", {"parameters": None, "buffers": None, "loose": {"a": 1}, "aliases": []}, b""),
+    ("state", {"parameters": None, "buffers": None, "loose": [], "aliases": []}, b""),
+    ("state", {"parameters": None, "buffers": None, "loose": {}, "aliases": 5}, b""),
+    ("state", {"parameters": None, "buffers": None, "loose": {}, "aliases": [5]}, b""),
+    ("load", {}, b""),
+    ("load", {"report": {"W": 1}, "not_given": []}, b""),
+    ("load", {"report": {}, "not_given": 5}, b""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("request_", "header", "payload"), NONSENSE, ids=str)
+def test_an_answer_that_is_none_counts_as_a_crash(
+    request_: str, header: dict[str, Any], payload: bytes
+) -> None:
+    """The student's process is not trusted: what it says is checked before it is used."""
+    student = answering(request_, header, payload)
+    assert failure_of(lambda: REQUESTS[request_](student)).outcome is Outcome.CRASHED
+
+
+def test_the_message_of_a_crash_says_what_was_wrong() -> None:
+    """For the instructor, and to find our own mistakes."""
+    student = answering("get", {"value": {"strange": 1}})
+    assert failure_of(lambda: student.get("one")) == Failure(
+        "crashed",
+        message="its process answered with something that is no answer: "
+        "a value carries the unknown tag 'strange'",
+    )
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [None, 5, [], {}, {"kind": "passed"}, {"kind": None}, {"kind": ["missing"]}, {"kind": {}}],
+    ids=str,
+)
+@pytest.mark.parametrize("request_", list(REQUESTS))
+def test_a_failure_told_in_no_known_way_counts_as_a_crash(request_: str, failure: Any) -> None:
+    """Whatever the request was."""
+    student = answering(request_, {"failure": failure})
+    assert failure_of(lambda: REQUESTS[request_](student)) == Failure(
+        "crashed", message="its process told of a failure in no known way"
+    )
+
+
+def test_odd_parts_of_a_failure_are_dropped() -> None:
+    """Only texts are texts, only a place with a line is one."""
+    failure = {
+        "kind": "exception",
+        "type": 5,
+        "bases": ["ValueError", 3],
+        "message": "x" * 5_000,
+        "where": {"file": 1, "cell": "2", "line": 3, "text": None},
+        "own": "yes",
+    }
+    told = failure_of(lambda: answering("get", {"failure": failure}).get("one"))
+    assert (told.type, told.bases, told.message, told.own) == (
+        "",
+        ("ValueError", ""),
+        "x" * 2_000,
+        False,
+    )
+    assert told.place is not None
+    assert (told.place.file, told.place.cell, told.place.line, told.place.text) == ("", None, 3, "")
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        *({}, {"failures": 5}, {"failures": {"a": 1}}, {"failures": "no"}, {"failures": [5]}),
+        *({"names": None}, {"names": 5}, {"names": [1, ["one"]]}, {"failure": 5}),
+        {"failures": [{"kind": []}]},
+    ],
+    ids=str,
+)
+def test_a_nonsense_answer_to_loading_a_file_ends_in_an_outcome(opened: dict[str, Any]) -> None:
+    """Or is passed over; no other exception leaves the handle."""
+    session = FakeSession({"open": Frame(opened), "get": Frame({"value": 1})})
+    with contextlib.suppress(StudentOutcome):
+        assert student_of(session).get("one") == 1
+
+
+KEYS = st.sampled_from(
+    [
+        *("value", "gradients", "changed", "parameters", "buffers", "loose", "aliases", "report"),
+        *("not_given", "failure", "failures", "names", "output", "training", "kind", "tensor"),
+        *("list", "dict", "reference", "message", "where", "line", "bases"),
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(sorted(REQUESTS)),
+    st.dictionaries(KEYS, JSON, max_size=6),
+    st.dictionaries(KEYS, JSON, max_size=3),
+    st.binary(max_size=8),
+)
+def test_no_answer_makes_the_handle_raise_anything_but_an_outcome(
+    request: str, header: dict[str, Any], opened: dict[str, Any], payload: bytes
+) -> None:
+    """A sabotaged servant never looks like the grader's own fault."""
+    verb = "call" if request == "refusal" else request
+    session = FakeSession({"open": Frame(opened), verb: Frame(header, payload)})
+    with contextlib.suppress(StudentOutcome):
+        REQUESTS[request](student_of(session))
+
+
+# How a session is asked.
+
+
+def test_loading_and_requests_have_their_own_limits() -> None:
+    """A file is loaded once, within the time for loading."""
+    session = FakeSession({"open": Frame(OPENED), "get": Frame({"value": 1})})
+    student = student_of(session)
+    assert [student.get("one"), student.get("one")] == [1, 1]
+    assert session.asked == [("open", 7), ("get", 3), ("get", 3)]
+
+
+def test_a_new_process_loads_the_file_again() -> None:
+    """It was loaded in another one."""
+    session = FakeSession({"open": Frame(OPENED), "get": Frame({"value": 1})})
+    student = student_of(session)
+    student.get("one")
+    session.generation = 2
+    StudentHandle(student.submission, student.exercise).get("one")
+    assert [verb for verb, _ in session.asked] == ["open", "get", "open", "get"]
+
+
+@pytest.mark.parametrize("kind", ["timeout", "crashed", "out_of_memory"])
+def test_a_file_that_ended_its_process_is_not_loaded_again(kind: str) -> None:
+    """Every exercise in it ends the same way, without another wait."""
+    session = FakeSession({"open": failed(kind, "so")})
+    student = student_of(session)
+    first = failure_of(lambda: student.get("one"))
+    session.generation = 2
+    again = StudentHandle(student.submission, student.exercise)
+    assert (first, failure_of(lambda: again.call("one"))) == (Failure(kind, message="so"),) * 2
+    assert [verb for verb, _ in session.asked] == ["open"]
+
+
+def test_forgetting_asks_only_a_session_that_was_asked_before() -> None:
+    """No process is started to forget nothing."""
+    session = FakeSession({"open": Frame(OPENED), "get": Frame({"value": 1})})
+    student = student_of(session)
+    student.submission.forget()
+    student.get("one")
+    student.submission.forget()
+    assert [verb for verb, _ in session.asked] == ["open", "get", "forget"]
