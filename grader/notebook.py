@@ -19,10 +19,16 @@ from grader.core.records import Picture, Result
 from grader.course.course import Assignment, Course, find_course, load_course
 from grader.feedback.picture_layout import first_difference
 from grader.grading.results import points
-from grader.grading.submission_grader import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
-from grader.sandbox.loader import Sources
+from grader.grading.submission_grader import (
+    VISIBLE_CHECKS,
+    Scope,
+    SubmissionGrader,
+    grade,
+    visible_grader,
+)
+from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import Reading, Source, Submission, read_submission
+from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 
 KEY = "this notebook"
 
@@ -38,13 +44,13 @@ def check_exercise(exercise_id: str) -> float | int:
     """
     namespace = sys._getframe(1).f_globals
     try:
-        course, bench = _bench(find_course(Path.cwd()))
+        course, grader = _bench(find_course(Path.cwd()))
         exercises = course.select((exercise_id,))
         submission = _submission(course)
         session = InProcessSession(submission)
         session.adopt(KEY, namespace)
         with _quiet_stderr():
-            result = grade(bench, submission, session, Scope(exercises, VISIBLE_CHECKS))
+            result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
     except GraderError as error:
         print(error)
         return 0
@@ -125,12 +131,12 @@ def use_own(assignment_id: str) -> None:
     except GraderError as error:
         print(error)
         return
-    sources = Sources(interactive=True, register=True)
+    sources = Loader(interactive=True, register=True)
     sources.add({found.key: found.header()})
     sources.open(found.key)
 
 
-def _own_work(course: Course, assignment: Assignment, place: Path) -> Source | None:
+def _own_work(course: Course, assignment: Assignment, place: Path) -> SourceFile | None:
     """The file that counts for an assignment in a student's folder."""
     if not place.is_dir():
         return None
@@ -141,14 +147,14 @@ def _own_work(course: Course, assignment: Assignment, place: Path) -> Source | N
 
 
 @lru_cache(maxsize=1)
-def _bench(root: Path) -> tuple[Course, Bench]:
+def _bench(root: Path) -> tuple[Course, SubmissionGrader]:
     course = load_course(root)
     language.use(language.resolve(None, course.language))
-    return course, checking_bench(course, apart=True)
+    return course, visible_grader(course, apart=True)
 
 
 def _submission(course: Course) -> Submission:
     """The kernel's namespace, read as one notebook that defines everything."""
-    source = Source(KEY, "notebook", importable=False, cells=())
+    source = SourceFile(KEY, "notebook", importable=False, cells=())
     readings = {a.id: Reading((KEY,), KEY) for a in course.assignments}
     return Submission("me", {KEY: source}, readings)

@@ -63,10 +63,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins in English, and so does what the next one needs before it begins."""
-    monkeypatch.setenv(language.VARIABLE, language.SOURCE)
-    language.use(language.SOURCE)
+    monkeypatch.setenv(language.VARIABLE, language.DEFAULT_LANGUAGE)
+    language.use(language.DEFAULT_LANGUAGE)
     yield
-    language.use(language.SOURCE)
+    language.use(language.DEFAULT_LANGUAGE)
 
 
 @pytest.fixture(scope="session")

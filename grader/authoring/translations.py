@@ -20,7 +20,13 @@ from grader.core.errors import CourseError
 from grader.course.course import Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
-from grader.release.catalogs import SteadyCatalog, domain_folder, mo_bytes, po_bytes, read_catalogue
+from grader.release.catalogs import (
+    SteadyCatalog,
+    domain_folder,
+    mo_bytes,
+    po_bytes,
+    read_translations,
+)
 from grader.release.prose import translated_code, translated_markdown
 from grader.release.solution_cells import cleared, read_source
 
@@ -28,7 +34,7 @@ PACKAGE = Path(language.__file__).parents[1]
 KEYWORDS = {"_": None, "N_": None, "say": None, "ngettext": (1, 2)}
 TEMPLATES = (".html", ".jinja", ".j2", ".svg", ".xml")
 TEMPLATE_OPTIONS = {"trimmed": "true", "silent": "false", "newstyle_gettext": "true"}
-TRANSLATIONS = tuple(code for code in language.LANGUAGES if code != language.SOURCE)
+TRANSLATIONS = tuple(code for code in language.LANGUAGES if code != language.DEFAULT_LANGUAGE)
 SPOKEN = ("what", "axes", "sentence", "template", "AXES", "PARTS")
 """Names in checks that hold words for the student."""
 
@@ -49,7 +55,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogueFile:
+class TranslationFile:
     """A file of translations as it should be.
 
     Args:
@@ -244,7 +250,7 @@ def updated(messages: Iterable[Message], old: Catalog, code: str) -> Catalog:
     return new
 
 
-def catalogue_files(course: Course) -> list[CatalogueFile]:
+def translation_files(course: Course) -> list[TranslationFile]:
     """All files of translations as they should be: the course's, and the kit's where it is.
 
     Raises:
@@ -252,18 +258,18 @@ def catalogue_files(course: Course) -> list[CatalogueFile]:
     """
     files = _files(course_messages(course), course.translations, language.COURSE)
     if PACKAGE.parent == course.root:
-        files += _files(kit_messages(), language.OWN_CATALOGUES, language.KIT)
+        files += _files(kit_messages(), language.OWN_TRANSLATIONS, language.KIT)
     return files
 
 
-def _files(messages: list[Message], folder: Path, domain: str) -> list[CatalogueFile]:
+def _files(messages: list[Message], folder: Path, domain: str) -> list[TranslationFile]:
     files = []
     for code in TRANSLATIONS:
         path = domain_folder(folder, code) / f"{domain}.po"
-        catalog = updated(messages, read_catalogue(path, code), code)
+        catalog = updated(messages, read_translations(path, code), code)
         still = sum(1 for message in catalog if message.id and not _is_translated(message))
-        files.append(CatalogueFile(path, po_bytes(catalog), still))
-        files.append(CatalogueFile(path.with_suffix(".mo"), mo_bytes(catalog)))
+        files.append(TranslationFile(path, po_bytes(catalog), still))
+        files.append(TranslationFile(path.with_suffix(".mo"), mo_bytes(catalog)))
     return files
 
 
@@ -273,6 +279,6 @@ def _is_translated(message: Entry) -> bool:
     return bool(strings) and all(strings)
 
 
-def untranslated(files: list[CatalogueFile]) -> list[CatalogueFile]:
+def untranslated(files: list[TranslationFile]) -> list[TranslationFile]:
     """The files with messages that are still to be translated."""
     return [file for file in files if file.open]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
-from grader.authoring.translations import TRANSLATIONS, catalogue_files
+from grader.authoring.translations import TRANSLATIONS, translation_files
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
 from grader.core.records import CheckResult, Outcome, Visibility
@@ -24,9 +24,9 @@ from grader.feedback.diagnosis import (
     fingerprint,
     value_separation,
 )
-from grader.grading.known_mistakes import LiveCatalogue, traces
+from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import exercise_score
-from grader.grading.submission_grader import Bench, Scope, grading_bench
+from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.release.stubs import generate, stale
 from grader.release.students import Released, student_files
@@ -70,8 +70,8 @@ class _Validation:
     """One validation on its way."""
 
     course: Course
-    bench: Bench
-    catalogue: LiveCatalogue
+    grader: SubmissionGrader
+    catalogue: LiveMistakes
     report: Report
     covered: set[str] = field(default_factory=set)
     known: dict[str, list[Known]] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class _Validation:
         course = self.course
         session = InProcessSession(submission)
         handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-        run = CheckRun(self.bench.workbench, handle, self.bench.checks(Scope(exercises)))
+        run = CheckRun(self.grader.environment, handle, self.grader.checks(Scope(exercises)))
         return run, run.run(exercises)
 
     def solutions(self) -> CheckRun:
@@ -128,13 +128,13 @@ class _Validation:
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif exercise_score(exercise.points, checks) != exercise.points:
                 wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
-                reason = _reason(run.conducts[wrong[0].id].raised)
+                reason = _reason(run.records[wrong[0].id].raised)
                 self.fault(exercise.id, f"the solution fails {wrong[0].id}: {reason}")
         self.covered = {
             id_
-            for conduct in run.conducts.values()
-            if conduct.check.weight and conduct.raised is None
-            for id_ in conduct.covered
+            for record in run.records.values()
+            if record.check.weight and record.raised is None
+            for id_ in record.covered
         }
         return run
 
@@ -144,7 +144,7 @@ class _Validation:
         """Every misconception loses points and is recognised by its own name."""
         for exercise in self.course.exercises.values():
             checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
-            own = traces(run.conducts[check.id] for check in checks if check.id in run.conducts)
+            own = traces(run.records[check.id] for check in checks if check.id in run.records)
             known = self.catalogue.singles(exercise, checks)
             self.known[exercise.id] = known
             row = self._row(exercise, checks, own, known)
@@ -202,7 +202,7 @@ class _Validation:
 
     def ledger(self) -> None:
         """Every printed tensor is covered the way the ledger says."""
-        ledger = self.bench.workbench.ledger
+        ledger = self.grader.environment.ledger
         for entry in ledger.entries.values():
             if entry.how.startswith("value"):
                 is_covered, wanted = entry.id in self.covered, "judged against by a check"
@@ -234,9 +234,9 @@ def validate(course: Course) -> Report:
     if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
         return report
     try:
-        bench = grading_bench(course, "validate")
-        catalogue = LiveCatalogue(bench.workbench)
-        validation = _Validation(course, replace(bench, catalogue=catalogue), catalogue, report)
+        grader = full_grader(course, "validate")
+        catalogue = LiveMistakes(grader.environment)
+        validation = _Validation(course, replace(grader, catalogue=catalogue), catalogue, report)
         validation.stubs("py")
         validation.stubs("ipynb")
         run = validation.solutions()
@@ -323,7 +323,7 @@ def _drift(course: Course) -> Iterator[str]:
         yield from error.problems
 
 
-def _duplicates(catalogue: LiveCatalogue) -> Iterator[str]:
+def _duplicates(catalogue: LiveMistakes) -> Iterator[str]:
     first: dict[str, str] = {}
     for misconceptions in catalogue.misconceptions.values():
         for misconception in misconceptions:
@@ -338,7 +338,7 @@ def _translations(course: Course) -> Iterator[str]:
     if not course.translations.is_dir():
         return
     try:
-        for file in catalogue_files(course):
+        for file in translation_files(course):
             name = file.path.relative_to(course.root).as_posix()
             if not file.is_current:
                 yield f"{name}: it is not up to date; run `grader catalogues`"

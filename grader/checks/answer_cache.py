@@ -34,7 +34,7 @@ class _Step(Generic[End]):
 
 
 @dataclass(slots=True)
-class Transcripts(Generic[End]):
+class AnswerCache(Generic[End]):
     """What is remembered of the checks of a run, by check and file.
 
     Args:

@@ -23,14 +23,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.fixtures import Tools
+from grader.checks.fixtures import Fixtures
 from grader.checks.run import Check, parameters
 from grader.core.errors import CourseError, GraderFault
 from grader.core.records import Visibility
 from grader.course.course import Course
 
 FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
-TOOLS = tuple(tool.name for tool in fields(Tools))
+FIXTURES = tuple(tool.name for tool in fields(Fixtures))
 
 UNUSED_PLUGINS = (
     *("cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml"),
@@ -95,10 +95,10 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
     if not title:
         raise CourseError(f"{item.nodeid}: its docstring is the sentence the student reads")
     asks_for = parameters(item.function)
-    unknown = [name for name in asks_for if name not in TOOLS]
+    unknown = [name for name in asks_for if name not in FIXTURES]
     if unknown or hasattr(item, "callspec"):
         what = f"`{unknown[0]}`" if unknown else "parameters"
-        raise CourseError(f"{item.nodeid}: it asks for {what}; checks have {', '.join(TOOLS)}")
+        raise CourseError(f"{item.nodeid}: it asks for {what}; checks have {', '.join(FIXTURES)}")
     weight = item.get_closest_marker("weight")
     is_remark = item.get_closest_marker("remark") is not None
     return Check(

@@ -15,7 +15,7 @@ from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import default_launcher
 from grader.sessions.reference_sessions import CachedSession, RecordedSession
-from grader.submissions.submission import Reading, Source, Submission, read_submission
+from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
 from grader.testing.student import ReferenceHandle, StudentHandle, SubmissionHandle
@@ -31,7 +31,7 @@ class TracedSession(Session, Protocol):
 
 
 @dataclass(slots=True)
-class Tools:
+class Fixtures:
     """What one check function is called with, by the names of its parameters."""
 
     student: StudentHandle
@@ -42,7 +42,7 @@ class Tools:
 
 
 @dataclass(slots=True)
-class Workbench:
+class CheckEnvironment:
     """The course, its ledger, and the reference solution ready to answer.
 
     Args:
@@ -65,13 +65,13 @@ class Workbench:
 
     def tools(
         self, student: SubmissionHandle, exercise: Exercise, check: str, visibility: Visibility
-    ) -> Tools:
+    ) -> Fixtures:
         """The tools for one run of one check."""
         self.reference_session.begin(check)
         student.forget()
         handle = StudentHandle(student, exercise)
         seed = VISIBLE_SEED if visibility is Visibility.VISIBLE else self.seed
-        return Tools(
+        return Fixtures(
             student=handle,
             reference=ReferenceHandle(self.reference, exercise),
             judge=Judge(handle.calls, say=self.course.text),
@@ -80,7 +80,7 @@ class Workbench:
         )
 
 
-def live_workbench(course: Course, seed: str, *, apart: bool = False) -> Workbench:
+def live_environment(course: Course, seed: str, *, apart: bool = False) -> CheckEnvironment:
     """A workbench over the hidden solutions, for instructors.
 
     Args:
@@ -97,20 +97,20 @@ def live_workbench(course: Course, seed: str, *, apart: bool = False) -> Workben
         inner = ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
     session = CachedSession(inner)
     reference = SubmissionHandle(submission, session, course.limits)
-    return Workbench(course, Ledger(course.documents), reference, session, seed)
+    return CheckEnvironment(course, Ledger(course.documents), reference, session, seed)
 
 
-def recorded_workbench(course: Course, recordings: Mapping[str, Recording]) -> Workbench:
+def recorded_environment(course: Course, recordings: Mapping[str, Recording]) -> CheckEnvironment:
     """A workbench for students: the reference answers from recordings, by assignment."""
     session = RecordedSession(
         traces={check: t for r in recordings.values() for check, t in r.traces.items()},
         names={recording.source: recording.names for recording in recordings.values()},
     )
-    sources = {r.source: Source(r.source, "", False, ()) for r in recordings.values()}
+    sources = {r.source: SourceFile(r.source, "", False, ()) for r in recordings.values()}
     readings = {id_: Reading((r.source,), r.source) for id_, r in recordings.items()}
     submission = Submission(REFERENCE_STUDENT, sources, readings)
     reference = SubmissionHandle(submission, session, course.limits)
-    return Workbench(course, Ledger(course.documents), reference, session, "")
+    return CheckEnvironment(course, Ledger(course.documents), reference, session, "")
 
 
 def read_solutions(course: Course) -> Submission:

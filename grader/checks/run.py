@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from grader.checks.answer_cache import Transcripts
-from grader.checks.fixtures import Tools, Workbench
+from grader.checks.answer_cache import AnswerCache
+from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.language import _
-from grader.core.records import CheckResult, Outcome, Picture, Visibility, Where
+from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.feedback.code_location import place_of
@@ -55,14 +55,14 @@ class Check:
     function: Callable[..., None]
     asks_for: tuple[str, ...]
 
-    def run(self, tools: Tools) -> "Conduct":
+    def run(self, tools: Fixtures) -> "CheckRecord":
         """Call the check with what it asks for by name."""
         error: BaseException | None = None
         try:
             self.function(self.owner(), **{name: getattr(tools, name) for name in self.asks_for})
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
             error = raised
-        return Conduct(self, tools.judge.judged, error, tuple(tools.judge.covered))
+        return CheckRecord(self, tools.judge.judged, error, tuple(tools.judge.covered))
 
     def ends_its_exercise(self, outcome: Outcome) -> bool:
         """Whether the later checks of the exercise are blocked when this one ended so."""
@@ -70,7 +70,7 @@ class Check:
 
 
 @dataclass(slots=True)
-class Conduct:
+class CheckRecord:
     """How one check went, beyond its outcome: what diagnosis goes by."""
 
     check: Check
@@ -89,18 +89,18 @@ class CheckRun:
     """Runs checks on one submission, in their order, and keeps how each went.
 
     Args:
-        workbench: what to judge with.
+        environment: what to judge with.
         submission: what is judged.
         checks: the checks to run.
         transcripts: what is remembered from other submissions, where there are others.
     """
 
-    workbench: Workbench
+    environment: CheckEnvironment
     submission: SubmissionHandle
     checks: tuple[Check, ...]
-    transcripts: Transcripts[Conduct] | None = None
+    transcripts: AnswerCache[CheckRecord] | None = None
     results: dict[str, CheckResult] = field(default_factory=dict)
-    conducts: dict[str, Conduct] = field(default_factory=dict)
+    records: dict[str, CheckRecord] = field(default_factory=dict)
     blocked: dict[str, str] = field(default_factory=dict)
 
     def run(self, exercises: Iterable[str]) -> dict[str, tuple[CheckResult, ...]]:
@@ -120,12 +120,12 @@ class CheckRun:
         started = time.perf_counter()
         self._listen()
         located = self.submission.locate(check.exercise)
-        conduct = self._known(check, located)
-        if conduct is not None:
-            self._conclude(check, conduct, "", started)
+        record = self._known(check, located)
+        if record is not None:
+            self._conclude(check, record, "", started)
             return
         try:
-            tools = self.workbench.tools(
+            tools = self.environment.tools(
                 self.submission, check.exercise, check.id, check.visibility
             )
         except Exception as error:  # whatever it is, it is not the student's
@@ -134,10 +134,10 @@ class CheckRun:
         if self._remembers:
             # Where it was before the replay, in which its process may have died.
             tools.student.located = located
-        conduct = check.run(tools)
-        self._keep(check, conduct, located.key)
-        where = place_of(tools.student, conduct.raised)
-        self._conclude(check, conduct, "".join(tools.student.printed), started, where)
+        record = check.run(tools)
+        self._keep(check, record, located.key)
+        where = place_of(tools.student, record.raised)
+        self._conclude(check, record, "".join(tools.student.printed), started, where)
 
     @property
     def _remembers(self) -> bool:
@@ -147,34 +147,34 @@ class CheckRun:
         if isinstance(self.submission.session, ChildSession):
             self.submission.session.listen()
 
-    def _known(self, check: Check, located: Located) -> Conduct | None:
+    def _known(self, check: Check, located: Located) -> CheckRecord | None:
         """How the check goes with the answers that this submission gives, if they are known."""
         session = self.submission.session
         if self.transcripts is None or not isinstance(session, ChildSession):
             return None
         if check.exercise.name not in located.names:  # then the check asks for nothing
             return None
-        conduct = self.transcripts.replay(check.id, located.key, session)
-        if conduct is None:
+        record = self.transcripts.replay(check.id, located.key, session)
+        if record is None:
             session.again()
-        return conduct
+        return record
 
-    def _keep(self, check: Check, conduct: Conduct, file: str) -> None:
+    def _keep(self, check: Check, record: CheckRecord, file: str) -> None:
         session = self.submission.session
-        if self.transcripts is None or not isinstance(session, ChildSession) or conduct.raised:
+        if self.transcripts is None or not isinstance(session, ChildSession) or record.raised:
             return
-        self.transcripts.keep(check.id, file, session, conduct)
+        self.transcripts.keep(check.id, file, session, record)
 
     def _conclude(
         self,
         check: Check,
-        conduct: Conduct,
+        record: CheckRecord,
         printed: str,
         started: float,
-        where: Where | None = None,
+        where: CodeLocation | None = None,
     ) -> None:
-        self.conducts[check.id] = conduct
-        error, picture = conduct.raised, None
+        self.records[check.id] = record
+        error, picture = record.raised, None
         outcome = outcome_of(check, error)
         told = explain(check, error)
         message = told.text
@@ -182,7 +182,9 @@ class CheckRun:
             template = _("Your code printed: {text}")
             message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
         if isinstance(error, Mismatch):
-            picture = picture_of(error.difference, error.calls, self.workbench.ledger, told.tensors)
+            picture = picture_of(
+                error.difference, error.calls, self.environment.ledger, told.tensors
+            )
         self._write(check, outcome, message, time.perf_counter() - started, where, picture)
         if check.ends_its_exercise(outcome):
             reason = _("first this has to hold: {title}").format(title=check.title)
@@ -194,7 +196,7 @@ class CheckRun:
         outcome: Outcome,
         message: str,
         seconds: float,
-        where: Where | None = None,
+        where: CodeLocation | None = None,
         picture: Picture | None = None,
     ) -> None:
         self.results[check.id] = CheckResult(

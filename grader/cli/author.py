@@ -36,12 +36,12 @@ def generate(only_check: bool) -> None:
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
 def catalogues(only_check: bool) -> None:
     """Bring the catalogues of translations up to date, and compile them."""
-    from grader.authoring.translations import catalogue_files, untranslated
+    from grader.authoring.translations import translation_files, untranslated
     from grader.course.course import find_course, load_course
 
     course = load_course(find_course(Path.cwd()))
     _require_solutions(course)
-    files = catalogue_files(course)
+    files = translation_files(course)
     changed = [file for file in files if not file.is_current]
     for file in changed:
         if not only_check:

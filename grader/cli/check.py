@@ -74,16 +74,16 @@ def check(
         session = _session(course, read, debug=debug)
         from grader.cli.render import console, print_check, print_protection
         from grader.grading.results import to_json
-        from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, checking_bench, grade
+        from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
         from grader.submissions.protected_files import protection
 
     scope = Scope(exercises, VISIBLE_CHECKS)
-    bench = checking_bench(course, apart=debug, exercises=exercises)
+    grader = visible_grader(course, apart=debug, exercises=exercises)
     try:
-        result = grade(bench, read, session, scope)
+        result = grade(grader, read, session, scope)
     finally:
         session.close()
-        bench.close()
+        grader.close()
     protected = protection(course.root)
     told = _reported(course, result, given, protected, reports)
     with _quiet_commands(told.lines, err=format_ == "json"):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from grader.course.course import Course
     from grader.grading.class_files import Row
     from grader.grading.class_run import Grade
-    from grader.submissions.intake import Arrived
+    from grader.submissions.intake import IntakeResult
 
 MOST_ROWS = 100
 """A class of more students is not shown as a table."""
@@ -191,7 +191,7 @@ def _tell(
 def _report(
     course: "Course",
     rows: "Sequence[Row]",
-    arrived: "Arrived",
+    arrived: "IntakeResult",
     out: Path,
     names: tuple[str, ...],
 ) -> None:

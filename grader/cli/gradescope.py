@@ -73,22 +73,22 @@ def _graded(course: "Course", folder: Path, launcher: "Launcher") -> "Result":
 
     from grader.grading.journal import new_seed
     from grader.grading.orders import WorkOrder
-    from grader.grading.worker import Station
-    from grader.submissions.platform_zips import Hand, lay_out
+    from grader.grading.worker import Worker
+    from grader.submissions.platform_zips import Upload, lay_out
     from grader.submissions.student_folders import Student
 
     files = ((path, PurePosixPath(path.relative_to(folder).as_posix())) for path in _files(folder))
-    hand = Hand("submission", files=tuple(files))
+    upload = Upload("submission", files=tuple(files))
     with tempfile.TemporaryDirectory(prefix="grader-submission-") as temporary:
         place = Path(temporary) / "submission"
-        for problem in lay_out(course, hand, place):
+        for problem in lay_out(course, upload, place):
             click.echo(problem)
         order = WorkOrder(course.root, course.hash, new_seed(), "sealed")
-        station = Station(order, launcher)
+        worker = Worker(order, launcher)
         try:
-            return station.result(Student("submission", place))
+            return worker.result(Student("submission", place))
         finally:
-            station.close()
+            worker.close()
 
 
 def _files(folder: Path) -> list[Path]:

@@ -32,7 +32,7 @@ def hint(exercise: str, again: bool, everything: bool, restart: bool, lang: str 
         hints_of,
         last_hint,
         next_advice,
-        take_down,
+        remember_advice,
     )
     from grader.progress.store import Memory
 
@@ -50,7 +50,7 @@ def hint(exercise: str, again: bool, everything: bool, restart: bool, lang: str 
     kept = forget(memory, chosen) if restart else True
     advice = next_advice(hints, memory, chosen)
     echo(f"{advice_text(advice, chosen)}\n\n{after_advice(advice)}")
-    if not (take_down(advice, memory, chosen) and kept):
+    if not (remember_advice(advice, memory, chosen) and kept):
         echo(_(NOT_REMEMBERED), err=True)
 
 

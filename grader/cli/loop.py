@@ -15,9 +15,9 @@ from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import Course, Exercise
 from grader.grading.class_files import headline
 from grader.grading.results import points
-from grader.progress.live_checks import Desk, Verdict
-from grader.progress.next_hint import Hint, Question, hints_of, next_advice, take_down
-from grader.progress.progress import Standing, is_solved, remember, standing
+from grader.progress.live_checks import LiveChecker, Verdict
+from grader.progress.next_hint import Hint, Question, hints_of, next_advice, remember_advice
+from grader.progress.progress import Progress, is_solved, read_progress, remember
 from grader.progress.store import Memory
 
 KEYS = N_("h hint   n next exercise   a show all   q quit")
@@ -33,7 +33,7 @@ class Loop:
         course: the course.
         chosen: the exercises to watch.
         screen: where to write.
-        desk: what checks.
+        checker: what checks.
         has_keys: whether keys can be pressed.
         clock: tells the time of day.
     """
@@ -41,11 +41,11 @@ class Loop:
     course: Course
     chosen: Sequence[Exercise]
     screen: Console
-    desk: Desk
+    checker: LiveChecker
     has_keys: bool
     clock: Callable[[], datetime] = datetime.now
-    now: Standing = field(init=False)
-    before: Standing = field(init=False)
+    now: Progress = field(init=False)
+    before: Progress = field(init=False)
     watched: Exercise | None = None
     is_first_run: bool = True
     is_busy: bool = False
@@ -54,7 +54,7 @@ class Loop:
 
     def begin(self) -> None:
         """Say what is watched, and check what is not known yet."""
-        self.now = self.before = standing(self.course, self.memory)
+        self.now = self.before = read_progress(self.course, self.memory)
         self.watched = next(iter(self.now.unfinished(self.chosen)), None)
         self._say(_("Watching assignments/: save a file, and its verdict appears here."))
         self._say(_(KEYS) if self.has_keys else _("Ctrl-C ends it."), "dim")
@@ -71,7 +71,7 @@ class Loop:
     def saved(self) -> None:
         """A file was saved: check what it changed."""
         try:
-            found = standing(self.course, self.memory)
+            found = read_progress(self.course, self.memory)
         except UsageError:  # the folder itself is gone
             self._stop()
             return
@@ -112,7 +112,7 @@ class Loop:
 
     def judged(self, verdict: Verdict) -> None:
         """A verdict was reached; one that belongs to an earlier save is dropped."""
-        if verdict.run != self.desk.run:
+        if verdict.run != self.checker.run:
             return
         self.is_busy = not verdict.is_last
         if verdict.result is None:
@@ -134,13 +134,13 @@ class Loop:
 
     def _stop(self) -> None:
         """There is nothing to check."""
-        self.desk.stop()
+        self.checker.stop()
         self.is_busy = False
         self._say(_(NOTHING_THERE))
 
     def _check(self, batches: Sequence[Sequence[Exercise]]) -> None:
         self.is_busy = True
-        self.desk.check(self.now.submission, batches)
+        self.checker.check(self.now.submission, batches)
 
     def _assignment_by_assignment(self, first: Sequence[Exercise]) -> list[list[Exercise]]:
         """What else is not known, nearest first: the rest of its assignment, then the others."""
@@ -221,7 +221,9 @@ class Loop:
 
     def _has_changed(self, exercise: Exercise) -> bool:
         now, before = (s.results.get(exercise.id) for s in (self.now, self.before))
-        return now is not None and before is not None and _story(now) != _story(before)
+        return (
+            now is not None and before is not None and _visible_state(now) != _visible_state(before)
+        )
 
     def _congratulate(self, exercise: Exercise) -> None:
         told = _("{exercise} is solved: {points}. Well done!")
@@ -271,7 +273,7 @@ class Loop:
         self.screen.print(Text(f"\n{advice_text(advice, self.watched)}"))
         if isinstance(advice, Hint) and advice.is_last:
             self._say("\n" + _("That is the last hint of this exercise."), "dim")
-        if not take_down(advice, self.memory, self.watched):
+        if not remember_advice(advice, self.memory, self.watched):
             self._say(_(NOT_REMEMBERED))
 
     def _show_all(self) -> None:
@@ -296,7 +298,7 @@ class Loop:
         for result in results:
             for finding in result.findings:
                 question = Question(finding.candidates)
-                take_down(question, self.memory, self.course.exercises[result.id])
+                remember_advice(question, self.memory, self.course.exercises[result.id])
 
     def _say(self, text: str, style: str = "") -> None:
         self.screen.print(broken(Text(text, style=style)))
@@ -308,7 +310,7 @@ def _is_attempted(result: ExerciseResult | None) -> bool:
     return result is not None and any(check.outcome not in empty for check in result.checks)
 
 
-def _story(result: ExerciseResult) -> object:
+def _visible_state(result: ExerciseResult) -> object:
     """What a student sees of a result."""
     checks = tuple((c.id, c.outcome, c.message) for c in result.checks)
     return (result.score, is_solved(result), checks)

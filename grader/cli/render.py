@@ -245,7 +245,7 @@ def class_table(rows: Sequence[Row], max_score: int) -> Table:
     table.add_column(_("what happened"), overflow="fold")
     for row in rows:
         score, share = _shown_score(row)
-        table.add_row(row.student, score, share, row.story)
+        table.add_row(row.student, score, share, row.summary_line)
     return table
 
 

@@ -13,7 +13,7 @@ from grader.core.language import N_, _
 
 if TYPE_CHECKING:
     from grader.course.course import Assignment, Course, Exercise
-    from grader.progress.progress import Standing
+    from grader.progress.progress import Progress
 
 BAR = 12
 """Columns of a bar."""
@@ -33,12 +33,12 @@ def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | 
     changed since it was last checked is checked again. The points are those of the visible checks.
     """
     from grader.cli.render import console
-    from grader.progress.progress import standing
+    from grader.progress.progress import read_progress
     from grader.progress.store import Memory
 
     course = open_course(lang)
     chosen = list(course.select(targets).values())
-    now = standing(course, Memory(course.root))
+    now = read_progress(course, Memory(course.root))
     if now.submission.is_empty:
         folder = course.root / "assignments"
         raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=folder))
@@ -51,7 +51,7 @@ def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | 
 
 
 def print_status(
-    now: "Standing", chosen: "list[Exercise]", out: Console, *, everything: bool = False
+    now: "Progress", chosen: "list[Exercise]", out: Console, *, everything: bool = False
 ) -> None:
     """Show the map: a line for each assignment, and one for each exercise where it is needed."""
     from grader.cli.render import broken
@@ -76,7 +76,7 @@ def print_status(
 
 
 def _print_assignment(
-    now: "Standing", assignment: "Assignment", exercises: "list[Exercise]", out: Console
+    now: "Progress", assignment: "Assignment", exercises: "list[Exercise]", out: Console
 ) -> None:
     most = sum(exercise.points for exercise in exercises)
     score = _points(now, exercises)
@@ -86,7 +86,7 @@ def _print_assignment(
     out.print(f"[bold]{assignment.id:<{NAME + 2}}[/] {bar}{score:>5} / {most:<3} [dim]{word}[/]")
 
 
-def _print_exercise(now: "Standing", exercise: "Exercise", out: Console) -> None:
+def _print_exercise(now: "Progress", exercise: "Exercise", out: Console) -> None:
     from grader.cli.render import exercise_sign
 
     result = now.results.get(exercise.id)
@@ -99,18 +99,18 @@ def _print_exercise(now: "Standing", exercise: "Exercise", out: Console) -> None
     )
 
 
-def _word(now: "Standing", exercise: "Exercise") -> str:
+def _word(now: "Progress", exercise: "Exercise") -> str:
     from grader.grading.class_files import headline
 
     result = now.results.get(exercise.id)
     return _(N_("undecided: the grader failed") if result is None else headline(result))
 
 
-def _is_under_way(now: "Standing", exercises: "list[Exercise]") -> bool:
+def _is_under_way(now: "Progress", exercises: "list[Exercise]") -> bool:
     return len({_word(now, exercise) for exercise in exercises}) > 1
 
 
-def _points(now: "Standing", exercises: "list[Exercise]") -> str:
+def _points(now: "Progress", exercises: "list[Exercise]") -> str:
     from grader.grading.results import points
 
     if all(exercise.id not in now.results for exercise in exercises):
@@ -131,7 +131,7 @@ def _bar(share: float) -> str:
     return f"[{'#' * filled}{'.' * (BAR - filled)}]".replace("[", r"\[")
 
 
-def what_next(now: "Standing", chosen: "list[Exercise]") -> list[str]:
+def what_next(now: "Progress", chosen: "list[Exercise]") -> list[str]:
     """What to do next, in three lines at most."""
     unfinished = now.unfinished(chosen)
     if not unfinished:
@@ -163,13 +163,13 @@ def _short(course: "Course", exercise: "Exercise") -> str:
 def newcomer() -> str:
     """What `grader` alone says inside a course, in a few lines; "" outside of one."""
     from grader.core.text import filled
-    from grader.progress.progress import standing
+    from grader.progress.progress import read_progress
     from grader.progress.store import Memory
 
     try:
         course = open_course(None)
         memory = Memory(course.root)
-        now = standing(course, memory)
+        now = read_progress(course, memory)
     except UsageError:
         return ""
     if memory.results().keys() & course.exercises.keys() - now.results.keys():

@@ -46,14 +46,16 @@ def watch(targets: tuple[str, ...], lang: str | None) -> None:
     screen.print(_("Starting …"), style="dim")
 
     from grader.cli.loop import Loop
-    from grader.progress.live_checks import Desk, fast_launcher
+    from grader.progress.live_checks import LiveChecker, fast_launcher
 
     launcher = fast_launcher(course.limits)
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    desk = Desk(course, lambda verdict: events.put(lambda loop: loop.judged(verdict)), launcher)
-    loop = Loop(course, chosen, screen, desk, has_keys())
+    checker = LiveChecker(
+        course, lambda verdict: events.put(lambda loop: loop.judged(verdict)), launcher
+    )
+    loop = Loop(course, chosen, screen, checker, has_keys())
     with (
-        contextlib.closing(desk),
+        contextlib.closing(checker),
         contextlib.suppress(KeyboardInterrupt),
         _watching(folder, events),
         _keys(events, wanted=loop.has_keys),

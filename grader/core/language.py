@@ -14,14 +14,14 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 
-SOURCE = "en"
-LANGUAGES = {SOURCE: "English", "zh_CN": "简体中文", "ja": "日本語"}
+DEFAULT_LANGUAGE = "en"
+LANGUAGES = {DEFAULT_LANGUAGE: "English", "zh_CN": "简体中文", "ja": "日本語"}
 """Codes of the languages there are catalogues for, and what each calls itself."""
 
 VARIABLE = "GRADER_LANG"
 KIT = "grader"
 COURSE = "course"
-OWN_CATALOGUES = Path(__file__).parent / "locale"
+OWN_TRANSLATIONS = Path(__file__).parent / "locale"
 STARTS = {"en": "en", "ja": "ja", "japanese": "ja", "zh": "zh_CN", "chinese": "zh_CN"}
 TRADITIONAL = ("tw", "hk", "mo", "hant", "traditional", "taiwan", "hong", "macao", "macau")
 FULL_WIDTH_STOPS = ("。", "？", "！")
@@ -42,7 +42,7 @@ def current() -> str:
     speak as the process that started them), or English.
     """
     if "code" not in _used:
-        _used["code"] = known(os.environ.get(VARIABLE, "")) or SOURCE
+        _used["code"] = known(os.environ.get(VARIABLE, "")) or DEFAULT_LANGUAGE
     return _used["code"]
 
 
@@ -63,7 +63,7 @@ def resolve(asked: str | None, preferred: str = "") -> str:
             if code is None:
                 raise UsageError(f"{where}: {_no_such_language(given)}")
             return code
-    return known(preferred) or of_the_locale() or SOURCE
+    return known(preferred) or of_the_locale() or DEFAULT_LANGUAGE
 
 
 def _no_such_language(given: str) -> str:
@@ -90,21 +90,21 @@ def of_the_locale() -> str | None:
 
 
 @lru_cache
-def catalogue(folder: Path, domain: str, code: str) -> gettext.NullTranslations:
+def translation_of(folder: Path, domain: str, code: str) -> gettext.NullTranslations:
     """A compiled catalogue; without one every sentence stays as it is."""
-    if code == SOURCE:
+    if code == DEFAULT_LANGUAGE:
         return gettext.NullTranslations()
     return gettext.translation(domain, folder, languages=[code], fallback=True)
 
 
 def said(folder: Path, domain: str, code: str, text: str) -> str:
     """A text from a catalogue in a language."""
-    return catalogue(folder, domain, code).gettext(text) if text else ""
+    return translation_of(folder, domain, code).gettext(text) if text else ""
 
 
 def _(text: str) -> str:
     """A sentence of ours in the language of this run; placeholders are filled in afterwards."""
-    return said(OWN_CATALOGUES, KIT, current(), text)
+    return said(OWN_TRANSLATIONS, KIT, current(), text)
 
 
 def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
@@ -114,7 +114,7 @@ def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
 
 def ngettext(one: str, many: str, number: int) -> str:
     """The same as `_` for sentences that depend on a number."""
-    return catalogue(OWN_CATALOGUES, KIT, current()).ngettext(one, many, number)
+    return translation_of(OWN_TRANSLATIONS, KIT, current()).ngettext(one, many, number)
 
 
 def listed(things: Iterable[str]) -> str:

@@ -83,7 +83,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class CodeLocation:
     """A line of the student's own.
 
     Args:
@@ -118,7 +118,7 @@ class CheckResult:
     outcome: Outcome
     message: str
     duration_s: float
-    where: Where | None = None
+    where: CodeLocation | None = None
     picture: Picture | None = None
 
 

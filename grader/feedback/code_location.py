@@ -6,15 +6,15 @@ it out: a file that was handed in, and a line that it has.
 
 import re
 
-from grader.core.records import Where
+from grader.core.records import CodeLocation
 from grader.core.text import clean
-from grader.submissions.submission import Source
-from grader.testing.student import Place, StudentHandle, StudentOutcome
+from grader.submissions.submission import SourceFile
+from grader.testing.student import CodeLine, StudentHandle, StudentOutcome
 
 MAX_NAME = 1000
 
 
-def place_of(student: StudentHandle, error: BaseException | None) -> Where | None:
+def place_of(student: StudentHandle, error: BaseException | None) -> CodeLocation | None:
     """The line that failed, or else the one where the exercise's own name is defined.
 
     None for a check that passed, for one that the grader itself failed on, and where nothing
@@ -27,7 +27,7 @@ def place_of(student: StudentHandle, error: BaseException | None) -> Where | Non
     return _definition(student) if isinstance(error, AssertionError) else None
 
 
-def _sources(student: StudentHandle) -> list[Source]:
+def _sources(student: StudentHandle) -> list[SourceFile]:
     """The files the exercise may stand in, the one that was read first."""
     submission = student.submission.submission
     keys = list(submission.readings[student.exercise.assignment].sources)
@@ -36,7 +36,7 @@ def _sources(student: StudentHandle) -> list[Source]:
     return [submission.sources[key] for key in dict.fromkeys(keys)]
 
 
-def _confirmed(student: StudentHandle, told: Place) -> Where | None:
+def _confirmed(student: StudentHandle, told: CodeLine) -> CodeLocation | None:
     for source in _sources(student):
         if source.key.rpartition("/")[2] != told.file:
             continue
@@ -46,7 +46,7 @@ def _confirmed(student: StudentHandle, told: Place) -> Where | None:
     return None
 
 
-def _definition(student: StudentHandle) -> Where | None:
+def _definition(student: StudentHandle) -> CodeLocation | None:
     """Where the exercise's name is defined: the last time, as Python has it."""
     name = re.escape(student.exercise.name)
     defines = re.compile(rf"^[ \t]*(?:def|class)[ \t]+{name}\b|^{name}[ \t]*[:=]", re.MULTILINE)
@@ -59,6 +59,6 @@ def _definition(student: StudentHandle) -> Where | None:
     return None
 
 
-def _where(source: Source, line: int, cell: int | None) -> Where:
+def _where(source: SourceFile, line: int, cell: int | None) -> CodeLocation:
     """A place, whose file's name is the student's own text."""
-    return Where(clean(source.key, MAX_NAME), line, cell)
+    return CodeLocation(clean(source.key, MAX_NAME), line, cell)

@@ -7,9 +7,9 @@ import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.text import clean, place_words
-from grader.sandbox.wire import Reference
+from grader.sandbox.wire import RemoteObject
 from grader.testing.judge import Difference
-from grader.testing.student import Call, Failure, Place
+from grader.testing.student import Call, CodeLine, Failure
 
 SMALL = 49
 """A tensor of up to so many values is shown in full."""
@@ -102,7 +102,7 @@ def _argument(value: Any) -> str:
         return f"<tensor {tuple(value.shape)}>"
     if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
         return f"[{', '.join(_argument(item) for item in value[:6])}]"
-    if isinstance(value, Reference):
+    if isinstance(value, RemoteObject):
         return f"<{clean(value.type_name, 80)}>"
     return clean(repr(value), 60)
 
@@ -164,7 +164,7 @@ def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
     return template.format(reason=reason)
 
 
-def slow_loading(file: str, place: Place | None, seconds: float) -> str:
+def slow_loading(file: str, place: CodeLine | None, seconds: float) -> str:
     """What a student should know of a file that took too long to load, for all that it scored.
 
     Args:
@@ -194,7 +194,7 @@ def _exception(failure: Failure) -> str:
     return f"{clean(failure.type, 80)}: {message}" if message else clean(failure.type, 80)
 
 
-def _place(place: Place | None) -> list[str]:
+def _place(place: CodeLine | None) -> list[str]:
     if place is None:
         return []
     template = _("at {file}, line {line}:")

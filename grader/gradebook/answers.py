@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.release.solution_cells import SolutionSource, SourceCell
+from grader.release.solution_cells import Solution, SourceCell
 from grader.release.stubs import notebook_text
 from grader.sandbox.loader import without_magics
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Source, Submission
+from grader.submissions.submission import SourceFile, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Definition:
     text: str
 
 
-def answered_notebook(submission: Submission, source: SolutionSource) -> str:
+def answered_notebook(submission: Submission, source: Solution) -> str:
     """The assignment's notebook with a student's code in its answer cells.
 
     Below it stands what the answer cells do not show: a script as it was handed in, or a
@@ -36,7 +36,7 @@ def answered_notebook(submission: Submission, source: SolutionSource) -> str:
     return notebook_text(source, lambda cell: answers[cell.exercise], others)
 
 
-def _answer(files: list[Source], name: str) -> str:
+def _answer(files: list[SourceFile], name: str) -> str:
     for file in files:
         found = [d.text for cell in file.cells for d in definitions(cell) if d.name == name]
         if found:
@@ -44,7 +44,7 @@ def _answer(files: list[Source], name: str) -> str:
     return f"# {name} was not found in what was handed in."
 
 
-def _others(file: Source, shown: set[str]) -> Iterator[SourceCell]:
+def _others(file: SourceFile, shown: set[str]) -> Iterator[SourceCell]:
     cells = [cell for cell in file.cells if _normal(cell.text) not in shown | {""}]
     if not cells:
         return

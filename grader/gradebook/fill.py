@@ -17,7 +17,7 @@ from grader.gradebook.structure import write_structure
 from grader.grading.class_files import write_text
 from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
-from grader.release.solution_cells import SolutionSource, read_source
+from grader.release.solution_cells import Solution, read_source
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
@@ -97,7 +97,7 @@ def _times(submission: Submission) -> dict[str, datetime]:
 
 
 def _write_notebooks(
-    folder: Path, result: Result, submission: Submission, sources: dict[str, SolutionSource]
+    folder: Path, result: Result, submission: Submission, sources: dict[str, Solution]
 ) -> None:
     for graded in result.assignments:
         if is_handed_in(result, graded):

@@ -33,7 +33,7 @@ class Row:
         undecided: whether the grader itself failed.
         submitted: whether anything was handed in.
         exercises: the score of each exercise that was graded, by id.
-        story: what happened, in a few words.
+        summary_line: what happened, in a few words.
         isolation: the layers around the student's code.
         seed: the run's.
         defects: what nbgrader would stumble over in what was handed in.
@@ -45,7 +45,7 @@ class Row:
     undecided: bool
     submitted: bool
     exercises: Mapping[str, int | float | None]
-    story: str
+    summary_line: str
     isolation: tuple[str, ...]
     seed: str
     defects: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Row:
         return fields_of(self)
 
 
-def row_of(result: Result, story: str) -> Row:
+def row_of(result: Result, summary_line: str) -> Row:
     """The row of a result."""
     return Row(
         student=result.student,
@@ -64,7 +64,7 @@ def row_of(result: Result, story: str) -> Row:
         undecided=result.undecided,
         submitted=result.submitted,
         exercises={e.id: points(e.score) for a in result.assignments for e in a.exercises},
-        story=story,
+        summary_line=summary_line,
         isolation=result.isolation,
         seed=result.seed,
         defects=tuple(note for a in result.assignments for note in a.notes if is_defect(note)),
@@ -90,9 +90,9 @@ class Written:
     feedback: str
 
 
-def written(result: Result, story: str) -> Written:
+def written(result: Result, summary_line: str) -> Written:
     """A result as it is written down."""
-    return Written(row_of(result, story), _record(result), _record(for_student(result)))
+    return Written(row_of(result, summary_line), _record(result), _record(for_student(result)))
 
 
 def _record(result: Result) -> str:
@@ -217,7 +217,7 @@ WORDS = {
 """What a student is told of an outcome, in English; it is shown through `_`."""
 
 
-def story(result: Result) -> str:
+def summary_line(result: Result) -> str:
     """The outcomes of a student's exercises in a few words."""
     if not result.submitted:
         return _("nothing was handed in")

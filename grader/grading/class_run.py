@@ -126,15 +126,15 @@ def sent(student: Student) -> HandedIn | Student:
 def grade_here(order: WorkOrder, students: Iterable[Student]) -> Done:
     """Grade in this process, one student after the other."""
     from grader.grading.worker import (
-        Station,  # imports torch; other ways to grade do without it here
+        Worker,  # imports torch; other ways to grade do without it here
     )
 
-    station = Station(order)
+    worker = Worker(order)
     try:
         for student in students:
-            yield student, station.grade(student)
+            yield student, worker.grade(student)
     finally:
-        station.close()
+        worker.close()
 
 
 def _lost(order: WorkOrder, student: Student, reason: str) -> Written:

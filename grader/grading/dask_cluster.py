@@ -21,28 +21,28 @@ from grader.submissions.payload import HandedIn
 from grader.submissions.student_folders import Student
 
 if TYPE_CHECKING:
-    from grader.grading.worker import Station
+    from grader.grading.worker import Worker
 
 START_SECONDS = 30
 AHEAD = 4
 """Submissions that are under way per core of the cluster; the others wait on this machine."""
 
-_stations: "dict[WorkOrder, Station]" = {}
+_stations: "dict[WorkOrder, Worker]" = {}
 _one_at_a_time = threading.Lock()
 
 
 def _grade(order: WorkOrder, handed: HandedIn | Student) -> Written:
     """Grade in a worker, with the station it keeps from one student to the next."""
-    from grader.grading.worker import Station
+    from grader.grading.worker import Worker
 
     with _one_at_a_time:
         if order not in _stations:
             for other in list(_stations):
                 _stations.pop(other).close()
             root = Path(os.environ.get("GRADER_COURSE", order.root))
-            _stations[order] = Station(replace(order, root=root))
-        station = _stations[order]
-        return station.grade_sent(handed) if isinstance(handed, HandedIn) else station.grade(handed)
+            _stations[order] = Worker(replace(order, root=root))
+        worker = _stations[order]
+        return worker.grade_sent(handed) if isinstance(handed, HandedIn) else worker.grade(handed)
 
 
 def grade_on_cluster(

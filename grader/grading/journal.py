@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from grader.core.errors import UsageError
-from grader.core.language import SOURCE
+from grader.core.language import DEFAULT_LANGUAGE
 from grader.grading.class_files import Row, feedback_path, record_path, row_from
 from grader.submissions.student_folders import JOURNAL
 
@@ -37,7 +37,7 @@ class RunIdentity:
     course_hash: str
     versions: Mapping[str, str]
     isolation: str
-    language: str = SOURCE
+    language: str = DEFAULT_LANGUAGE
 
 
 @dataclass(frozen=True, slots=True)

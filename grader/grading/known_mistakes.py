@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Protocol
 
-from grader.checks.fixtures import Workbench, read_solutions
-from grader.checks.run import Check, Conduct, outcome_of
+from grader.checks.fixtures import CheckEnvironment, read_solutions
+from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.records import Finding, Outcome
 from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, edited, read_misconceptions
@@ -19,7 +19,7 @@ from grader.testing.student import StudentOutcome, SubmissionHandle
 Checks = tuple[Check, ...]
 
 
-class Catalogue(Protocol):
+class KnownMistakes(Protocol):
     """Answers how the checks of an exercise go with its known mistakes."""
 
     def singles(self, exercise: Exercise, checks: Checks) -> list[Known]:
@@ -29,9 +29,9 @@ class Catalogue(Protocol):
         """Two mistakes at a time."""
 
 
-def trace(conduct: Conduct) -> Trace:
+def trace(record: CheckRecord) -> Trace:
     """What diagnosis goes by, from the conduct of a check."""
-    error = conduct.raised
+    error = record.raised
     if error is None:
         end = "passed"
     elif isinstance(error, StudentOutcome):
@@ -42,16 +42,16 @@ def trace(conduct: Conduct) -> Trace:
         end = "mismatch"
     else:
         end = BROKEN
-    return Trace(end, tuple(fingerprint(value) for value in conduct.judged))
+    return Trace(end, tuple(fingerprint(value) for value in record.judged))
 
 
-def traces(conducts: Iterable[Conduct]) -> dict[str, Trace]:
+def traces(records: Iterable[CheckRecord]) -> dict[str, Trace]:
     """The traces of several checks by id; a remark is no sign of a mistake."""
-    return {c.check.id: trace(c) for c in conducts if not c.check.is_remark}
+    return {c.check.id: trace(c) for c in records if not c.check.is_remark}
 
 
 @dataclass(slots=True)
-class RecordedCatalogue:
+class RecordedMistakes:
     """Known mistakes from recordings, for students: what the visible checks judged with each."""
 
     known: Mapping[str, tuple[list[Known], list[Known]]]
@@ -68,17 +68,17 @@ class RecordedCatalogue:
 
 
 @dataclass(slots=True)
-class LiveCatalogue:
+class LiveMistakes:
     """Runs the checks on the solutions with each mistake edited in, and keeps what came of it."""
 
-    workbench: Workbench
+    environment: CheckEnvironment
     solutions: Submission = field(init=False)
     known: dict[tuple[str, int, tuple[str, ...]], list[Known]] = field(default_factory=dict)
     misconceptions: Mapping[str, tuple[Misconception, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Read solutions and misconceptions."""
-        course = self.workbench.course
+        course = self.environment.course
         self.solutions = read_solutions(course)
         self.misconceptions = {a.id: read_misconceptions(course, a) for a in course.assignments}
 
@@ -116,27 +116,27 @@ class LiveCatalogue:
         changed = replace(source, cells=(Cell(None, text),))
         return replace(self.solutions, sources={**self.solutions.sources, key: changed})
 
-    def run(self, submission: Submission, exercise: Exercise, checks: Checks) -> list[Conduct]:
+    def run(self, submission: Submission, exercise: Exercise, checks: Checks) -> list[CheckRecord]:
         """Run an exercise's checks on a submission, as far as none of them blocks the others."""
         session = InProcessSession(submission)
-        handle = SubmissionHandle(submission, session, self.workbench.course.limits)
-        conducts = []
+        handle = SubmissionHandle(submission, session, self.environment.course.limits)
+        records = []
         for check in checks:
-            tools = self.workbench.tools(handle, exercise, check.id, check.visibility)
-            conduct = check.run(tools)
-            conducts.append(conduct)
-            outcome = outcome_of(check, conduct.raised)
+            tools = self.environment.tools(handle, exercise, check.id, check.visibility)
+            record = check.run(tools)
+            records.append(record)
+            outcome = outcome_of(check, record.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):
                 break
-        return conducts
+        return records
 
 
 def findings(
-    catalogue: Catalogue, exercise: Exercise, checks: Checks, conducts: Mapping[str, Conduct]
+    catalogue: KnownMistakes, exercise: Exercise, checks: Checks, records: Mapping[str, CheckRecord]
 ) -> tuple[Finding, ...]:
     """The mistakes recognised in an exercise whose own checks went like this."""
-    ran = [conducts[check.id] for check in checks if check.id in conducts]
-    if all(conduct.raised is None or conduct.check.is_remark for conduct in ran):
+    ran = [records[check.id] for check in checks if check.id in records]
+    if all(record.raised is None or record.check.is_remark for record in ran):
         return ()
     student = traces(ran)
     if _is_untouched(ran) or any(trace.end == BROKEN for trace in student.values()):
@@ -148,7 +148,7 @@ def findings(
     )
 
 
-def _is_untouched(ran: list[Conduct]) -> bool:
+def _is_untouched(ran: list[CheckRecord]) -> bool:
     """Whether there is nothing to recognise a mistake in: a stub, or no such name."""
     first = ran[0].raised
     silent = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)

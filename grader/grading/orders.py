@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.core.language import SOURCE
+from grader.core.language import DEFAULT_LANGUAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +22,4 @@ class WorkOrder:
     course_hash: str
     seed: str
     isolation: str
-    language: str = SOURCE
+    language: str = DEFAULT_LANGUAGE

@@ -16,7 +16,7 @@ from grader.grading.orders import WorkOrder
 from grader.submissions.student_folders import Student
 
 if TYPE_CHECKING:
-    from grader.grading.worker import Station
+    from grader.grading.worker import Worker
 
 MOST_GROWTH = 512 * 2**20
 """Bytes by which a worker may grow after its first students before it is renewed."""
@@ -27,7 +27,7 @@ DIED = "its worker process died, and so did a second one"
 
 Graded = Future[tuple[Written, int]]
 
-_station: "Station | None" = None
+_station: "Worker | None" = None
 
 
 def _begin() -> None:
@@ -56,10 +56,10 @@ def _grade(order: WorkOrder, student: Student) -> tuple[Written, int]:
     global _station
     if _station is None:
         from grader.grading.worker import (
-            Station,  # imports torch, which the main process does without
+            Worker,  # imports torch, which the main process does without
         )
 
-        _station = Station(order)
+        _station = Worker(order)
     return _station.grade(student), _resident()
 
 

@@ -11,6 +11,7 @@ from grader.core.records import (
     AssignmentResult,
     Axis,
     CheckResult,
+    CodeLocation,
     ExerciseResult,
     Finding,
     Mistake,
@@ -18,7 +19,6 @@ from grader.core.records import (
     Picture,
     Result,
     Visibility,
-    Where,
 )
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def _check_from(entry: Mapping[str, Any]) -> CheckResult:
         message=entry["message"],
         duration_s=entry["duration_s"],
         picture=_picture_from(entry["picture"]) if "picture" in entry else None,
-        where=Where(**entry["where"]) if "where" in entry else None,
+        where=CodeLocation(**entry["where"]) if "where" in entry else None,
     )
 
 

@@ -12,7 +12,7 @@ from grader.sandbox import seal
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Seal, WarmParent
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, Source, Submission
+from grader.submissions.submission import Reading, SourceFile, Submission
 from grader.testing.student import StudentHandle, StudentOutcome, SubmissionHandle
 
 PROBE = """
@@ -138,7 +138,7 @@ def _layer(name: str, attempts: tuple[str, ...], answers: dict[str, object]) -> 
 def _tried(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
     """What a child under this seal could do, or why there was none."""
     limits = Limits(memory_mib=256)
-    source = Source("probe.py", "probe", False, (Cell(None, PROBE),))
+    source = SourceFile("probe.py", "probe", False, (Cell(None, PROBE),))
     submission = Submission("probe", {source.key: source}, {"probe": Reading((source.key,))})
     launcher.wait()
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from grader.checks.answer_cache import Transcripts
+from grader.checks.answer_cache import AnswerCache
 from grader.checks.collect import collect
-from grader.checks.fixtures import Workbench, live_workbench, recorded_workbench
+from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
 from grader.checks.recordings import read_recording
-from grader.checks.run import Check, CheckRun, Conduct
+from grader.checks.run import Check, CheckRecord, CheckRun
 from grader.core.language import _, ngettext
 from grader.core.records import (
     AssignmentResult,
@@ -22,7 +22,7 @@ from grader.core.records import (
 from grader.core.versions import versions
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import slow_loading
-from grader.grading.known_mistakes import Catalogue, LiveCatalogue, RecordedCatalogue, findings
+from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
 from grader.grading.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
 from grader.submissions.submission import Reading, Submission
@@ -42,13 +42,13 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class SubmissionGrader:
     """What submissions are graded with: the tools of the checks, and the known mistakes."""
 
-    workbench: Workbench
-    catalogue: Catalogue
+    environment: CheckEnvironment
+    catalogue: KnownMistakes
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
-    transcripts: Transcripts[Conduct] = field(default_factory=lambda: Transcripts(Conduct))
+    transcripts: AnswerCache[CheckRecord] = field(default_factory=lambda: AnswerCache(CheckRecord))
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -60,24 +60,24 @@ class Bench:
         key = (*scope.exercises, *scope.visibilities)
         if key not in self.collected:
             self.collected[key] = collect(
-                self.workbench.course, scope.exercises, scope.visibilities
+                self.environment.course, scope.exercises, scope.visibilities
             )
         return self.collected[key]
 
     def close(self) -> None:
         """End what the reference runs in."""
-        self.workbench.close()
+        self.environment.close()
 
 
-def grading_bench(course: Course, seed: str) -> Bench:
+def full_grader(course: Course, seed: str) -> SubmissionGrader:
     """What instructors grade with: solutions, hidden checks, live diagnosis."""
-    workbench = live_workbench(course, seed)
-    return Bench(workbench, LiveCatalogue(workbench))
+    environment = live_environment(course, seed)
+    return SubmissionGrader(environment, LiveMistakes(environment))
 
 
-def checking_bench(
+def visible_grader(
     course: Course, *, apart: bool = False, exercises: Collection[str] | None = None
-) -> Bench:
+) -> SubmissionGrader:
     """What students check with: recordings, or the solutions where they are at hand.
 
     Args:
@@ -86,8 +86,8 @@ def checking_bench(
         exercises: only what these need is read; everything unless given.
     """
     if course.has_solutions:
-        workbench = live_workbench(course, VISIBLE_SEED, apart=apart)
-        return Bench(workbench, LiveCatalogue(workbench))
+        environment = live_environment(course, VISIBLE_SEED, apart=apart)
+        return SubmissionGrader(environment, LiveMistakes(environment))
     wanted = course.exercises if exercises is None else exercises
     needed = {course.exercises[id_].assignment for id_ in wanted}
     recordings = {
@@ -96,20 +96,22 @@ def checking_bench(
         if a.id in needed
     }
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
-    return Bench(recorded_workbench(course, recordings), RecordedCatalogue(known))
+    return SubmissionGrader(recorded_environment(course, recordings), RecordedMistakes(known))
 
 
-def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) -> Result:
+def grade(
+    grader: SubmissionGrader, submission: Submission, session: Session, scope: Scope
+) -> Result:
     """Run a submission's checks in a session, score them and name the mistakes.
 
     Raises:
         GraderFault: when the grader itself fails before any check could report.
     """
-    workbench = bench.workbench
-    course = workbench.course
+    environment = grader.environment
+    course = environment.course
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    checks = bench.checks(scope)
-    run = CheckRun(workbench, handle, checks, bench.transcripts)
+    checks = grader.checks(scope)
+    run = CheckRun(environment, handle, checks, grader.transcripts)
     outcomes = run.run(scope.exercises)
     own: dict[str, list[Check]] = {id_: [] for id_ in scope.exercises}
     for check in checks:
@@ -122,7 +124,7 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
             checks=outcomes[exercise.id],
             findings=_in_words(
                 course,
-                findings(bench.catalogue, exercise, tuple(own[exercise.id]), run.conducts),
+                findings(grader.catalogue, exercise, tuple(own[exercise.id]), run.records),
             ),
         )
         for exercise in scope.exercises.values()
@@ -130,7 +132,7 @@ def grade(bench: Bench, submission: Submission, session: Session, scope: Scope) 
     submission = _with_slow_files_told(submission, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:
         submission = submission.with_defects_told()
-    return add_up(workbench, submission, session.isolation, exercises)
+    return add_up(environment, submission, session.isolation, exercises)
 
 
 def _with_slow_files_told(
@@ -163,13 +165,13 @@ def _worded(course: Course, mistake: Mistake) -> Mistake:
 
 
 def add_up(
-    workbench: Workbench,
+    environment: CheckEnvironment,
     submission: Submission,
     isolation: tuple[str, ...],
     exercises: dict[str, ExerciseResult],
 ) -> Result:
     """The result that these exercises add up to."""
-    course = workbench.course
+    course = environment.course
     assignments = tuple(
         _assignment(course, assignment, submission, exercises)
         for assignment in course.assignments
@@ -182,9 +184,9 @@ def add_up(
         undecided=any(e.undecided for a in assignments for e in a.exercises),
         submitted=True,
         isolation=isolation,
-        seed=workbench.seed,
+        seed=environment.seed,
         versions=versions(),
-        course_hash=workbench.course.hash,
+        course_hash=environment.course.hash,
         submission_hash=submission.hash,
         assignments=assignments,
     )
@@ -223,34 +225,34 @@ def _late_note(days: int, percent: Fraction) -> str:
     return template.format(days=days, off=off)
 
 
-def not_submitted(workbench: Workbench, student: str) -> Result:
+def not_submitted(environment: CheckEnvironment, student: str) -> Result:
     """The result of a student who handed in nothing: no score, which is not a zero."""
     return Result(
         student=student,
         score=None,
-        max_score=workbench.course.max_score,
+        max_score=environment.course.max_score,
         undecided=False,
         submitted=False,
         isolation=(),
-        seed=workbench.seed,
+        seed=environment.seed,
         versions=versions(),
-        course_hash=workbench.course.hash,
+        course_hash=environment.course.hash,
         submission_hash="",
     )
 
 
-def undecided(workbench: Workbench, submission: Submission, reason: str) -> Result:
+def undecided(environment: CheckEnvironment, submission: Submission, reason: str) -> Result:
     """The result of a submission on which the grader itself failed."""
     return Result(
         student=submission.student,
         score=None,
-        max_score=workbench.course.max_score,
+        max_score=environment.course.max_score,
         undecided=True,
         submitted=True,
         isolation=(),
-        seed=workbench.seed,
+        seed=environment.seed,
         versions=versions(),
-        course_hash=workbench.course.hash,
+        course_hash=environment.course.hash,
         submission_hash=submission.hash,
         assignments=tuple(
             AssignmentResult(
@@ -261,6 +263,6 @@ def undecided(workbench: Workbench, submission: Submission, reason: str) -> Resu
                 (),
                 (reason,),
             )
-            for a in workbench.course.assignments
+            for a in environment.course.assignments
         ),
     )

@@ -7,14 +7,14 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.language import _, use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.grading.class_files import Written, story, written
+from grader.grading.class_files import Written, summary_line, written
 from grader.grading.orders import WorkOrder
 from grader.grading.seal_probe import sealed_launcher
 from grader.grading.submission_grader import (
-    Bench,
     Scope,
+    SubmissionGrader,
+    full_grader,
     grade,
-    grading_bench,
     not_submitted,
     undecided,
 )
@@ -27,41 +27,41 @@ from grader.submissions.submission import Submission, read_submission
 TRIES = 2
 
 
-def grade_student(bench: Bench, launcher: Launcher, student: Student) -> Result:
+def grade_student(grader: SubmissionGrader, launcher: Launcher, student: Student) -> Result:
     """Grade one student in a child process; a failure of ours makes this one result undecided.
 
     What fails in a way that nobody foresaw is tried once more first: it may have been the moment.
     """
-    workbench = bench.workbench
+    environment = grader.environment
     if student.path is None:
-        return not_submitted(workbench, student.id)
+        return not_submitted(environment, student.id)
     submission = Submission(student.id)
     reason = ""
     for _try in range(TRIES):
         try:
-            submission = read_submission(workbench.course, student.path, student.id)
+            submission = read_submission(environment.course, student.path, student.id)
             if submission.is_empty:
-                return not_submitted(workbench, student.id)
-            return _graded(bench, launcher, submission)
+                return not_submitted(environment, student.id)
+            return _graded(grader, launcher, submission)
         except GraderError as error:
             reason = str(error)
             break
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
     template = _("The grader itself failed: {reason}")
-    return undecided(workbench, submission, template.format(reason=reason))
+    return undecided(environment, submission, template.format(reason=reason))
 
 
-def _graded(bench: Bench, launcher: Launcher, submission: Submission) -> Result:
-    course = bench.workbench.course
+def _graded(grader: SubmissionGrader, launcher: Launcher, submission: Submission) -> Result:
+    course = grader.environment.course
     session = ChildSession(launcher, submission, course.limits)
     try:
-        return grade(bench, submission, session, Scope(course.exercises))
+        return grade(grader, submission, session, Scope(course.exercises))
     finally:
         session.close()
 
 
-class Station:
+class Worker:
     """Torch, checks and reference answers, loaded once; a child process per student.
 
     Args:
@@ -83,17 +83,17 @@ class Station:
                 "needs the same course, and nobody may change it while a class is graded"
             )
         self.order = order
-        self.bench: Bench = grading_bench(course, order.seed)
+        self.grader: SubmissionGrader = full_grader(course, order.seed)
         self.launcher: Launcher = launcher or _launcher(order.isolation)
 
     def result(self, student: Student) -> Result:
         """Grade a student; a failure of ours makes this one result undecided."""
-        return grade_student(self.bench, self.launcher, student)
+        return grade_student(self.grader, self.launcher, student)
 
     def grade(self, student: Student) -> Written:
         """The same as it is written down."""
         result = self.result(student)
-        return written(result, story(result))
+        return written(result, summary_line(result))
 
     def grade_sent(self, handed: HandedIn) -> Written:
         """The same for a submission that came as data."""
@@ -103,7 +103,7 @@ class Station:
     def close(self) -> None:
         """End the processes it holds."""
         self.launcher.close()
-        self.bench.close()
+        self.grader.close()
 
 
 def _launcher(isolation: str) -> Launcher:
@@ -112,11 +112,11 @@ def _launcher(isolation: str) -> Launcher:
 
 def undecided_result(order: WorkOrder, student: Student, reason: str) -> Written:
     """The result of a student on whom the grader itself failed."""
-    bench = grading_bench(load_course(order.root), order.seed)
+    grader = full_grader(load_course(order.root), order.seed)
     try:
         submission = Submission(student.id)
         sentence = _("The grader itself failed: {reason}").format(reason=reason)
-        result = undecided(bench.workbench, submission, sentence)
-        return written(result, story(result))
+        result = undecided(grader.environment, submission, sentence)
+        return written(result, summary_line(result))
     finally:
-        bench.close()
+        grader.close()

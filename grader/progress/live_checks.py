@@ -15,8 +15,14 @@ from grader.core.errors import GraderError
 from grader.core.language import _
 from grader.core.records import Result
 from grader.course.course import Course, Exercise, Limits
-from grader.grading.submission_grader import VISIBLE_CHECKS, Bench, Scope, checking_bench, grade
-from grader.progress.progress import Standing, remember
+from grader.grading.submission_grader import (
+    VISIBLE_CHECKS,
+    Scope,
+    SubmissionGrader,
+    grade,
+    visible_grader,
+)
+from grader.progress.progress import Progress, remember
 from grader.sandbox.wire import Raw
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
@@ -125,7 +131,7 @@ class Verdict:
 
 
 @dataclass
-class Desk:
+class LiveChecker:
     """What stays loaded, and the run that is under way.
 
     Args:
@@ -137,7 +143,7 @@ class Desk:
     course: Course
     tell: Callable[[Verdict], None]
     launcher: Launcher
-    bench: Bench | None = None
+    grader: SubmissionGrader | None = None
     run: int = 0
     session: StoppableSession | None = None
     thread: threading.Thread | None = None
@@ -168,8 +174,8 @@ class Desk:
         if self.thread is not None:
             self.thread.join(END_SECONDS)
         self.launcher.close()
-        if self.bench is not None:
-            self.bench.close()
+        if self.grader is not None:
+            self.grader.close()
 
     def _run(
         self,
@@ -195,21 +201,21 @@ class Desk:
     def _check(
         self, run: int, submission: Submission, batches: Sequence[Sequence[Exercise]]
     ) -> None:
-        bench = self.bench = self.bench or checking_bench(self.course)
+        grader = self.grader = self.grader or visible_grader(self.course)
         session = self.session = StoppableSession(self.launcher, submission, self.course.limits)
         try:
             for position, batch in enumerate(batches, 1):
                 if run != self.run:
                     raise Stopped
                 scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
-                result = grade(bench, submission, session, scope)
+                result = grade(grader, submission, session, scope)
                 self.tell(Verdict(run, result, is_last=position == len(batches)))
         finally:
             self.session = None
             session.close()
 
 
-def checked(now: Standing, exercises: Sequence[Exercise]) -> Standing:
+def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
     """A standing after one check of these exercises, which is remembered.
 
     Raises:
@@ -217,13 +223,13 @@ def checked(now: Standing, exercises: Sequence[Exercise]) -> Standing:
     """
     scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
     launcher = early_launcher()
-    bench = checking_bench(now.course, exercises=scope.exercises)
+    grader = visible_grader(now.course, exercises=scope.exercises)
     session = ChildSession(launcher, now.submission, now.course.limits, owns_launcher=True)
     try:
-        result = grade(bench, now.submission, session, scope)
+        result = grade(grader, now.submission, session, scope)
     finally:
         session.close()
-        bench.close()
+        grader.close()
     remember(now.course, now.submission, result)
     return now.adding(result)
 

@@ -82,7 +82,7 @@ def next_advice(hints: tuple[str, ...], memory: Memory, exercise: Exercise) -> A
     return shown[min(memory.hints_shown(exercise.id), len(shown) - 1)]
 
 
-def take_down(advice: Advice, memory: Memory, exercise: Exercise) -> bool:
+def remember_advice(advice: Advice, memory: Memory, exercise: Exercise) -> bool:
     """Remember that this was told; False when it cannot be remembered."""
     if isinstance(advice, Hint):
         return memory.remember_hint(exercise.id, advice.number)

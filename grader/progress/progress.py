@@ -9,13 +9,13 @@ from pathlib import Path
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
-from grader.submissions.submission import Reading, Source, Submission, read_submission
+from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 
 STUDENT = "me"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Progress:
     """A student's work as it is now, and what is known of it.
 
     Args:
@@ -34,11 +34,11 @@ class Standing:
         """Those of these exercises that are to be checked before anything can be said."""
         return [exercise for exercise in exercises if exercise.id not in self.results]
 
-    def differing(self, other: "Standing") -> list[Assignment]:
+    def differing(self, other: "Progress") -> list[Assignment]:
         """The assignments whose own files are not the same in another standing."""
         return [a for a in self.course.assignments if self.files(a) != other.files(a)]
 
-    def files(self, assignment: Assignment) -> tuple[Source, ...]:
+    def files(self, assignment: Assignment) -> tuple[SourceFile, ...]:
         """What was read for an assignment."""
         keys = self.submission.readings.get(assignment.id, Reading()).sources
         return tuple(self.submission.sources[key] for key in keys)
@@ -85,10 +85,10 @@ class Standing:
             assignment.id, reading.read_from, None, most, results, reading.notes
         )
 
-    def adding(self, result: Result) -> "Standing":
+    def adding(self, result: Result) -> "Progress":
         """The same with the exercises of a result; undecided ones are left to be checked again."""
         added = {e.id: e for a in result.assignments for e in a.exercises if not e.undecided}
-        return Standing(self.course, self.submission, self.keys, {**self.results, **added})
+        return Progress(self.course, self.submission, self.keys, {**self.results, **added})
 
 
 def is_solved(result: ExerciseResult | None) -> bool:
@@ -101,7 +101,7 @@ def work_folder(course: Course) -> Path:
     return course.root / "assignments"
 
 
-def standing(course: Course, memory: Memory) -> Standing:
+def read_progress(course: Course, memory: Memory) -> Progress:
     """What is known of the work in the copy's own folder.
 
     Raises:
@@ -109,7 +109,7 @@ def standing(course: Course, memory: Memory) -> Standing:
     """
     submission = read_submission(course, work_folder(course), STUDENT)
     keys = work_keys(course, submission)
-    return Standing(course, submission, keys, _holding(course, keys, memory.results()))
+    return Progress(course, submission, keys, _holding(course, keys, memory.results()))
 
 
 def _holding(

@@ -35,7 +35,7 @@ def domain_folder(folder: Path, code: str) -> Path:
     return folder / code / "LC_MESSAGES"
 
 
-def read_catalogue(path: Path, code: str) -> Catalog:
+def read_translations(path: Path, code: str) -> Catalog:
     """A file of translations; an empty one where there is none.
 
     Raises:
@@ -64,9 +64,9 @@ def mo_bytes(catalog: Catalog) -> bytes:
     return stream.getvalue()
 
 
-def released_catalogue(course: Course, code: str) -> bytes:
+def released_translations(course: Course, code: str) -> bytes:
     """A course's compiled catalogue without what only hidden checks say."""
-    whole = read_catalogue(domain_folder(course.translations, code) / "course.po", code)
+    whole = read_translations(domain_folder(course.translations, code) / "course.po", code)
     hidden = {
         course.paths(a).hidden_checks.relative_to(course.root).as_posix()
         for a in course.assignments

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader.checks.recordings import write_recording
-from grader.core.language import SOURCE as ENGLISH
+from grader.core.language import DEFAULT_LANGUAGE as ENGLISH
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.recorder import record
 from grader.release.solution_cells import read_source
@@ -17,7 +17,7 @@ from grader.release.stubs import notebook_text, translated
 from grader.release.students import Released, translations, write_release
 
 CONFIG = "nbgrader_config.py"
-SOURCE = "source"
+DEFAULT_LANGUAGE = "source"
 
 
 def release_to_nbgrader(course: Course, folder: Path) -> list[Released]:
@@ -37,7 +37,7 @@ def nbgrader_files(course: Course) -> Iterator[Released]:
     for assignment in course.assignments:
         yield source_notebook(course, assignment)
         for file in _small_course(course, assignment, recordings):
-            yield Released(f"{SOURCE}/{assignment.id}/{file.path}", file.content)
+            yield Released(f"{DEFAULT_LANGUAGE}/{assignment.id}/{file.path}", file.content)
 
 
 def source_notebook(course: Course, assignment: Assignment) -> Released:
@@ -45,7 +45,7 @@ def source_notebook(course: Course, assignment: Assignment) -> Released:
     spoken = course.language or ENGLISH
     source = translated(course, read_source(assignment, course.paths(assignment).solution), spoken)
     text = notebook_text(source, lambda cell: cell.text, code=spoken)
-    return Released(f"{SOURCE}/{assignment.id}/{assignment.module}.ipynb", text.encode())
+    return Released(f"{DEFAULT_LANGUAGE}/{assignment.id}/{assignment.module}.ipynb", text.encode())
 
 
 def _small_course(

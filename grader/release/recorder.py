@@ -1,7 +1,7 @@
 """Makes the recordings that a release carries instead of solutions and misconceptions."""
 
 from grader.checks.collect import collect
-from grader.checks.fixtures import Workbench, live_workbench, read_solutions
+from grader.checks.fixtures import CheckEnvironment, live_environment, read_solutions
 from grader.checks.recordings import Recording, Traces
 from grader.checks.run import CheckRun
 from grader.core.errors import CourseError
@@ -10,7 +10,7 @@ from grader.course.course import Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.printed_tensors import Ledger
 from grader.feedback.diagnosis import Known
-from grader.grading.known_mistakes import LiveCatalogue
+from grader.grading.known_mistakes import LiveMistakes
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession
@@ -43,10 +43,10 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Traces]:
     submission = read_solutions(course)
     session = RecordingSession(InProcessSession(submission))
     reference = SubmissionHandle(submission, session, course.limits)
-    workbench = Workbench(course, Ledger(course.documents), reference, session, "")
+    environment = CheckEnvironment(course, Ledger(course.documents), reference, session, "")
     student = SubmissionHandle(submission, InProcessSession(submission), course.limits)
     exercises = [exercise.id for exercise in assignment.exercises]
-    run = CheckRun(workbench, student, collect(course, exercises, (Visibility.VISIBLE,)))
+    run = CheckRun(environment, student, collect(course, exercises, (Visibility.VISIBLE,)))
     for checks in run.run(exercises).values():
         for check in checks:
             if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
@@ -58,7 +58,7 @@ def _known(
     course: Course, assignment: Assignment, run: CheckRun
 ) -> dict[str, tuple[list[Known], list[Known]]]:
     """How the visible checks go with each known mistake, and with each two of an exercise."""
-    catalogue = LiveCatalogue(live_workbench(course, ""))
+    catalogue = LiveMistakes(live_environment(course, ""))
     known = {}
     for exercise in assignment.exercises:
         checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)

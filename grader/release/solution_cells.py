@@ -31,7 +31,7 @@ class SourceCell:
 
 
 @dataclass(frozen=True, slots=True)
-class SolutionSource:
+class Solution:
     """A solution as its author wrote it: the text, and the same as cells."""
 
     assignment: Assignment
@@ -39,7 +39,7 @@ class SolutionSource:
     cells: tuple[SourceCell, ...]
 
 
-def read_source(assignment: Assignment, path: Path) -> SolutionSource:
+def read_source(assignment: Assignment, path: Path) -> Solution:
     """Read a solution in percent form.
 
     Raises:
@@ -60,7 +60,7 @@ def read_source(assignment: Assignment, path: Path) -> SolutionSource:
     problems = _problems(assignment, cells)
     if problems:
         raise CourseError(*(f"{path.name}: {problem}" for problem in problems))
-    return SolutionSource(assignment, text, cells)
+    return Solution(assignment, text, cells)
 
 
 def _problems(assignment: Assignment, cells: tuple[SourceCell, ...]) -> list[str]:

@@ -10,10 +10,10 @@ import nbformat
 from nbformat import v4
 
 from grader.core.errors import CourseError
-from grader.core.language import KIT, N_, OWN_CATALOGUES, SOURCE, said
+from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, said
 from grader.course.course import Assignment, Course, Exercise
 from grader.release.prose import in_comment, translated_code, translated_markdown
-from grader.release.solution_cells import SolutionSource, SourceCell, cleared, read_source
+from grader.release.solution_cells import Solution, SourceCell, cleared, read_source
 from grader.submissions.notebooks import IMPORTS_CELL
 
 MARKDOWN_WIDTH = 98
@@ -46,7 +46,7 @@ class Generated:
         self.path.write_bytes(self.text.encode())
 
 
-def generate(course: Course, code: str = SOURCE) -> list[Generated]:
+def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[Generated]:
     """All files that are made from the solutions, with their prose in a language.
 
     Raises:
@@ -61,13 +61,13 @@ def generate(course: Course, code: str = SOURCE) -> list[Generated]:
     return files
 
 
-def translated(course: Course, source: SolutionSource, code: str) -> SolutionSource:
+def translated(course: Course, source: Solution, code: str) -> Solution:
     """A solution whose prose is in another language; its code is the same.
 
     Raises:
         CourseError: when a translation changes what the code does.
     """
-    if code == SOURCE:
+    if code == DEFAULT_LANGUAGE:
         return source
 
     def say(text: str) -> str:
@@ -86,10 +86,10 @@ def translated(course: Course, source: SolutionSource, code: str) -> SolutionSou
             cells.append(replace(cell, text=words))
     except (ValueError, SyntaxError) as error:
         raise CourseError(f"{source.assignment.id} in {code}: {error}") from error
-    return SolutionSource(source.assignment, text, tuple(cells))
+    return Solution(source.assignment, text, tuple(cells))
 
 
-def stub(source: SolutionSource) -> str:
+def stub(source: Solution) -> str:
     """The stub: the solution's text with its regions replaced, markers and all."""
     text = source.text
     for cell in source.cells:
@@ -99,16 +99,16 @@ def stub(source: SolutionSource) -> str:
     return text
 
 
-def student_notebook(source: SolutionSource, code: str = SOURCE) -> str:
+def student_notebook(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
     """The notebook for students and nbgrader: the stub's cells, each exercise with its test cell."""
     return notebook_text(source, lambda cell: cleared(source.assignment, cell), code=code)
 
 
 def notebook_text(
-    source: SolutionSource,
+    source: Solution,
     answer: Callable[[SourceCell], str],
     more: Sequence[SourceCell] = (),
-    code: str = SOURCE,
+    code: str = DEFAULT_LANGUAGE,
 ) -> str:
     """A notebook with test cells, its answer cells made by `answer`, and more cells at its end.
 
@@ -141,13 +141,13 @@ def _plain_cell(cell: SourceCell, number: int) -> Any:
 
 def _imports_cell(assignment: Assignment, code: str) -> Any:
     """A read-only cell that lets the notebook import what earlier assignments defined."""
-    both = said(OWN_CATALOGUES, KIT, code, N_(" and "))
+    both = said(OWN_TRANSLATIONS, KIT, code, N_(" and "))
     comment = N_(
         "Finds your own assignment {numbers}: beside this notebook, or in the folder next to it."
     )
     numbers = both.join(id_.partition("_")[0] for id_ in assignment.imports)
     text = (
-        f"# {said(OWN_CATALOGUES, KIT, code, comment).format(numbers=numbers)}\n"
+        f"# {said(OWN_TRANSLATIONS, KIT, code, comment).format(numbers=numbers)}\n"
         "from grader.notebook import use_own\n\n"
     ) + "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
     marks = {"schema_version": SCHEMA_VERSION, "grade": False, "solution": False, "locked": True}
@@ -178,7 +178,7 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
 def test_text(exercise: Exercise, code: str) -> str:
     """What stands in an exercise's test cell."""
     comment = N_("Checks {name}; the last line is the points earned.")
-    comment = said(OWN_CATALOGUES, KIT, code, comment).format(name=exercise.name)
+    comment = said(OWN_TRANSLATIONS, KIT, code, comment).format(name=exercise.name)
     return (
         f"# {comment}\n"
         "from grader.notebook import check_exercise\n\n"

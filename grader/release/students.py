@@ -12,9 +12,9 @@ from pathlib import Path
 import grader
 from grader.checks.recordings import write_recording
 from grader.core.errors import CourseError, UsageError
-from grader.core.language import KIT, LANGUAGES, OWN_CATALOGUES, SOURCE, said
+from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, said
 from grader.course.course import MANIFEST, Course
-from grader.release.catalogs import released_catalogue
+from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
 from grader.release.recorder import record
 from grader.release.stubs import generate, stale
@@ -78,7 +78,7 @@ def student_files(course: Course) -> Iterator[Released]:
     yield Released("README.md", template(course, "students_readme.md").encode())
     yield _from_root(root, course.documents)
     yield from translations(course)
-    for file in generate(course, course.language or SOURCE):
+    for file in generate(course, course.language or DEFAULT_LANGUAGE):
         yield Released(file.path.relative_to(root).as_posix(), file.text.encode())
     for assignment in course.assignments:
         paths = course.paths(assignment)
@@ -117,7 +117,7 @@ def translations(course: Course) -> Iterator[Released]:
         folder = course.translations / code / "LC_MESSAGES"
         if (folder / "course.po").is_file():
             path = (folder / "course.mo").relative_to(course.root).as_posix()
-            yield Released(path, released_catalogue(course, code))
+            yield Released(path, released_translations(course, code))
 
 
 def package_files() -> Iterator[Released]:
@@ -131,10 +131,10 @@ def package_files() -> Iterator[Released]:
 
 def template(course: Course, name: str) -> str:
     """A text that lies beside this module, with the course's title, in the course's language."""
-    code = course.language or SOURCE
+    code = course.language or DEFAULT_LANGUAGE
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
-        text = translated_markdown(text, lambda piece: said(OWN_CATALOGUES, KIT, code, piece))
+        text = translated_markdown(text, lambda piece: said(OWN_TRANSLATIONS, KIT, code, piece))
     return text.replace("{{ title }}", course.text_in(code, course.title))
 
 

@@ -127,7 +127,7 @@ def is_untouched(exercise: ExerciseResult) -> bool:
     return bool(exercise.checks) and exercise.checks[0].outcome in silent
 
 
-def standing(exercise: ExerciseResult, say: Callable[[str], str] = _) -> str:
+def status_words(exercise: ExerciseResult, say: Callable[[str], str] = _) -> str:
     """An exercise in a few words, in the language of the run unless `say` is another."""
     return say(WORDS[Outcome.ERROR] if exercise.undecided else headline(exercise))
 
@@ -154,7 +154,7 @@ def mistakes(exercise: ExerciseResult) -> list[str]:
     return lines
 
 
-def story(exercise: ExerciseResult) -> str:
+def details(exercise: ExerciseResult) -> str:
     """What a student reads of an exercise: named mistakes, then each check's own message."""
     parts = mistakes(exercise)
     for check in telling(exercise):

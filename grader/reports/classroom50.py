@@ -13,9 +13,9 @@ from grader.reports.base import (
     CheckedWork,
     File,
     GradedClass,
+    details,
     is_solved,
-    standing,
-    story,
+    status_words,
     whole_exercises,
     whole_score,
 )
@@ -89,8 +89,8 @@ def _test(exercise: ExerciseResult, score: int, assignment: AssignmentResult) ->
         "passed": is_solved(exercise),
         "score": score,
         "max-score": exercise.max_score,
-        "outcome": standing(exercise),
+        "outcome": status_words(exercise),
         "misconceptions": list(exercise.misconceptions),
-        "message": story(exercise)[:MAX_MESSAGE],
+        "message": details(exercise)[:MAX_MESSAGE],
         "notes": list(assignment.notes),
     }

@@ -6,7 +6,7 @@ from grader.core.language import _
 from grader.core.records import ExerciseResult, Outcome
 
 
-class Standing(StrEnum):
+class ExerciseStatus(StrEnum):
     """How an exercise stands; the value is its name in style sheets."""
 
     SOLVED = "solved"
@@ -21,39 +21,39 @@ class Standing(StrEnum):
     def sign(self) -> str:
         """One character that tells it apart without colour."""
         return {
-            Standing.SOLVED: "✓",
-            Standing.PARTLY: "◐",
-            Standing.WRONG: "✗",
-            Standing.WAITING: "…",
-            Standing.UNTOUCHED: "·",
-            Standing.MISSING: "–",
-            Standing.UNDECIDED: "!",
+            ExerciseStatus.SOLVED: "✓",
+            ExerciseStatus.PARTLY: "◐",
+            ExerciseStatus.WRONG: "✗",
+            ExerciseStatus.WAITING: "…",
+            ExerciseStatus.UNTOUCHED: "·",
+            ExerciseStatus.MISSING: "–",
+            ExerciseStatus.UNDECIDED: "!",
         }[self]
 
     @property
     def word(self) -> str:
         """In words."""
         return {
-            Standing.SOLVED: _("solved"),
-            Standing.PARTLY: _("partly right"),
-            Standing.WRONG: _("not right yet"),
-            Standing.WAITING: _("waiting for another exercise"),
-            Standing.UNTOUCHED: _("not attempted yet"),
-            Standing.MISSING: _("missing"),
-            Standing.UNDECIDED: _("undecided: the grader failed"),
+            ExerciseStatus.SOLVED: _("solved"),
+            ExerciseStatus.PARTLY: _("partly right"),
+            ExerciseStatus.WRONG: _("not right yet"),
+            ExerciseStatus.WAITING: _("waiting for another exercise"),
+            ExerciseStatus.UNTOUCHED: _("not attempted yet"),
+            ExerciseStatus.MISSING: _("missing"),
+            ExerciseStatus.UNDECIDED: _("undecided: the grader failed"),
         }[self]
 
 
-def standing(exercise: ExerciseResult) -> Standing:
+def exercise_status(exercise: ExerciseResult) -> ExerciseStatus:
     """How an exercise stands."""
     if exercise.undecided:
-        return Standing.UNDECIDED
+        return ExerciseStatus.UNDECIDED
     if exercise.score == exercise.max_score:
-        return Standing.SOLVED
+        return ExerciseStatus.SOLVED
     if exercise.score:
-        return Standing.PARTLY
+        return ExerciseStatus.PARTLY
     return {
-        Outcome.NOT_ATTEMPTED: Standing.UNTOUCHED,
-        Outcome.MISSING: Standing.MISSING,
-        Outcome.BLOCKED: Standing.WAITING,
-    }.get(exercise.checks[0].outcome, Standing.WRONG)
+        Outcome.NOT_ATTEMPTED: ExerciseStatus.UNTOUCHED,
+        Outcome.MISSING: ExerciseStatus.MISSING,
+        Outcome.BLOCKED: ExerciseStatus.WAITING,
+    }.get(exercise.checks[0].outcome, ExerciseStatus.WRONG)

@@ -11,10 +11,10 @@ from grader.core.language import _, ngettext, paragraph
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
+    CodeLocation,
     ExerciseResult,
     Outcome,
     Result,
-    Where,
 )
 from grader.core.text import place_words
 from grader.grading.results import for_student, points
@@ -30,7 +30,7 @@ from grader.reports.base import (
     mistakes,
     score_line,
     shown,
-    standing,
+    status_words,
     telling,
 )
 from grader.submissions.protected_files import Protection
@@ -134,7 +134,7 @@ def _row(assignment: AssignmentResult) -> str:
 
 def _details(exercise: ExerciseResult) -> list[str]:
     score = f"{shown(points(exercise.score))} / {exercise.max_score}"
-    lines = [f"## `{exercise.id}`: {standing(exercise)}, {score}", ""]
+    lines = [f"## `{exercise.id}`: {status_words(exercise)}, {score}", ""]
     lines += [f"- 💡 {text(line)}" for line in mistakes(exercise)]
     found = telling(exercise)
     for check in found[:CHECKS_TOLD]:
@@ -149,7 +149,7 @@ def _sign(check: CheckResult) -> str:
     return SIGNS.get(check.outcome, "❌")
 
 
-def _at(where: Where | None) -> str:
+def _at(where: CodeLocation | None) -> str:
     if where is None:
         return ""
     return f" ({place_words(code(where.file), where.cell, where.line)})"

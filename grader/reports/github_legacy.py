@@ -18,8 +18,8 @@ from grader.reports.base import (
     CheckedWork,
     File,
     GradedClass,
+    details,
     is_solved,
-    story,
     whole_exercises,
     whole_score,
 )
@@ -67,7 +67,7 @@ def legacy(result: Result) -> dict[str, Any]:
 
 
 def _told(exercise: ExerciseResult) -> str:
-    return "" if is_solved(exercise) else story(exercise)
+    return "" if is_solved(exercise) else details(exercise)
 
 
 def _points(exercise: ExerciseResult, earned: int, told: str) -> list[dict[str, Any]]:

@@ -16,10 +16,10 @@ from grader.reports.base import (
     CheckedWork,
     File,
     GradedClass,
+    details,
     is_solved,
     score_line,
-    standing,
-    story,
+    status_words,
 )
 
 FILE = "results.json"
@@ -96,9 +96,9 @@ def _test(number: str, exercise: ExerciseResult) -> dict[str, Any]:
         "score": points(exercise.score),
         "max_score": exercise.max_score,
         "status": "passed" if is_solved(exercise) else "failed",
-        "output": story(exercise) or standing(exercise),
+        "output": details(exercise) or status_words(exercise),
         "output_format": "text",
         "tags": list(exercise.misconceptions),
         "visibility": "visible",
-        "extra_data": {"outcome": standing(exercise, say=str)},
+        "extra_data": {"outcome": status_words(exercise, say=str)},
     }

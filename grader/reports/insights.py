@@ -8,7 +8,7 @@ from statistics import StatisticsError, correlation
 
 from grader.core.records import ExerciseResult, Mistake, Result
 from grader.course.course import Course
-from grader.reports.exercise_status import Standing, standing
+from grader.reports.exercise_status import ExerciseStatus, exercise_status
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is one of the teaching."""
@@ -134,10 +134,10 @@ def exercise_insights(results: Sequence[Result], course: Course) -> list[Exercis
 def _insight(
     id_: str, max_score: int, rows: list[tuple[ExerciseResult | None, float]]
 ) -> ExerciseInsight:
-    standings = [Standing.MISSING if one is None else standing(one) for one, _ in rows]
-    untried = (Standing.MISSING, Standing.UNTOUCHED)
-    tried = sum(one not in untried for one in standings)
-    solved = [one is Standing.SOLVED for one in standings]
+    statuses = [ExerciseStatus.MISSING if one is None else exercise_status(one) for one, _ in rows]
+    untried = (ExerciseStatus.MISSING, ExerciseStatus.UNTOUCHED)
+    tried = sum(one not in untried for one in statuses)
+    solved = [one is ExerciseStatus.SOLVED for one in statuses]
     scores = [0.0 if one is None else float(one.score or 0) for one, _ in rows]
     rest = [total - score for (_, total), score in zip(rows, scores, strict=True)]
     number = _correlation(solved, rest)

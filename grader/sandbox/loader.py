@@ -41,7 +41,7 @@ class Failure:
         type: the name of the exception's class.
         bases: the names of its built-in base classes, nearest first.
         message: its text (for "not_attempted", the exercise of the stub).
-        where: the student's own line, as `Place.header`; None when it is not in their files.
+        where: the student's own line, as `CodeLine.header`; None when it is not in their files.
         own: whether the exception was raised by the student's own line, not below it.
     """
 
@@ -91,7 +91,7 @@ class Opened:
 
 
 @dataclass(slots=True)
-class Sources:
+class Loader:
     """The files of a submission by key, each loaded once, importable from one another.
 
     A source is `{"module": name, "display": file name, "cells": [[cell number or None, text]],

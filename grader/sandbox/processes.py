@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from grader.sandbox import seal
-from grader.sandbox.loader import OutOfTime, Sources, describe_failure
+from grader.sandbox.loader import Loader, OutOfTime, describe_failure
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import Frame, Reader, WireFault, send
 
@@ -79,7 +79,7 @@ def serve(connection: socket.socket, limits: dict[str, Any]) -> None:
     sys.stdout = sys.stderr = printed
     send(connection, Frame({"ready": True}))
     servant = Servant(
-        Sources(register=True), drain=printed.drain, first=int(limits["first_instance"])
+        Loader(register=True), drain=printed.drain, first=int(limits["first_instance"])
     )
     reader, alarm = Reader(), Alarm()
     with contextlib.suppress(EOFError, ConnectionError, WireFault):

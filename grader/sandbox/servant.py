@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.sandbox.loader import Failure, Sources, describe_failure
-from grader.sandbox.wire import Frame, Packer, Reference, Unpacker, WireFault, type_name
+from grader.sandbox.loader import Failure, Loader, describe_failure
+from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
 SENTINEL = re.compile(r"(\S+): not attempted yet")
 """The message of the stub's own `NotImplementedError`."""
@@ -44,7 +44,7 @@ class Servant:
         first: instances are numbered from here, anew after each `forget`.
     """
 
-    sources: Sources = field(default_factory=Sources)
+    sources: Loader = field(default_factory=Loader)
     drain: Callable[[], str] = str
     first: int = 0
     interactive: bool = False
@@ -113,14 +113,14 @@ class Servant:
         except KeyError:
             raise WireFault(f"no instance {number}") from None
 
-    def _resolve(self, reference: Reference) -> object:
+    def _resolve(self, reference: RemoteObject) -> object:
         return self._instance(reference.number)
 
-    def _refer(self, value: object) -> Reference | None:
+    def _refer(self, value: object) -> RemoteObject | None:
         if isinstance(value, type):
-            return Reference(0, "class", value.__name__)
+            return RemoteObject(0, "class", value.__name__)
         if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
-            return Reference(0, "function", value.__name__)
+            return RemoteObject(0, "function", value.__name__)
         for number, known in self.instances.items():
             if known is value:
                 return _reference(number, value)
@@ -188,9 +188,9 @@ def _as_sentinel(failure: Failure) -> Failure:
     return Failure("not_attempted", failure.type, failure.bases, sentinel[1], failure.where)
 
 
-def _reference(number: int, value: object) -> Reference:
+def _reference(number: int, value: object) -> RemoteObject:
     kind = "module" if isinstance(value, nn.Module) else "instance"
-    return Reference(number, kind, type(value).__name__)
+    return RemoteObject(number, kind, type(value).__name__)
 
 
 def _leaf(value: object, differentiate: bool) -> object:

@@ -64,7 +64,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class RemoteObject:
     """Something that stays in the servant: an instance, or a class, function or module by kind.
 
     Args:
@@ -100,11 +100,11 @@ class Packer:
     """Turns values into JSON nodes and collects the bytes of their tensors.
 
     Args:
-        refer: answers a `Reference` for an object that stays where it is, None for any other.
+        refer: answers a `RemoteObject` for an object that stays where it is, None for any other.
         shapes_only: tensors travel without their values.
     """
 
-    refer: Callable[[object], Reference | None] = lambda _: None
+    refer: Callable[[object], RemoteObject | None] = lambda _: None
     shapes_only: bool = False
     chunks: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -139,7 +139,7 @@ class Packer:
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
             return text
-        reference = value if isinstance(value, Reference) else self.refer(value)
+        reference = value if isinstance(value, RemoteObject) else self.refer(value)
         if reference is not None:
             return {"reference": [reference.number, reference.kind, reference.type_name[:200]]}
         if isinstance(value, torch.Size):
@@ -198,7 +198,7 @@ class Unpacker:
 
     Args:
         payload: the frame's bytes.
-        resolve: what a `Reference` becomes on this side.
+        resolve: what a `RemoteObject` becomes on this side.
         takes_shapes: whether tensors without values are expected.
 
     Raises:
@@ -206,7 +206,7 @@ class Unpacker:
     """
 
     payload: bytes
-    resolve: Callable[[Reference], object] = lambda reference: reference
+    resolve: Callable[[RemoteObject], object] = lambda reference: reference
     takes_shapes: bool = False
     offset: int = 0
     items: int = 0
@@ -304,13 +304,13 @@ def _empty(shape: list[int], dtype: torch.dtype) -> torch.Tensor:
         raise WireFault("an empty tensor has impossible sizes") from error
 
 
-def _reference(content: Any) -> Reference:
+def _reference(content: Any) -> RemoteObject:
     if not isinstance(content, list) or len(content) != 3:
         raise WireFault("a reference is not number, kind and name")
     number, kind, name = content
     if type(number) is not int or not isinstance(kind, str) or not isinstance(name, str):
         raise WireFault("a reference is not number, kind and name")
-    return Reference(number, kind[:20], name[:200])
+    return RemoteObject(number, kind[:20], name[:200])
 
 
 def _tensor_description(content: Any) -> tuple[torch.dtype, list[int], bool, bool]:

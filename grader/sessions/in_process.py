@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grader.sandbox.loader import OutOfTime, Sources
+from grader.sandbox.loader import Loader, OutOfTime
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import Frame
 from grader.sessions.base import failed
@@ -16,7 +16,7 @@ class InProcessSession:
     generation = 1
 
     def __init__(self, submission: Submission) -> None:
-        self.servant = Servant(Sources(interactive=True), interactive=True)
+        self.servant = Servant(Loader(interactive=True), interactive=True)
         self.servant.sources.add({k: s.header() for k, s in submission.sources.items()})
 
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.submissions.platform_zips import Hand, hands_of, innermost, lay_out, ungraded
+from grader.submissions.platform_zips import Upload, innermost, lay_out, ungraded, uploads_of
 from grader.submissions.repositories import repositories
 from grader.submissions.roster import Enrolled, find_enrolled, read_roster
 from grader.submissions.safe_zip import CLASS_CAPS, unpack
@@ -27,7 +27,7 @@ NOTHING_TO_GRADE = "nothing to grade was handed in; {file} is no .py, no .ipynb 
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class IntakeResult:
     """A class ready to be graded.
 
     Args:
@@ -42,7 +42,7 @@ class Arrived:
 
 
 @contextmanager
-def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Iterator[Arrived]:
+def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Iterator[IntakeResult]:
     """Read a class; unpacked and copied files are removed at the end.
 
     Raises:
@@ -55,7 +55,7 @@ def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Ite
         def place() -> Path:
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grader-class-")))
 
-        arrived: Arrived | None
+        arrived: IntakeResult | None
         if submissions.is_file() and submissions.suffix.lower() == ".zip":
             arrived = _from_archive(course, submissions, place(), enrolled)
         else:
@@ -65,41 +65,41 @@ def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Ite
             known = {one.student: one for one in enrolled}
             strangers = [s.id for s in students if enrolled and s.id not in known]
             notes = tuple(f"{name} is not on the roster." for name in strangers)
-            arrived = Arrived(students, known, notes)
+            arrived = IntakeResult(students, known, notes)
         yield arrived
 
 
 def _from_archive(
     course: Course, archive: Path, place: Path, roster: Sequence[Enrolled]
-) -> Arrived:
+) -> IntakeResult:
     download = place / "download"
     unpacked = unpack(archive, download, CLASS_CAPS)
     root = innermost(course, download)
-    hands, strangers = hands_of(course, root, archive.stem)
-    by_student, known, unplaced = placed(hands, roster)
+    uploads, strangers = uploads_of(course, root, archive.stem)
+    by_student, known, unplaced = placed(uploads, roster)
     notes = [f"Left out: {problem}." for problem in unpacked.problems]
     notes += [f"Left out: {name!r} belongs to no student." for name in strangers]
-    notes += [f"{hand.name}: {MARKED_LATE}" for hand in hands if hand.is_late]
-    for hand in ungraded(root, [download / path for path in unpacked.others], hands):
-        notes.append(f"{hand.name}: {NOTHING_TO_GRADE.format(file=hand.files[0][1].name)}")
-    for student, hand in by_student.items():
-        problems = lay_out(course, hand, place / "class" / student)
+    notes += [f"{upload.name}: {MARKED_LATE}" for upload in uploads if upload.is_late]
+    for upload in ungraded(root, [download / path for path in unpacked.others], uploads):
+        notes.append(f"{upload.name}: {NOTHING_TO_GRADE.format(file=upload.files[0][1].name)}")
+    for student, upload in by_student.items():
+        problems = lay_out(course, upload, place / "class" / student)
         notes += [f"{student}: {problem}." for problem in problems]
     if not by_student:
         raise UsageError(f"{archive} holds no .py, no .ipynb and no .zip of a student.")
     found = {student: place / "class" / student for student in by_student}
     everybody = {one.student: one for one in roster} | known
-    return Arrived(_students(found, everybody), everybody, (*unplaced, *notes))
+    return IntakeResult(_students(found, everybody), everybody, (*unplaced, *notes))
 
 
 def _from_repositories(
     course: Course, submissions: Path, place: Callable[[], Path], roster: Sequence[Enrolled]
-) -> Arrived | None:
+) -> IntakeResult | None:
     found = repositories(course, submissions, place, roster)
     if found is None:
         return None
     everybody = {one.student: one for one in roster}
-    return Arrived(_students(found.work, everybody), everybody, found.notes)
+    return IntakeResult(_students(found.work, everybody), everybody, found.notes)
 
 
 def _students(found: Mapping[str, Path], enrolled: Mapping[str, Enrolled]) -> list[Student]:
@@ -111,32 +111,32 @@ def _students(found: Mapping[str, Path], enrolled: Mapping[str, Enrolled]) -> li
 
 
 def placed(
-    hands: Sequence[Hand], roster: Sequence[Enrolled]
-) -> tuple[dict[str, Hand], dict[str, Enrolled], list[str]]:
+    uploads: Sequence[Upload], roster: Sequence[Enrolled]
+) -> tuple[dict[str, Upload], dict[str, Enrolled], list[str]]:
     """Hands by student, what is known of each, and who could not be placed on the roster."""
-    found = [find_enrolled(roster, hand.name, hand.number) for hand in hands]
+    found = [find_enrolled(roster, upload.name, upload.number) for upload in uploads]
     claims = Counter(one[0].student for one in found if len(one) == 1)
-    names = Counter(hand.name for hand in hands)
-    by_student: dict[str, Hand] = {}
+    names = Counter(upload.name for upload in uploads)
+    by_student: dict[str, Upload] = {}
     known: dict[str, Enrolled] = {}
     notes = []
-    for hand, candidates in zip(hands, found, strict=True):
+    for upload, candidates in zip(uploads, found, strict=True):
         if len(candidates) == 1 and claims[candidates[0].student] == 1:
             student, known[candidates[0].student] = candidates[0].student, candidates[0]
         else:
-            alone = names[hand.name] == 1 and not roster
-            student = _own_name(hand, alone=alone, taken=by_student)
-            known[student] = Enrolled(student, name=hand.name, number=hand.number)
-            notes += _not_placed(hand, candidates, student) if roster else []
-        by_student[student] = hand
+            alone = names[upload.name] == 1 and not roster
+            student = _own_name(upload, alone=alone, taken=by_student)
+            known[student] = Enrolled(student, name=upload.name, number=upload.number)
+            notes += _not_placed(upload, candidates, student) if roster else []
+        by_student[student] = upload
     return by_student, known, notes
 
 
-def _own_name(hand: Hand, *, alone: bool, taken: Mapping[str, Hand]) -> str:
+def _own_name(upload: Upload, *, alone: bool, taken: Mapping[str, Upload]) -> str:
     """A name on disk for somebody whom no roster names."""
-    name = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in hand.name)
+    name = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in upload.name)
     name = name.strip(" .")[:MAX_NAME] or "unnamed"
-    student = name if alone or not hand.number else f"{name}_{hand.number}"
+    student = name if alone or not upload.number else f"{name}_{upload.number}"
     others = 1
     while student in taken:
         others += 1
@@ -144,8 +144,8 @@ def _own_name(hand: Hand, *, alone: bool, taken: Mapping[str, Hand]) -> str:
     return student
 
 
-def _not_placed(hand: Hand, candidates: Sequence[Enrolled], student: str) -> list[str]:
-    who = f"{hand.name} ({hand.number})" if hand.number else hand.name
+def _not_placed(upload: Upload, candidates: Sequence[Enrolled], student: str) -> list[str]:
+    who = f"{upload.name} ({upload.number})" if upload.number else upload.name
     if not candidates:
         reason = "nobody on the roster has this name or number"
     elif len(candidates) > 1:

@@ -25,7 +25,7 @@ MAX_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class Upload:
     """One student's files in a download.
 
     Args:
@@ -67,7 +67,7 @@ def innermost(course: Course, folder: Path) -> Path:
     return folder
 
 
-def hands_of(course: Course, root: Path, stem: str) -> tuple[list[Hand], list[str]]:
+def uploads_of(course: Course, root: Path, stem: str) -> tuple[list[Upload], list[str]]:
     """The files by student, by what the platform makes of their names; and those of nobody.
 
     Args:
@@ -76,45 +76,45 @@ def hands_of(course: Course, root: Path, stem: str) -> tuple[list[Hand], list[st
         stem: whose the files are when they are of one student.
     """
     paths = [PurePosixPath(path.relative_to(root).as_posix()) for path in _all_files(root)]
-    hands, strangers = _of_a_platform(root, paths)
-    if hands:
-        return hands, strangers
+    uploads, strangers = _of_a_platform(root, paths)
+    if uploads:
+        return uploads, strangers
     flat = [path for path in paths if len(path.parts) == 1]
     folders = {path.parts[0] for path in paths} - {path.name for path in flat}
     if not folders and all(path.suffix.lower() == ".zip" for path in flat):
-        return [Hand(p.stem, files=((root / p, PurePosixPath(p.name)),)) for p in flat], []
+        return [Upload(p.stem, files=((root / p, PurePosixPath(p.name)),)) for p in flat], []
     if not folders or folders & {*course.by_id, "assignments"}:
-        return [Hand(stem, files=tuple((root / path, path) for path in paths))], []
+        return [Upload(stem, files=tuple((root / path, path) for path in paths))], []
     files: dict[str, list[tuple[Path, PurePosixPath]]] = defaultdict(list)
     for path in (path for path in paths if len(path.parts) > 1):
         files[path.parts[0]].append((root / path, PurePosixPath(*path.parts[1:])))
-    hands = [Hand(name, files=tuple(listed)) for name, listed in files.items()]
-    return hands, [path.name for path in flat]
+    uploads = [Upload(name, files=tuple(listed)) for name, listed in files.items()]
+    return uploads, [path.name for path in flat]
 
 
-def _canvas(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Hand], list[str]]:
+def _canvas(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upload], list[str]]:
     """Canvas: files `<lastfirst>[_LATE]_<student>_<file>_<name>`, all in one folder."""
     matches = {p: CANVAS.fullmatch(p.name) if len(p.parts) == 1 else None for p in paths}
     return _grouped(root, matches)
 
 
-def _moodle(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Hand], list[str]]:
+def _moodle(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upload], list[str]]:
     """Moodle: folders `<Full Name>_<id>_assignsubmission_file`, or files that begin so."""
     return _grouped(root, {path: MOODLE.fullmatch(path.parts[0]) for path in paths})
 
 
-def _of_a_platform(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Hand], list[str]]:
+def _of_a_platform(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upload], list[str]]:
     """The same by the platform whose names these are; nobody's where they are no platform's."""
     for read in (_canvas, _moodle):
-        hands, strangers = read(root, paths)
-        if hands:
-            return hands, strangers
+        uploads, strangers = read(root, paths)
+        if uploads:
+            return uploads, strangers
     return [], []
 
 
 def _grouped(
     root: Path, matches: Mapping[PurePosixPath, re.Match[str] | None]
-) -> tuple[list[Hand], list[str]]:
+) -> tuple[list[Upload], list[str]]:
     files: dict[tuple[str, str], list[tuple[Path, PurePosixPath]]] = defaultdict(list)
     late = set()
     for path, match in matches.items():
@@ -125,38 +125,38 @@ def _grouped(
         files[whose].append((root / path, PurePosixPath(*own)))
         if match.groupdict().get("late"):
             late.add(whose)
-    hands = [
-        Hand(name, number, tuple(listed), (name, number) in late)
+    uploads = [
+        Upload(name, number, tuple(listed), (name, number) in late)
         for (name, number), listed in files.items()
     ]
-    return hands, [str(path) for path, match in matches.items() if match is None]
+    return uploads, [str(path) for path, match in matches.items() if match is None]
 
 
-def ungraded(root: Path, others: Sequence[Path], hands: Sequence[Hand]) -> list[Hand]:
+def ungraded(root: Path, others: Sequence[Path], uploads: Sequence[Upload]) -> list[Upload]:
     """Who handed in nothing but files of kinds that nobody grades.
 
     Args:
         root: the folder that holds the class.
         others: where such files would lie.
-        hands: who handed in something else.
+        uploads: who handed in something else.
     """
-    have = {(hand.name, hand.number) for hand in hands}
+    have = {(upload.name, upload.number) for upload in uploads}
     paths = [
         PurePosixPath(p.relative_to(root).as_posix()) for p in others if p.is_relative_to(root)
     ]
     found, _strangers = _of_a_platform(root, paths)
-    return [hand for hand in found if (hand.name, hand.number) not in have]
+    return [upload for upload in found if (upload.name, upload.number) not in have]
 
 
 # One student's files.
 
 
-def lay_out(course: Course, hand: Hand, folder: Path) -> list[str]:
+def lay_out(course: Course, upload: Upload, folder: Path) -> list[str]:
     """Put a student's files into a folder as a submission has them; what went wrong with some."""
     folder.mkdir(parents=True)
     allowance = Allowance()
     problems = []
-    for source, inner in hand.files:
+    for source, inner in upload.files:
         if inner.suffix.lower() == ".zip":
             problems += _nested(source, inner.name, folder, allowance, 1)
         else:

@@ -27,7 +27,7 @@ NOT_FOR_FILES = {"punycode", "idna", "unicode-escape", "raw-unicode-escape", "ut
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """One file as text.
 
     Args:
@@ -85,7 +85,7 @@ class Submission:
     """Everything one student handed in."""
 
     student: str
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, SourceFile] = field(default_factory=dict)
     readings: dict[str, Reading] = field(default_factory=dict)
 
     @property
@@ -141,7 +141,7 @@ class _Reader:
 
     course: Course
     folder: Path
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, SourceFile] = field(default_factory=dict)
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
@@ -180,8 +180,8 @@ class _Reader:
         return tuple(f"{clean(key, 200)}: {sentence}." for sentence in found)
 
     def _choose(
-        self, assignment: Assignment, found: list[Source]
-    ) -> tuple[Source, tuple[str, ...]]:
+        self, assignment: Assignment, found: list[SourceFile]
+    ) -> tuple[SourceFile, tuple[str, ...]]:
         """The file that counts where more than one was handed in."""
         if len(found) == 1:
             return found[0], ()
@@ -206,7 +206,7 @@ class _Reader:
             return chosen, (note.format(file=chosen.name, others=others, form=form),)
         return chosen, ()
 
-    def _is_untouched(self, assignment: Assignment, source: Source) -> bool:
+    def _is_untouched(self, assignment: Assignment, source: SourceFile) -> bool:
         gaps = _gaps(assignment, source)
         if not any(gaps):  # every stub has some
             return False
@@ -227,20 +227,20 @@ class _Reader:
         # A stub of another release differs in its words; it still has every sentinel.
         return all(gaps)
 
-    def _add(self, path: Path) -> Source:
+    def _add(self, path: Path) -> SourceFile:
         key = path.relative_to(self.folder).as_posix()
         if key not in self.sources:
             self.sources[key] = _read(self.course, path, key)
         return self.sources[key]
 
 
-def _gaps(assignment: Assignment, source: Source) -> list[int]:
+def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     """How many places of each exercise are still as they were released, by the stub's sentinel."""
     text = "\n".join(cell.text for cell in source.cells)
     return [text.count(f'"{e.id}: not attempted yet"') for e in assignment.exercises]
 
 
-def _problem_note(source: Source) -> tuple[str, ...]:
+def _problem_note(source: SourceFile) -> tuple[str, ...]:
     if not source.problem:
         return ()
     note = _("{file} cannot be read: {problem}.")
@@ -257,7 +257,7 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read(course: Course, path: Path, key: str) -> Source:
+def _read(course: Course, path: Path, key: str) -> SourceFile:
     module = path.stem
     importable = any(module == assignment.module for assignment in course.assignments)
     is_notebook = path.suffix == ".ipynb"
@@ -269,10 +269,10 @@ def _read(course: Course, path: Path, key: str) -> Source:
         data = path.read_bytes()
         cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
     except SubmissionError as error:
-        return Source(key, module, importable, (), str(error))
+        return SourceFile(key, module, importable, (), str(error))
     except OSError as error:
-        return Source(key, module, importable, (), f"{error.strerror}")
-    return Source(key, module, importable, cells)
+        return SourceFile(key, module, importable, (), f"{error.strerror}")
+    return SourceFile(key, module, importable, cells)
 
 
 def _script(data: bytes) -> str:

@@ -10,7 +10,7 @@ import torch
 from grader.core.language import N_, _, listed
 from grader.core.text import clean
 from grader.course.printed_tensors import Printed
-from grader.sandbox.wire import Reference, Unsupported
+from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
@@ -443,7 +443,7 @@ def describe(value: Any, say: Say = _) -> str:
     """
     if isinstance(value, torch.Tensor):
         return _tensor_words(value, say)
-    if isinstance(value, Reference):
+    if isinstance(value, RemoteObject):
         name, kind = clean(value.type_name, 80), clean(value.kind, 20)
         if value.number:
             return say("an instance of {name}").format(name=name)

@@ -17,7 +17,7 @@ from grader.core.errors import GraderFault
 from grader.core.language import _
 from grader.core.records import Outcome
 from grader.course.course import Assignment, Exercise, Limits
-from grader.sandbox.wire import Frame, Packer, Reference, Unpacker, WireFault
+from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault
 from grader.sessions.base import OwnFrame, Session
 from grader.submissions.submission import Submission
 
@@ -33,7 +33,7 @@ OUTCOMES = {
 }
 
 
-TOLD_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out_of_memory")
+REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out_of_memory")
 """What the student's own process can say of itself; of the others only the trusted side knows."""
 
 EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
@@ -42,7 +42,7 @@ MAX_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodeLine:
     """A line of the student's own."""
 
     file: str
@@ -71,7 +71,7 @@ class Failure:
     type: str = ""
     bases: tuple[str, ...] = ()
     message: str = ""
-    place: Place | None = None
+    place: CodeLine | None = None
     own: bool = False
     loading: "Failure | None" = None
     similar: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Answer:
     """What a call came to.
 
     Args:
-        value: plain data, a tensor, or a `Reference` to an instance.
+        value: plain data, a tensor, or a `RemoteObject` to an instance.
         changed: the arguments (by position or keyword) that were changed in place.
         gradients: where a cotangent was given.
         printed: what the student's code printed meanwhile.
@@ -275,7 +275,7 @@ class SubmissionHandle:
     def _generation(self) -> int:
         return self.session.generation
 
-    def slow_files(self) -> dict[str, Place | None]:
+    def slow_files(self) -> dict[str, CodeLine | None]:
         """The files whose loading was stopped for taking too long, and the line that was running."""
         slow = {
             key: [failure for failure in _failures(frame) if failure.kind == "timeout"]
@@ -299,7 +299,7 @@ class StudentHandle:
     just_printed: str = ""
 
     def get(self, name: str) -> Any:
-        """A constant's value, or a `Reference` that tells what kind of thing a name is.
+        """A constant's value, or a `RemoteObject` that tells what kind of thing a name is.
 
         Raises:
             StudentOutcome: when the name is missing.
@@ -311,7 +311,7 @@ class StudentHandle:
 
     def call(
         self,
-        target: "str | Reference",
+        target: "str | RemoteObject",
         *args: Any,
         seed: int | None = None,
         training: bool | None = None,
@@ -359,7 +359,7 @@ class StudentHandle:
         gradients = Gradients(answer.gradients.parameters, complete)
         return replace(answer, gradients=gradients)
 
-    def refusal(self, target: "str | Reference", *args: Any, **kwargs: Any) -> Failure | None:
+    def refusal(self, target: "str | RemoteObject", *args: Any, **kwargs: Any) -> Failure | None:
         """The exception a call ends in, or None when it returns; everything else raises.
 
         Raises:
@@ -373,7 +373,7 @@ class StudentHandle:
             raise
         return None
 
-    def state(self, instance: Reference, *, values: bool = True) -> State:
+    def state(self, instance: RemoteObject, *, values: bool = True) -> State:
         """Parameters and buffers by every name, and what is kept where it should not be.
 
         Args:
@@ -404,7 +404,7 @@ class StudentHandle:
             training=frame.header.get("training") is True,
         )
 
-    def load(self, instance: Reference, values: Mapping[str, torch.Tensor]) -> Loaded:
+    def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
         """Give parameters values and dtype; a unique suffix of a name is enough."""
         self._require_instance(instance)
         packer = Packer()
@@ -434,7 +434,7 @@ class StudentHandle:
 
     def _require_instance(self, value: object) -> None:
         """End the check when what should be an instance of the student's class is none."""
-        if not isinstance(value, Reference) or not value.number:
+        if not isinstance(value, RemoteObject) or not value.number:
             raise self._outcome(Failure("no_instance", message=type(value).__name__))
 
     def _source(self) -> str:
@@ -566,7 +566,7 @@ def _failure(content: Any, *, is_ours: bool = False) -> Failure:
 
     Its words count for an exception, and are marked as such; every other reason is ours.
     """
-    kinds = OUTCOMES if is_ours else TOLD_BY_SERVANTS
+    kinds = OUTCOMES if is_ours else REPORTED_BY_SERVANTS
     if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
         return Failure("crashed", message=_("its process told of a failure in no known way"))
     bases = content.get("bases")
@@ -586,11 +586,11 @@ def _may_say(content: dict[str, Any]) -> bool:
     return bool(content["kind"] == "exception")
 
 
-def _place(content: Any) -> Place | None:
+def _place(content: Any) -> CodeLine | None:
     if not isinstance(content, dict) or type(content.get("line")) is not int:
         return None
     cell = content.get("cell")
-    return Place(
+    return CodeLine(
         file=_text(content.get("file")),
         cell=cell if type(cell) is int else None,
         line=content["line"],

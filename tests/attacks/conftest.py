@@ -21,7 +21,7 @@ import pytest
 from grader.core.records import Outcome, Result
 from grader.course.course import load_course
 from grader.grading.results import to_json
-from grader.grading.submission_grader import Bench, grading_bench
+from grader.grading.submission_grader import SubmissionGrader, full_grader
 from grader.grading.worker import grade_student
 from grader.sandbox import seal
 from grader.sessions.launchers import Seal, WarmParent
@@ -215,9 +215,9 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
 
 
 @pytest.fixture(scope="session")
-def bench(outside: Outside) -> Iterator[Bench]:
+def bench(outside: Outside) -> Iterator[SubmissionGrader]:
     """What the trusted side judges with."""
-    made = grading_bench(load_course(outside.root / "course"), SEED)
+    made = full_grader(load_course(outside.root / "course"), SEED)
     yield made
     made.close()
 
@@ -304,7 +304,7 @@ class Grader:
     """Grades submissions one after the other, and checks that each harmed only itself."""
 
     outside: Outside
-    bench: Bench
+    bench: SubmissionGrader
     launcher: WarmParent
     folder: Path
 
@@ -359,11 +359,11 @@ class Grader:
         return "\n".join([self.constants(), HONEST, textwrap.dedent(code)])
 
 
-def _with_limits(bench: Bench, limits: dict[str, Any]) -> Bench:
+def _with_limits(bench: SubmissionGrader, limits: dict[str, Any]) -> SubmissionGrader:
     """The same bench in a course that grants other limits."""
-    course = bench.workbench.course
+    course = bench.environment.course
     course = replace(course, limits=replace(course.limits, **limits))
-    return replace(bench, workbench=replace(bench.workbench, course=course))
+    return replace(bench, environment=replace(bench.environment, course=course))
 
 
 def _column() -> int:
@@ -373,7 +373,7 @@ def _column() -> int:
 @pytest.fixture
 def grader(
     outside: Outside,
-    bench: Bench,
+    bench: SubmissionGrader,
     launcher: WarmParent,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -13,7 +13,7 @@ import pytest
 
 from grader.course.course import load_course
 from grader.grading.class_run import ClassRun
-from grader.grading.worker import Station, grade_student
+from grader.grading.worker import Worker, grade_student
 from grader.sessions.launchers import WarmParent
 from grader.submissions.student_folders import Student
 
@@ -85,7 +85,7 @@ def run_class(course, students, seal, out):
     """Grade a class in one way of sealing."""
 
     def graded(order, todo):
-        station = Station(order, WarmParent(seal))
+        station = Worker(order, WarmParent(seal))
         try:
             for student in todo:
                 yield student, station.grade(student)

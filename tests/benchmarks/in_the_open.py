@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.checks.collect import FILES, MARKS, describe_check
-from grader.checks.fixtures import Tools, live_workbench
+from grader.checks.fixtures import Fixtures, live_environment
 from grader.course.course import load_course
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
@@ -32,26 +32,26 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def workbench():
+def environment():
     """The course and its reference."""
-    made = live_workbench(load_course(ROOT), "1")
+    made = live_environment(load_course(ROOT), "1")
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
-def submission(workbench, request):
+def submission(environment, request):
     """The student's code, in this process."""
-    course = workbench.course
+    course = environment.course
     read = read_submission(course, request.config.getoption("--submission"), "student")
     return SubmissionHandle(read, InProcessSession(read), course.limits, course.assignments)
 
 
 @pytest.fixture
-def tools(workbench, submission, request) -> Tools:
+def tools(environment, submission, request) -> Fixtures:
     """What one check is called with."""
-    check = describe_check(workbench.course, request.node)
-    return workbench.tools(submission, check.exercise, check.id, FILES[request.path.name])
+    check = describe_check(environment.course, request.node)
+    return environment.tools(submission, check.exercise, check.id, FILES[request.path.name])
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import torch
 from grader.checks.fixtures import read_solutions
 from grader.course.course import load_course
 from grader.grading.seal_probe import sealed_launcher
-from grader.grading.submission_grader import Scope, grade, grading_bench
+from grader.grading.submission_grader import Scope, full_grader, grade
 from grader.sandbox.wire import Frame
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
@@ -85,7 +85,7 @@ def main() -> None:
             session.ask(frame, seconds)
         session.close()
 
-    bench = grading_bench(course, "1")
+    bench = full_grader(course, "1")
     listening = Listening(ChildSession(sealed, submission, course.limits))
     grade(bench, submission, listening, Scope(course.exercises))
     listening.close()

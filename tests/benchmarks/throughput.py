@@ -31,7 +31,7 @@ from grader.grading.class_files import write_student
 from grader.grading.orders import WorkOrder
 from grader.grading.process_pool import grade_locally
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
-from grader.grading.worker import Station
+from grader.grading.worker import Worker
 from grader.sessions.child import ChildSession
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
@@ -104,7 +104,7 @@ class Counting(ChildSession):
         return super().exchange(request, seconds)
 
 
-def count(station: Station, course: Course, student: Student) -> tuple[list[bytes], float]:
+def count(station: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
     """What is asked of a student's code, and the share of checks whose answers were known."""
     session = Counting(station.launcher, read(course, student), course.limits)
     try:
@@ -122,7 +122,7 @@ def read(course: Course, student: Student) -> Submission:
     return read_submission(course, student.path, student.id)
 
 
-def by_visible_checks(station: Station, course: Course, student: Student) -> None:
+def by_visible_checks(station: Worker, course: Course, student: Student) -> None:
     """Grade a student by what nbgrader's notebooks hold: the visible checks."""
     session = ChildSession(station.launcher, read(course, student), course.limits)
     try:
@@ -131,7 +131,7 @@ def by_visible_checks(station: Station, course: Course, student: Student) -> Non
         session.close()
 
 
-def serve(station: Station, course: Course, student: Student, requests: list[bytes]) -> None:
+def serve(station: Worker, course: Course, student: Student, requests: list[bytes]) -> None:
     """The floor: a sealed child answers the same requests, and nobody judges."""
     session = ChildSession(station.launcher, read(course, student), course.limits)
     for request in requests:
@@ -161,7 +161,7 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
     """One worker, sealed, against the floor and a fresh pytest on the same student, all in turn."""
     size = WARM_UP + rounds
     classes: dict[str, list[Student]] = {}
-    station = Station(WorkOrder(course.root, course.hash, "1", "sealed"))
+    station = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
     taken: dict[str, list[float]] = {name: [] for name in (*KINDS, "floor")}
     in_the_open: dict[str, list[float]] = {kind: [] for kind in KINDS}
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -251,7 +251,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
     run(*GRADER, "release", folder, "--to", "nbgrader", cwd=ROOT)
     nbgrader = Path(sys.executable).with_name("nbgrader")
     names = ("one", "two")
-    station = Station(WorkOrder(course.root, course.hash, "1", "sealed"))
+    station = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
     own = students_in(make_class(course, work / "class", "right, in other words", WARM_UP + 400))
     for student in own[:WARM_UP]:
         station.grade(student)

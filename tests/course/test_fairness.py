@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.fixtures import Workbench, live_workbench
+from grader.checks.fixtures import CheckEnvironment, live_environment
 from grader.core.records import Outcome, Result
 from grader.course.course import Assignment, Course, Exercise, load_course
-from grader.grading.known_mistakes import LiveCatalogue, RecordedCatalogue
-from grader.grading.submission_grader import Bench, Scope, grade
+from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
+from grader.grading.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.submission import Submission, read_submission
@@ -36,7 +36,7 @@ CASES = [
     for path, seed in SEEDED
 ]
 
-Judged = Callable[[Workbench, Submission, str], list[str]]
+Judged = Callable[[CheckEnvironment, Submission, str], list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +46,12 @@ def course(root: Path) -> Course:
 
 
 @pytest.fixture(scope="module")
-def workbenches(course: Course) -> Iterator[dict[str, Workbench]]:
+def workbenches(course: Course) -> Iterator[dict[str, CheckEnvironment]]:
     """What to grade with, by seed."""
-    found = {seed: live_workbench(course, seed) for seed in ("1", "2")}
+    found = {seed: live_environment(course, seed) for seed in ("1", "2")}
     yield found
-    for workbench in found.values():
-        workbench.close()
+    for environment in found.values():
+        environment.close()
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,11 @@ def complaints(result: Result) -> list[str]:
 
 
 def graded(
-    course: Course, bench: Bench, launcher: Launcher, submission: Submission, assignment: Assignment
+    course: Course,
+    bench: SubmissionGrader,
+    launcher: Launcher,
+    submission: Submission,
+    assignment: Assignment,
 ) -> Result:
     """The result of what a submission defines of an assignment."""
     session = ChildSession(launcher, submission, course.limits)
@@ -114,13 +118,13 @@ def judged(course: Course, launcher: Launcher) -> Judged:
     Known mistakes are run only where a check did not pass: elsewhere no name is given.
     """
 
-    def judge(workbench: Workbench, submission: Submission, id_: str) -> list[str]:
+    def judge(environment: CheckEnvironment, submission: Submission, id_: str) -> list[str]:
         assignment = course.by_id[id_]
-        nameless = Bench(workbench, RecordedCatalogue({}))
+        nameless = SubmissionGrader(environment, RecordedMistakes({}))
         found = complaints(graded(course, nameless, launcher, submission, assignment))
         if not found:
             return []
-        bench = Bench(workbench, LiveCatalogue(workbench))
+        bench = SubmissionGrader(environment, LiveMistakes(environment))
         return complaints(graded(course, bench, launcher, submission, assignment))
 
     return judge
@@ -131,7 +135,7 @@ def test_what_is_right_gets_full_marks(
     path: Path,
     seed: str,
     course: Course,
-    workbenches: dict[str, Workbench],
+    workbenches: dict[str, CheckEnvironment],
     judged: Judged,
     tmp_path: Path,
 ) -> None:
@@ -143,7 +147,11 @@ def test_what_is_right_gets_full_marks(
 @pytest.mark.slow
 @pytest.mark.parametrize("head", HEADS, ids=[path.stem for path in HEADS])
 def test_a_wrapper_of_any_right_heads_gets_full_marks(
-    head: Path, course: Course, workbenches: dict[str, Workbench], judged: Judged, tmp_path: Path
+    head: Path,
+    course: Course,
+    workbenches: dict[str, CheckEnvironment],
+    judged: Judged,
+    tmp_path: Path,
 ) -> None:
     """Assignment 08 goes by the student's own heads, however these are written."""
     submission = hand_in(course, WRAPPER, tmp_path, head)

@@ -17,12 +17,12 @@ import pytest
 import torch
 from nbformat import v4
 
-from grader.checks.fixtures import live_workbench
+from grader.checks.fixtures import live_environment
 from grader.core.records import Outcome, Result
 from grader.course.course import Assignment, Course, load_course
-from grader.grading.known_mistakes import LiveCatalogue, RecordedCatalogue
+from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.results import to_json
-from grader.grading.submission_grader import Bench, Scope, grade, grading_bench
+from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
 from grader.grading.worker import grade_student
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
@@ -67,7 +67,7 @@ def right_answer(assignment: Assignment) -> bytes:
     return (preferred if preferred.is_file() else min(folder.glob("*.py"))).read_bytes()
 
 
-def mistaken_answers(catalogue: LiveCatalogue, assignment: Assignment) -> list[bytes]:
+def mistaken_answers(catalogue: LiveMistakes, assignment: Assignment) -> list[bytes]:
     """The solution with a mistake in its last exercise, once for each that is known."""
     known = catalogue.of(assignment.exercises[-1])
     made = [catalogue.with_mistakes(assignment.exercises[-1], one) for one in known]
@@ -79,8 +79,8 @@ def mistaken_answers(catalogue: LiveCatalogue, assignment: Assignment) -> list[b
 def scripts(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The class's folder."""
     folder = tmp_path_factory.mktemp("scripts")
-    bench = grading_bench(course, SEED)
-    assert isinstance(bench.catalogue, LiveCatalogue)
+    bench = full_grader(course, SEED)
+    assert isinstance(bench.catalogue, LiveMistakes)
     for number, assignment in enumerate(course.assignments):
         answers = dict.fromkeys(("right", "half"), right_answer(assignment))
         mistaken = mistaken_answers(bench.catalogue, assignment)
@@ -150,15 +150,15 @@ Graded = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def bench(course: Course) -> Iterator[Bench]:
+def bench(course: Course) -> Iterator[SubmissionGrader]:
     """What to grade with."""
-    made = grading_bench(course, SEED)
+    made = full_grader(course, SEED)
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
-def usual(scripts: Path, bench: Bench, launcher: Launcher) -> Graded:
+def usual(scripts: Path, bench: SubmissionGrader, launcher: Launcher) -> Graded:
     """The class's records, graded as usual: by name, on one thread."""
     return {one.id: record(grade_student(bench, launcher, one)) for one in read_class(scripts)}
 
@@ -182,7 +182,7 @@ def test_the_order_of_students_does_not_matter(
     """In another order, and when their turn comes again, students have the same records."""
     students = {student.id: student for student in read_class(scripts)}
     order = ["right", "mistaken", "half", "right"]
-    bench = grading_bench(course, SEED)
+    bench = full_grader(course, SEED)
     found = [record(grade_student(bench, launcher, students[name])) for name in order]
     bench.close()
     assert found == [usual[name] for name in order]
@@ -195,7 +195,7 @@ def test_the_number_of_threads_does_not_matter(
     """With four of torch's threads on the trusted side, scores are the same."""
     submission = read_submission(course, scripts / "half", "half")
     session = ChildSession(launcher, submission, course.limits)
-    bench = grading_bench(course, SEED)
+    bench = full_grader(course, SEED)
     before = torch.get_num_threads()
     torch.set_num_threads(4)
     try:
@@ -209,7 +209,7 @@ def test_the_number_of_threads_does_not_matter(
 
 @pytest.mark.slow
 def test_a_notebook_gets_what_a_script_of_the_same_code_gets(
-    notebooks: Path, bench: Bench, usual: Graded, launcher: Launcher
+    notebooks: Path, bench: SubmissionGrader, usual: Graded, launcher: Launcher
 ) -> None:
     """Scores, outcomes and the mistakes named are the same for both forms."""
     students = read_class(notebooks)
@@ -223,7 +223,7 @@ def test_what_a_wrapper_lacks_is_no_mistake_in_either_form(
 ) -> None:
     """Without the head of assignment 07, the wrapper of 08 is blocked, in a notebook as well."""
     exercise = course.exercises["08_multi_head_wrapper/MultiHeadAttentionWrapper"]
-    bench = Bench(live_workbench(course, SEED), RecordedCatalogue({}))
+    bench = SubmissionGrader(live_environment(course, SEED), RecordedMistakes({}))
     found = []
     for form in (scripts, notebooks):
         folder = tmp_path / form.name

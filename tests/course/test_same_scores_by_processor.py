@@ -13,8 +13,8 @@ from torch.nn import functional
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, load_course
 from grader.course.printed_tensors import Ledger
-from grader.grading.known_mistakes import LiveCatalogue, RecordedCatalogue
-from grader.grading.submission_grader import Bench, Scope, grade, grading_bench
+from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
+from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission
@@ -38,9 +38,9 @@ def course(root: Path) -> Course:
 
 
 @pytest.fixture(scope="module")
-def bench(course: Course) -> Iterator[Bench]:
+def bench(course: Course) -> Iterator[SubmissionGrader]:
     """What to grade with, on this processor."""
-    made = grading_bench(course, SEED)
+    made = full_grader(course, SEED)
     yield made
     made.close()
 
@@ -54,7 +54,7 @@ class Work:
     is_mistaken: bool = False
 
 
-def work_with_dropout(course: Course, catalogue: LiveCatalogue) -> dict[str, Work]:
+def work_with_dropout(course: Course, catalogue: LiveMistakes) -> dict[str, Work]:
     """Each solution with dropout, and each with a mistake in its dropout."""
     found = {}
     for assignment in course.assignments:
@@ -70,10 +70,10 @@ def work_with_dropout(course: Course, catalogue: LiveCatalogue) -> dict[str, Wor
     return found
 
 
-def graded_here(bench: Bench, work: Work) -> dict[str, Any]:
+def graded_here(bench: SubmissionGrader, work: Work) -> dict[str, Any]:
     """What a piece of work gets that runs in this process: score, mistakes named, outcomes."""
     if not work.is_mistaken:  # no name is looked for, which takes long
-        bench = Bench(bench.workbench, RecordedCatalogue({}))
+        bench = SubmissionGrader(bench.environment, RecordedMistakes({}))
     session = InProcessSession(work.submission)
     result = grade(bench, work.submission, session, Scope({work.exercise.id: work.exercise}))
     ((exercise,),) = (assignment.exercises for assignment in result.assignments)
@@ -85,9 +85,9 @@ def graded_here(bench: Bench, work: Work) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def drawn_here(course: Course, bench: Bench) -> dict[str, dict[str, Any]]:
+def drawn_here(course: Course, bench: SubmissionGrader) -> dict[str, dict[str, Any]]:
     """What work with dropout gets on this processor."""
-    assert isinstance(bench.catalogue, LiveCatalogue)
+    assert isinstance(bench.catalogue, LiveMistakes)
     work = work_with_dropout(course, bench.catalogue)
     return {name: graded_here(bench, one) for name, one in work.items()}
 
@@ -110,10 +110,10 @@ def test_the_two_kinds_of_processor_draw_different_masks(course: Course) -> None
 
 @pytest.mark.slow
 def test_work_with_dropout_gets_the_same_on_both_kinds_of_processor(
-    course: Course, bench: Bench, drawn_here: dict[str, dict[str, Any]]
+    course: Course, bench: SubmissionGrader, drawn_here: dict[str, dict[str, Any]]
 ) -> None:
     """Work that runs on the other kind gets the same scores, and its mistakes the same names."""
-    assert isinstance(bench.catalogue, LiveCatalogue)
+    assert isinstance(bench.catalogue, LiveMistakes)
     work = work_with_dropout(course, bench.catalogue)
     with other_processor():
         drawn_there = {name: graded_here(bench, one) for name, one in work.items()}
@@ -122,14 +122,14 @@ def test_work_with_dropout_gets_the_same_on_both_kinds_of_processor(
 
 @pytest.mark.slow
 def test_grading_on_the_other_kind_of_processor_gives_the_same(
-    course: Course, bench: Bench, drawn_here: dict[str, dict[str, Any]]
+    course: Course, bench: SubmissionGrader, drawn_here: dict[str, dict[str, Any]]
 ) -> None:
     """The trusted side may run on the other kind as well: solutions still get full marks."""
-    assert isinstance(bench.catalogue, LiveCatalogue)
+    assert isinstance(bench.catalogue, LiveMistakes)
     work = work_with_dropout(course, bench.catalogue)
     solutions = {name: one for name, one in work.items() if name in course.exercises}
     with other_processor():
-        there = grading_bench(course, SEED)
+        there = full_grader(course, SEED)
         drawn_there = {name: graded_here(there, one) for name, one in solutions.items()}
         there.close()
     assert drawn_there == {name: drawn_here[name] for name in solutions}
@@ -139,10 +139,10 @@ def test_grading_on_the_other_kind_of_processor_gives_the_same(
 
 
 def test_the_documents_printed_mask_is_right_on_both_kinds_of_processor(
-    course: Course, bench: Bench
+    course: Course, bench: SubmissionGrader
 ) -> None:
     """Whatever a processor draws, the mask that the documents printed gives what they printed."""
-    assert isinstance(bench.catalogue, LiveCatalogue)
+    assert isinstance(bench.catalogue, LiveMistakes)
     exercise = course.exercises["06_dropout/apply_dropout_mask"]
     work = Work(bench.catalogue.solutions, exercise)
     for processor in (nullcontext(), other_processor()):

@@ -40,12 +40,12 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Course, load_course
-from grader.grading.class_files import row_of, story
+from grader.grading.class_files import row_of, summary_line
 from grader.release.catalogs import (
     domain_folder,
     mo_bytes,
-    read_catalogue,
-    released_catalogue,
+    read_translations,
+    released_translations,
 )
 from grader.release.prose import meaning
 from grader.release.stubs import generate
@@ -93,14 +93,14 @@ def messages(domain: str) -> list[Message]:
 def place(domain: str, code: str) -> Path:
     """Where translations are."""
     kit = domain == language.KIT
-    folder = language.OWN_CATALOGUES if kit else the_course().translations
+    folder = language.OWN_TRANSLATIONS if kit else the_course().translations
     return domain_folder(folder, code) / f"{domain}.po"
 
 
 @lru_cache
 def translations(domain: str, code: str) -> Catalog:
     """What is translated."""
-    return read_catalogue(place(domain, code), code)
+    return read_translations(place(domain, code), code)
 
 
 def pairs(domain: str, code: str) -> Iterator[tuple[str, str]]:
@@ -283,7 +283,7 @@ def test_a_release_in_a_language_prefers_it() -> None:
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_a_release_says_nothing_that_only_hidden_checks_say(code: str) -> None:
     """The catalogue that students receive lacks it, and has everything else."""
-    released = gettext.GNUTranslations(io.BytesIO(released_catalogue(the_course(), code)))
+    released = gettext.GNUTranslations(io.BytesIO(released_translations(the_course(), code)))
     hidden = {m.id for m in messages(language.COURSE) if m.place.endswith("test_hidden.py")}
     others = {m.id for m in messages(language.COURSE) if not m.place.endswith("test_hidden.py")}
     said = dict(pairs(language.COURSE, code))
@@ -328,7 +328,7 @@ def shown(code: str, width: int) -> list[str]:
     out = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=False)
     result = everything(the_course())
     print_check(result, out)
-    row = row_of(result, story(result))
+    row = row_of(result, summary_line(result))
     out.print(class_table([row, row], 113))
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()

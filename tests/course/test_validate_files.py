@@ -198,13 +198,13 @@ def test_a_file_that_a_release_copies_and_that_is_missing_is_told(example, name:
 
 def test_catalogues_that_are_not_up_to_date_are_faults(example):
     """And what is still to be translated; without catalogues nothing is asked for."""
-    from grader.authoring.translations import catalogue_files
+    from grader.authoring.translations import translation_files
 
     (example.folder / "translations").mkdir()
-    for file in catalogue_files(load_course(example.folder)):
+    for file in translation_files(load_course(example.folder)):
         file.write()
     (example.folder / "translations/ja/LC_MESSAGES/course.mo").unlink()
-    count = catalogue_files(load_course(example.folder))[0].open
+    count = translation_files(load_course(example.folder))[0].open
     assert example.faults() == [
         f"translations/zh_CN/LC_MESSAGES/course.po: {count} texts are still to be translated",
         f"translations/ja/LC_MESSAGES/course.po: {count} texts are still to be translated",

@@ -13,14 +13,14 @@ import pytest
 from grader.course.course import Course, Exercise, Limits, load_course
 from grader.grading.seal_probe import sealed_launcher
 from grader.release.stubs import generate
-from grader.sandbox.loader import Opened, Sources
+from grader.sandbox.loader import Loader, Opened
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, decode_header, encode
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, Source, Submission
+from grader.submissions.submission import Reading, SourceFile, Submission
 from grader.testing.student import StudentHandle, SubmissionHandle
 
 KEY = "01_first/first.py"
@@ -108,14 +108,14 @@ def travel() -> Callable[[object], Any]:
 # Submissions.
 
 
-def source_of(key: str, content: str | list[str], *, importable: bool = True) -> Source:
+def source_of(key: str, content: str | list[str], *, importable: bool = True) -> SourceFile:
     """A file: a script for a text, a notebook for a list of code cells."""
     cells = (
         (Cell(None, content),)
         if isinstance(content, str)
         else tuple(Cell(number, text) for number, text in enumerate(content, 1))
     )
-    return Source(key, Path(key).stem, importable, cells)
+    return SourceFile(key, Path(key).stem, importable, cells)
 
 
 def submission_of(files: Mapping[str, str | list[str]]) -> Submission:
@@ -148,11 +148,11 @@ def hand_in() -> Callable[..., StudentHandle]:
 
 
 @pytest.fixture
-def sources_of(submit: Callable[..., Submission]) -> Callable[..., Sources]:
+def sources_of(submit: Callable[..., Submission]) -> Callable[..., Loader]:
     """Makes the sources of a submission, as a servant has them."""
 
-    def make(files: Any, **options: Any) -> Sources:
-        sources = Sources(**options)
+    def make(files: Any, **options: Any) -> Loader:
+        sources = Loader(**options)
         sources.add({key: source.header() for key, source in submit(files).sources.items()})
         return sources
 
@@ -160,7 +160,7 @@ def sources_of(submit: Callable[..., Submission]) -> Callable[..., Sources]:
 
 
 @pytest.fixture
-def load(sources_of: Callable[..., Sources]) -> Callable[..., Opened]:
+def load(sources_of: Callable[..., Loader]) -> Callable[..., Opened]:
     """Loads the first file of a submission."""
 
     def make(files: str | Mapping[str, str | list[str]]) -> Opened:
@@ -211,7 +211,7 @@ class Conversation:
         return self.ask("get", name=name)
 
     def call(self, target: Any, *args: Any, **kwargs: Any) -> Reply:
-        """Call a name, or an instance that a `Reference` stands for."""
+        """Call a name, or an instance that a `RemoteObject` stands for."""
         special = {key: kwargs.pop(key, None) for key in ("seed", "training", "cotangent")}
         packer = Packer()
         header = {

@@ -9,7 +9,7 @@ from grader.core.records import ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.grading.results import has_something, is_handed_in, points
-from grader.reports.exercise_status import Standing, standing
+from grader.reports.exercise_status import ExerciseStatus, exercise_status
 from grader.reports.html.views import percent, shown
 from grader.reports.insights import (
     ExerciseInsight,
@@ -308,13 +308,13 @@ def _row(result: Result, course: Course) -> MapRow:
 
 
 CSS = {
-    Standing.SOLVED: "",
-    Standing.PARTLY: "p",
-    Standing.WRONG: "w",
-    Standing.WAITING: "n",
-    Standing.UNTOUCHED: "n",
-    Standing.MISSING: "n",
-    Standing.UNDECIDED: "u",
+    ExerciseStatus.SOLVED: "",
+    ExerciseStatus.PARTLY: "p",
+    ExerciseStatus.WRONG: "w",
+    ExerciseStatus.WAITING: "n",
+    ExerciseStatus.UNTOUCHED: "n",
+    ExerciseStatus.MISSING: "n",
+    ExerciseStatus.UNDECIDED: "u",
 }
 
 
@@ -322,10 +322,10 @@ def _cell(exercise: ExerciseResult | None, result: Result) -> MapCell:
     """The points where there is an attempt; a sign where there is none."""
     if exercise is None:
         return MapCell("?", "u") if result.undecided else MapCell("", "n")
-    one = standing(exercise)
+    one = exercise_status(exercise)
     css = CSS[one]
     if css in ("n", "u"):
         return MapCell("?" if css == "u" else "·", css)
-    if one is Standing.PARTLY and exercise.score is not None:
+    if one is ExerciseStatus.PARTLY and exercise.score is not None:
         return MapCell(f"{exercise.score:.1f}".removesuffix(".0"), css)
     return MapCell(f"{points(exercise.score)}", css)

@@ -17,7 +17,7 @@ from grader.core.records import (
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.grading.results import for_student, points
-from grader.reports.exercise_status import Standing, standing
+from grader.reports.exercise_status import ExerciseStatus, exercise_status
 from grader.reports.html.heatmap import Figure, figure
 
 MOST_LINES = 20
@@ -27,12 +27,12 @@ MOST_HINTS = 6
 """So many lines below a picture."""
 
 
-DONE = (Standing.SOLVED, Standing.UNDECIDED)
+DONE = (ExerciseStatus.SOLVED, ExerciseStatus.UNDECIDED)
 """How an exercise stands that leaves its student nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Wording:
     """A check that has something to say.
 
     Args:
@@ -66,8 +66,8 @@ class Telling:
     def sign(self) -> str:
         """What stands before its title."""
         if self.is_error:
-            return Standing.UNDECIDED.sign
-        return "~" if self.kind == Outcome.REMARK else Standing.WRONG.sign
+            return ExerciseStatus.UNDECIDED.sign
+        return "~" if self.kind == Outcome.REMARK else ExerciseStatus.WRONG.sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Card:
     Args:
         name: what the student writes.
         anchor: its place on the page.
-        standing: how it stands.
+        status: how it stands.
         score: the points earned, as shown.
         max_score: the points there are.
         findings: the mistakes that were recognised.
@@ -92,12 +92,12 @@ class Card:
 
     name: str
     anchor: str
-    standing: Standing
+    status: ExerciseStatus
     score: str
     max_score: int
     findings: tuple[Finding, ...]
-    first: Telling | None
-    others: tuple[Telling, ...]
+    first: Wording | None
+    others: tuple[Wording, ...]
     hidden: tuple[str, ...]
     passed: tuple[str, ...]
     is_unknown: bool
@@ -107,7 +107,7 @@ class Card:
     @property
     def is_open(self) -> bool:
         """Whether there is something to mend."""
-        return self.standing is not Standing.SOLVED and bool(self.first or self.hidden)
+        return self.status is not ExerciseStatus.SOLVED and bool(self.first or self.hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class StudentView:
     score: str
     max_score: int
     share: int
-    counts: tuple[tuple[Standing, int], ...]
+    counts: tuple[tuple[ExerciseStatus, int], ...]
     next: Card | None
     sections: tuple[Section, ...]
     versions: str
@@ -156,7 +156,7 @@ def student_view(result: Result, course: Course) -> StudentView:
         for assignment in result.assignments
     )
     cards = [card for section in sections if not section.is_empty for card in section.cards]
-    standings = [card.standing for section in sections for card in section.cards]
+    statuses = [card.status for section in sections for card in section.cards]
     return StudentView(
         course=course.text(course.title),
         student=clean(result.student, 120),
@@ -165,8 +165,8 @@ def student_view(result: Result, course: Course) -> StudentView:
         score=shown(result.score),
         max_score=result.max_score,
         share=percent(result.score, result.max_score),
-        counts=tuple((one, standings.count(one)) for one in Standing if one in standings),
-        next=next((card for card in cards if card.standing not in DONE), None),
+        counts=tuple((one, statuses.count(one)) for one in ExerciseStatus if one in statuses),
+        next=next((card for card in cards if card.status not in DONE), None),
         sections=sections,
         versions=", ".join(f"{name} {number}" for name, number in result.versions.items()),
         is_hidden_too=any(
@@ -203,7 +203,7 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
     return Card(
         name=name,
         anchor=exercise.id.replace("/", "-"),
-        standing=standing(exercise),
+        status=exercise_status(exercise),
         score=shown(exercise.score),
         max_score=exercise.max_score,
         findings=exercise.findings,
@@ -226,7 +226,7 @@ def _is_secret(check: CheckResult) -> bool:
     return check.visibility is Visibility.HIDDEN and check.outcome is not Outcome.ERROR
 
 
-def telling(check: CheckResult, *, draw: bool) -> Telling:
+def telling(check: CheckResult, *, draw: bool) -> Wording:
     """A check's message, in the parts a page sets apart; its picture where it is asked for."""
     word = {
         Outcome.MISSING: _("missing"),
@@ -241,9 +241,9 @@ def telling(check: CheckResult, *, draw: bool) -> Telling:
     picture = check.picture
     if picture is None:
         code, more = "\n".join(lines[:MOST_LINES]), "\n".join(lines[MOST_LINES:])
-        return Telling(check.title, kind, word, code=code, more=more)
+        return Wording(check.title, kind, word, code=code, more=more)
     first, after = picture.lines
-    return Telling(
+    return Wording(
         check.title,
         kind,
         word,
@@ -266,14 +266,14 @@ def percent(score: Decimal | None, most: int) -> int:
     return int(Fraction(score) * 100 / most) if score is not None and most else 0
 
 
-def counted(standing_: Standing, count: int) -> str:
+def counted(standing_: ExerciseStatus, count: int) -> str:
     """How many exercises stand so, in words."""
     return {
-        Standing.SOLVED: ngettext("{count} solved", "{count} solved", count),
-        Standing.PARTLY: ngettext("{count} partly right", "{count} partly right", count),
-        Standing.WRONG: ngettext("{count} not right yet", "{count} not right yet", count),
-        Standing.WAITING: ngettext("{count} waiting", "{count} waiting", count),
-        Standing.UNTOUCHED: ngettext("{count} not attempted", "{count} not attempted", count),
-        Standing.MISSING: ngettext("{count} missing", "{count} missing", count),
-        Standing.UNDECIDED: ngettext("{count} undecided", "{count} undecided", count),
+        ExerciseStatus.SOLVED: ngettext("{count} solved", "{count} solved", count),
+        ExerciseStatus.PARTLY: ngettext("{count} partly right", "{count} partly right", count),
+        ExerciseStatus.WRONG: ngettext("{count} not right yet", "{count} not right yet", count),
+        ExerciseStatus.WAITING: ngettext("{count} waiting", "{count} waiting", count),
+        ExerciseStatus.UNTOUCHED: ngettext("{count} not attempted", "{count} not attempted", count),
+        ExerciseStatus.MISSING: ngettext("{count} missing", "{count} missing", count),
+        ExerciseStatus.UNDECIDED: ngettext("{count} undecided", "{count} undecided", count),
     }[standing_].format(count=count)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.sandbox.wire import Reference
+from grader.sandbox.wire import RemoteObject
 
 NAMES = ("W_query", "W_key", "W_value")
 
@@ -75,7 +75,7 @@ class TestCausalAttention:
     def test_a_batch_gives_a_batch(self, student, judge):
         """Four texts of four tokens of size four give as many context vectors of that size."""
         attention = student.call("CausalAttention", 4, 4, 4, 0.0, seed=1).value
-        is_module = isinstance(attention, Reference) and attention.kind == "module"
+        is_module = isinstance(attention, RemoteObject) and attention.kind == "module"
         judge.that(is_module, "CausalAttention does not make an instance of an nn.Module")
         value = student.call(attention, torch.eye(4).repeat(4, 1, 1), training=False).value
         judge.shape(value, (4, 4, 4))

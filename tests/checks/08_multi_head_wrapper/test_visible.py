@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.sandbox.wire import Reference
+from grader.sandbox.wire import RemoteObject
 from grader.testing.student import Failure, StudentOutcome
 
 WRAPPER, HEAD = "MultiHeadAttentionWrapper", "CausalAttention"
@@ -207,7 +207,7 @@ class TestMultiHeadAttentionWrapper:
                 sentence = judge.words(template, head=HEAD)
                 raise student.blocked(sentence, outcome.failure) from None
             raise
-        is_module = isinstance(wrapper, Reference) and wrapper.kind == "module"
+        is_module = isinstance(wrapper, RemoteObject) and wrapper.kind == "module"
         sentence = judge.words("{name} does not make an instance of an nn.Module", name=WRAPPER)
         judge.that(is_module, sentence)
         # Any tensor will do: how heads are joined is judged by the values below.

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.checks.answer_cache import MOST_FILES, MOST_WAYS, Transcripts
-from grader.checks.run import Conduct
+from grader.checks.answer_cache import MOST_FILES, MOST_WAYS, AnswerCache
+from grader.checks.run import CheckRecord
 from grader.course.course import Limits, load_course
 from grader.grading.results import to_json
-from grader.grading.submission_grader import Scope, grade, grading_bench
+from grader.grading.submission_grader import Scope, full_grader, grade
 from grader.sandbox.wire import Raw
 from grader.sessions.child import ChildSession, Heard
 from grader.submissions.submission import read_submission
@@ -53,7 +53,7 @@ def course(root):
 @pytest.fixture
 def bench(course):
     """What to grade with."""
-    made = grading_bench(course, "3")
+    made = full_grader(course, "3")
     yield made
     made.close()
 
@@ -86,7 +86,7 @@ def timeless(value):
 
 def forgetful(bench):
     """The same bench, remembering nothing."""
-    return replace(bench, transcripts=Transcripts(Conduct))
+    return replace(bench, transcripts=AnswerCache(CheckRecord))
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_a_check_that_asks_something_else_for_the_same_answers_is_the_graders_fa
 ):
     """Its questions depend on more than the run's seed: what it says is not the student's."""
     course = load_course(folder_of_course)
-    bench = grading_bench(course, "3")
+    bench = full_grader(course, "3")
     try:
         verdict(bench, STUDENTS["right"])
         record = verdict(bench, STUDENTS["wrong"])
@@ -192,7 +192,7 @@ END = SimpleNamespace(what="passed")
 @pytest.fixture
 def transcripts():
     """Nothing is remembered yet."""
-    return Transcripts(SimpleNamespace)
+    return AnswerCache(SimpleNamespace)
 
 
 def test_known_answers_end_as_they_did(transcripts):

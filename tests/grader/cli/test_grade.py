@@ -77,7 +77,7 @@ def test_without_a_seal_it_says_so_loudly(grade, out):
 
 
 def test_the_screen_shows_what_happened_to_each(grade):
-    """Scores, shares, the story and the known mistakes."""
+    """Scores, shares, the summary and the known mistakes."""
     lines = grade().lines
     cells = [
         [cell.strip() for cell in line.strip("│┃").split("│")] for line in lines if "│" in line

@@ -17,24 +17,24 @@ def scores(queries, keys):
 def translated(folder: Path) -> None:
     """The course with a Japanese catalogue of its own, made from its first hint and symptom."""
     from grader.authoring.translations import (
-        catalogue_files,
         domain_folder,
         mo_bytes,
         po_bytes,
-        read_catalogue,
+        read_translations,
+        translation_files,
     )
     from grader.course.course import load_course
 
-    for file in catalogue_files(load_course(folder)):
+    for file in translation_files(load_course(folder)):
         file.write()
     path = domain_folder(folder / "translations", "ja") / "course.po"
-    catalog = read_catalogue(path, "ja")
+    catalog = read_translations(path, "ja")
     for entry in catalog:
         if entry.id:
             entry.string = f"訳：{entry.id}"
     path.write_bytes(po_bytes(catalog))
     path.with_suffix(".mo").write_bytes(mo_bytes(catalog))
-    language.catalogue.cache_clear()
+    language.translation_of.cache_clear()
 
 
 def test_a_run_in_another_language_finds_the_same(grader, work, translated) -> None:

@@ -16,7 +16,7 @@ from grader.core import language
 from grader.core.errors import GraderFault
 from grader.course.course import load_course
 from grader.progress import live_checks
-from grader.progress.live_checks import Desk
+from grader.progress.live_checks import LiveChecker
 from grader.sessions import launchers
 
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
@@ -90,7 +90,7 @@ def watching(folder: Path) -> Iterator[Callable[..., Driven]]:
     def make(*targets: str) -> Driven:
         course = load_course(folder)
         events: queue.SimpleQueue = queue.SimpleQueue()
-        made = Desk(
+        made = LiveChecker(
             course,
             lambda verdict: events.put(lambda loop: loop.judged(verdict)),
             launcher=launchers.default_launcher(),

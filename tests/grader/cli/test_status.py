@@ -11,7 +11,7 @@ from grader.cli.status import print_status
 from grader.core import language
 from grader.course.course import load_course
 from grader.progress import live_checks
-from grader.progress.progress import standing
+from grader.progress.progress import read_progress
 from grader.progress.store import Memory
 from grader.sessions import launchers
 
@@ -194,7 +194,7 @@ def test_a_terminal_has_bars(status, write, folder):
         highlight=False,
     )
     with screen.capture() as shown:
-        now = standing(course, Memory(course.root))
+        now = read_progress(course, Memory(course.root))
         print_status(now, list(course.exercises.values()), screen)
     assert shown.get().splitlines()[2:5] == [
         "01_scores                      [###.........]   0.5 / 2   partly right",

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from grader.cli import streams
 from grader.cli.render import SIGNS, WRONG, console, print_assignment
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
-from grader.progress.progress import standing
+from grader.progress.progress import read_progress
 from grader.progress.store import Memory
 
 ENCODINGS = ["utf-8", "cp1252", "cp437", "cp850", "ascii"]
@@ -112,7 +112,7 @@ def show(folder, monkeypatch, **environment):
     from grader.course.course import load_course
 
     course = load_course(folder)
-    now = standing(course, Memory(folder))
+    now = read_progress(course, Memory(folder))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     screen = console()
     with screen.capture() as shown:

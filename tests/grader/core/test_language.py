@@ -111,7 +111,7 @@ def test_a_sentence_with_a_number() -> None:
 
 def test_in_english_no_catalogue_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a student's run starts as quickly as it did without languages."""
-    language.catalogue.cache_clear()
+    language.translation_of.cache_clear()
     monkeypatch.setattr(language.gettext, "translation", lambda *a, **k: pytest.fail("was read"))
     assert _("missing") == "missing"
 

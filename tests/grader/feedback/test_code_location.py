@@ -2,10 +2,10 @@
 
 import pytest
 
-from grader.core.records import Where
+from grader.core.records import CodeLocation
 from grader.feedback.code_location import place_of
 from grader.testing.judge import Difference, Mismatch
-from grader.testing.student import Failure, Place, StudentOutcome
+from grader.testing.student import CodeLine, Failure, StudentOutcome
 
 TEXT = "import torch\n\n\ndef one():\n    return 2\n"
 KEY = "01_first/first.py"
@@ -18,34 +18,38 @@ def raised(place=None, **more):
 
 def test_an_exception_is_where_it_was_raised(hand_in) -> None:
     """The student's own line, in their own file."""
-    assert place_of(hand_in(TEXT), raised(Place("first.py", None, 5, "return 2"))) == Where(KEY, 5)
+    assert place_of(
+        hand_in(TEXT), raised(CodeLine("first.py", None, 5, "return 2"))
+    ) == CodeLocation(KEY, 5)
 
 
 @pytest.mark.parametrize(
     "place",
     [
-        Place("/etc/passwd", None, 1, "root"),
-        Place("first.py", None, 999, "forged"),
-        Place("first.py", None, 0, "forged"),
-        Place("first.py", 3, 1, "forged"),
+        CodeLine("/etc/passwd", None, 1, "root"),
+        CodeLine("first.py", None, 999, "forged"),
+        CodeLine("first.py", None, 0, "forged"),
+        CodeLine("first.py", 3, 1, "forged"),
     ],
 )
 def test_a_place_that_the_submission_does_not_have_is_not_believed(hand_in, place) -> None:
     """The definition is told instead: the student's process may say anything."""
-    assert place_of(hand_in(TEXT), raised(place)) == Where(KEY, 4)
+    assert place_of(hand_in(TEXT), raised(place)) == CodeLocation(KEY, 4)
 
 
 def test_a_wrong_value_is_where_the_name_is_defined_last(hand_in) -> None:
     """As Python has it."""
     difference = Difference("", "1 is not 2", 1, 2)
     mismatch = Mismatch(difference, ())
-    assert place_of(hand_in(TEXT + "\n\ndef one():\n    return 3\n"), mismatch) == Where(KEY, 8)
+    assert place_of(hand_in(TEXT + "\n\ndef one():\n    return 3\n"), mismatch) == CodeLocation(
+        KEY, 8
+    )
 
 
 def test_in_a_notebook_the_cell_is_told(hand_in) -> None:
     """Lines are counted inside of it."""
     student = hand_in({"01_first/first.ipynb": ["x = 1", "# the answer\none = 2"]})
-    assert place_of(student, AssertionError()) == Where("01_first/first.ipynb", 2, 2)
+    assert place_of(student, AssertionError()) == CodeLocation("01_first/first.ipynb", 2, 2)
 
 
 def test_a_name_that_is_nowhere_has_no_place(hand_in) -> None:
@@ -57,5 +61,5 @@ def test_a_name_that_is_nowhere_has_no_place(hand_in) -> None:
 
 def test_what_stopped_the_file_from_loading_is_a_place(hand_in) -> None:
     """A missing name is explained by the line that failed before it."""
-    loading = Failure("exception", "NameError", place=Place("first.py", None, 1, "y"))
-    assert place_of(hand_in("y\n"), raised(loading=loading)) == Where(KEY, 1)
+    loading = Failure("exception", "NameError", place=CodeLine("first.py", None, 1, "y"))
+    assert place_of(hand_in("y\n"), raised(loading=loading)) == CodeLocation(KEY, 1)

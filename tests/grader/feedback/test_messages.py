@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from grader.course.printed_tensors import Printed
 from grader.feedback.messages import call_lines, clean, explain_difference, show
-from grader.sandbox.wire import Reference, Unsupported
+from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.judge import Difference, Judge, Mismatch
 from grader.testing.student import Call
 
@@ -112,7 +112,7 @@ def test_tensors_are_shown_without_what_belongs_to_gradients():
 
 def heads(number=1):
     """An instance of the student's class."""
-    return Reference(number, "module", "Heads")
+    return RemoteObject(number, "module", "Heads")
 
 
 def test_nothing_called_has_no_line():
@@ -206,8 +206,8 @@ NASTY = "\x1b[31m" + "x" * 5_000
     ("expected", "actual"),
     [
         (torch.ones(2), Unsupported(NASTY)),
-        (torch.ones(2), Reference(1, "module", NASTY)),
-        (torch.ones(2), Reference(0, NASTY, "x")),
+        (torch.ones(2), RemoteObject(1, "module", NASTY)),
+        (torch.ones(2), RemoteObject(0, NASTY, "x")),
         (3, NASTY),
         ({}, {NASTY: 1}),
         ([1], [Unsupported(NASTY)]),
@@ -223,6 +223,6 @@ def test_no_answer_of_a_student_writes_its_own_message(expected, actual):
 
 def test_the_class_of_an_argument_is_escaped_too():
     """An instance handed to another call is named by its class, which the student chose."""
-    (line,) = call_lines((Call("copy", (Reference(1, "module", NASTY),), {}),))
+    (line,) = call_lines((Call("copy", (RemoteObject(1, "module", NASTY),), {}),))
     assert "\x1b" not in line
     assert len(line) < 1_000

@@ -3,12 +3,12 @@
 import pytest
 
 from grader.feedback.messages import explain_failure
-from grader.testing.student import OUTCOMES, Call, Failure, Place
+from grader.testing.student import OUTCOMES, Call, CodeLine, Failure
 
 CALLS = (Call("Heads", (3, 2), {}), Call("Heads", (7,), {}, is_forward=True))
 SHOWN = "model = Heads(3, 2)\nmodel(7)\n"
-LINE = Place("heads.py", None, 12, "return x @ y")
-CELL = Place("heads.ipynb", 4, 2, "return x @ y")
+LINE = CodeLine("heads.py", None, 12, "return x @ y")
+CELL = CodeLine("heads.ipynb", 4, 2, "return x @ y")
 
 
 def told(failure, calls=CALLS):
@@ -188,7 +188,7 @@ NASTY = "\x1b[31m" + "x" * 5_000
 @pytest.mark.parametrize("kind", list(OUTCOMES))
 def test_no_failure_writes_its_own_message(kind):
     """Whatever a failure carries, its message has a bounded size and no control characters."""
-    place = Place(NASTY, 3, 2, NASTY)
+    place = CodeLine(NASTY, 3, 2, NASTY)
     loading = Failure("exception", NASTY, message=NASTY, place=place)
     for message in (NASTY, "Heads", ""):
         failure = Failure(kind, NASTY, (NASTY,), message, place, True, loading, (NASTY,))

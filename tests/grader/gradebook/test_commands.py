@@ -39,7 +39,7 @@ SUBMISSIONS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodeLine:
     """The folder that nbgrader worked in, and what its commands said.
 
     Args:
@@ -62,7 +62,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(course_folder: Path) -> Place:
+def place(course_folder: Path) -> CodeLine:
     """A released course folder after nbgrader's whole way, from assignment to export."""
     folder = course_folder.parent / "nbgrader"
     released = grader(course_folder, "release", str(folder), "--to", "nbgrader")
@@ -76,7 +76,7 @@ def place(course_folder: Path) -> Place:
     for command in ("autograde", "generate_feedback"):
         said[command] = nbgrader(folder, command, ASSIGNMENT).err
     said["export"] = nbgrader(folder, "export").err
-    return Place(folder, said)
+    return CodeLine(folder, said)
 
 
 def hand_in(folder: Path, student: str, edits: dict[str, Any]) -> None:
@@ -107,7 +107,7 @@ def edited(cell: dict[str, Any], text: str, edit: tuple[str, str] | tuple[()] | 
     return text.replace(*edit)
 
 
-def exported(place: Place) -> dict[str, float]:
+def exported(place: CodeLine) -> dict[str, float]:
     """The scores that nbgrader exports, by student."""
     with (place.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["assignment"] == ASSIGNMENT]
@@ -115,7 +115,7 @@ def exported(place: Place) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def ours(course_folder: Path, place: Place) -> dict[str, list[ExerciseResult]]:
+def ours(course_folder: Path, place: CodeLine) -> dict[str, list[ExerciseResult]]:
     """What our grader finds in the same files, by student: the exercises, visible checks only."""
     arguments = ("--out", str(course_folder.parent / "out"), "--isolation", "process")
     graded = grader(course_folder, "grade", str(place.folder / "submitted"), *arguments)
@@ -141,7 +141,9 @@ def printed(cell: dict[str, Any]) -> str:
     return "".join("".join(text) for text in texts)
 
 
-def test_generated_assignments_are_our_student_notebooks(course_folder: Path, place: Place) -> None:
+def test_generated_assignments_are_our_student_notebooks(
+    course_folder: Path, place: CodeLine
+) -> None:
     """Cell for cell: ids, texts and marks; nbgrader adds checksums and locks test cells."""
     theirs = place.notebook("release")["cells"]
     path = course_folder / "assignments" / ASSIGNMENT / f"{MODULE}.ipynb"
@@ -157,7 +159,7 @@ def comparable(cell: dict[str, Any]) -> tuple[object, ...]:
 
 
 def test_nbgrader_scores_as_our_visible_checks_do(
-    place: Place, ours: dict[str, list[ExerciseResult]]
+    place: CodeLine, ours: dict[str, list[ExerciseResult]]
 ) -> None:
     """Six submissions: partial credit, and neither noise nor a failing import costs the others."""
     scores = {student: total(e.score for e in exercises) for student, exercises in ours.items()}
@@ -173,7 +175,7 @@ def test_nbgrader_scores_as_our_visible_checks_do(
 
 
 def test_a_test_cell_shows_our_messages(
-    place: Place, ours: dict[str, list[ExerciseResult]]
+    place: CodeLine, ours: dict[str, list[ExerciseResult]]
 ) -> None:
     """The same messages, the known mistake by its name, and tensors as a picture below."""
     cell = place.test_cell("mistaken", "Mixture")
@@ -196,7 +198,7 @@ def test_a_test_cell_shows_our_messages(
 
 
 @pytest.mark.parametrize("student", SUBMISSIONS)
-def test_a_test_cell_writes_to_stdout_and_ends_in_its_points(place: Place, student: str) -> None:
+def test_a_test_cell_writes_to_stdout_and_ends_in_its_points(place: CodeLine, student: str) -> None:
     """Nothing on stderr, which would make its score 0, and nothing raised."""
     for exercise in ("weights", "Mixture"):
         *shown, last = place.test_cell(student, exercise)["outputs"]
@@ -206,20 +208,20 @@ def test_a_test_cell_writes_to_stdout_and_ends_in_its_points(place: Place, stude
         assert last["output_type"] == "execute_result"
 
 
-def test_feedback_has_the_messages(place: Place) -> None:
+def test_feedback_has_the_messages(place: CodeLine) -> None:
     """The feedback page of the mistaken student names the mistake."""
     page = place.folder / "feedback" / "mistaken" / ASSIGNMENT / f"{MODULE}.html"
     assert "mixture-of-keys" in page.read_text("utf-8")
 
 
-def test_nbgrader_warns_of_nothing_of_ours(place: Place) -> None:
+def test_nbgrader_warns_of_nothing_of_ours(place: CodeLine) -> None:
     """What its commands log is information; the kernel's own words on its transport aside."""
     lines = [line for text in place.said.values() for line in text.splitlines()]
     warned = [line for line in lines if "WARNING" in line or "ERROR" in line]
     assert [line for line in warned if "[IPKernelApp]" not in line] == []
 
 
-def test_the_solutions_validate(place: Place) -> None:
+def test_the_solutions_validate(place: CodeLine) -> None:
     """`nbgrader validate` passes the source notebook, which builds on assignment 01."""
     shutil.copytree(place.folder / "source", place.folder / "elsewhere")
     path = str(Path("elsewhere", ASSIGNMENT, f"{MODULE}.ipynb"))

@@ -10,7 +10,7 @@ from grader.progress.live_checks import AheadLauncher, StoppableSession, Stopped
 from grader.sandbox.wire import Frame
 from grader.sessions.launchers import Launcher
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Source, Submission
+from grader.submissions.submission import SourceFile, Submission
 
 LIMITS = Limits()
 OPEN = Frame({"verb": "open", "source": "a.py"})
@@ -18,7 +18,7 @@ OPEN = Frame({"verb": "open", "source": "a.py"})
 
 def session(launcher: Launcher, text: str) -> StoppableSession:
     """A session over one file."""
-    source = Source("a.py", "a", False, (Cell(None, text),))
+    source = SourceFile("a.py", "a", False, (Cell(None, text),))
     return StoppableSession(launcher, Submission("me", {"a.py": source}), LIMITS)
 
 

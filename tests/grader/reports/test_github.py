@@ -6,12 +6,12 @@ from decimal import Decimal
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
+    CodeLocation,
     ExerciseResult,
     Finding,
     Mistake,
     Outcome,
     Visibility,
-    Where,
 )
 from grader.reports.github import (
     CHECKS_TOLD,
@@ -42,7 +42,7 @@ def with_exercise(result, *checks, findings=(), score="0.5"):
 
 def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
     """Word for word, as it is appended to GitHub's file."""
-    checks = one_check(where=Where(FILE, 7))
+    checks = one_check(where=CodeLocation(FILE, 7))
     run = replace(
         check_run, result=with_exercise(check_run.result, checks, findings=(Finding((SCALE,)),))
     )
@@ -92,7 +92,7 @@ def test_outside_of_a_job_the_summary_is_printed(check_run) -> None:
 
 def test_an_annotation_points_at_the_students_line(check_run) -> None:
     """In the repository's own words for the file; escaped as the runner reads it."""
-    result = with_exercise(check_run.result, one_check("100 %: a, b", Where(FILE, 7)))
+    result = with_exercise(check_run.result, one_check("100 %: a, b", CodeLocation(FILE, 7)))
     assert annotations(result, "assignments") == [
         "::error file=assignments/01_a/a.py,line=7,title=01_a/f%3A not right yet"
         "::It holds%0A100 %25: a, b"
@@ -101,7 +101,7 @@ def test_an_annotation_points_at_the_students_line(check_run) -> None:
 
 def test_in_a_notebook_an_annotation_names_the_cell(check_run) -> None:
     """A cell's line is no line of the notebook's file."""
-    where = Where("01_a/a.ipynb", 2, 5)
+    where = CodeLocation("01_a/a.ipynb", 2, 5)
     result = with_exercise(check_run.result, one_check("no", where))
     assert annotations(result, "") == [
         "::error file=01_a/a.ipynb,title=01_a/f%3A not right yet::cell 5, line 2: It holds%0Ano"
@@ -113,13 +113,13 @@ def test_what_is_not_attempted_is_not_annotated(check_run) -> None:
     for outcome in (Outcome.NOT_ATTEMPTED, Outcome.MISSING):
         result = with_exercise(check_run.result, one_check("", outcome=outcome), score="0")
         assert annotations(result, "") == []
-    remark = one_check("better", Where(FILE, 1), Outcome.REMARK)
+    remark = one_check("better", CodeLocation(FILE, 1), Outcome.REMARK)
     assert annotations(with_exercise(check_run.result, remark), "") == []
 
 
 def test_of_many_annotations_the_last_counts_the_rest(check_run) -> None:
     """GitHub shows ten of a step."""
-    result = with_exercise(check_run.result, one_check("no", Where(FILE, 1)))
+    result = with_exercise(check_run.result, one_check("no", CodeLocation(FILE, 1)))
     (assignment,) = result.assignments
     many = replace(assignment, exercises=assignment.exercises * 13)
     lines = annotations(replace(result, assignments=(many,)), "")
@@ -144,7 +144,7 @@ def test_student_text_cannot_leave_its_fence(check_run) -> None:
 def test_student_text_cannot_be_a_command(check_run) -> None:
     """An annotation is one line, whatever stands in the message."""
     result = with_exercise(
-        check_run.result, one_check("x\n::add-mask::a\r::error::b", Where(FILE, 1))
+        check_run.result, one_check("x\n::add-mask::a\r::error::b", CodeLocation(FILE, 1))
     )
     (line,) = annotations(result, "")
     assert "\n" not in line

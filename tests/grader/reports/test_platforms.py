@@ -3,7 +3,7 @@
 import csv
 from dataclasses import replace
 
-from grader.core.records import CheckResult, Outcome, Visibility, Where
+from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.reports import classroom50, github_legacy, gradescope, junit
 from grader.reports.gradebooks import canvas, moodle
 from grader.submissions.roster import Enrolled
@@ -104,7 +104,7 @@ def test_junit_holds_any_text(check_run, schemas) -> None:
     """What XML cannot hold is replaced; places stand in front."""
     check = CheckResult(
         *("01_a/f::visible::test_it", "a\x00b", Visibility.VISIBLE, 1, Outcome.FAILED),
-        *("]]> <b>\x1b\ud800", 0.1, Where("01_a/a.py", 3)),
+        *("]]> <b>\x1b\ud800", 0.1, CodeLocation("01_a/a.py", 3)),
     )
     (assignment, *_) = check_run.result.assignments
     exercise = replace(assignment.exercises[0], checks=(check,))

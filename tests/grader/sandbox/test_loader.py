@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.sandbox.loader import Opened, Sources
+from grader.sandbox.loader import Loader, Opened
 
 Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
 
@@ -138,7 +138,7 @@ def test_every_kind_of_syntax_error_leaves_what_stands_before_it(
 @settings(max_examples=60, deadline=None)
 def test_a_script_cut_anywhere_keeps_its_first_definitions(length: int) -> None:
     """Wherever it breaks off, loading does not raise, and names come in the script's order."""
-    sources = Sources()
+    sources = Loader()
     cells = [[None, WHOLE_SCRIPT[:length]]]
     sources.add({"a.py": {"module": "a", "display": "a.py", "cells": cells, "importable": False}})
     names = sources.open("a.py").header()["names"]
@@ -151,7 +151,7 @@ def test_a_script_cut_anywhere_keeps_its_first_definitions(length: int) -> None:
 def test_no_text_makes_loading_raise(text: str) -> None:
     """A file that is no Python at all is a failure in the answer, as a script and as a cell."""
     for number in (None, 1):
-        sources = Sources()
+        sources = Loader()
         cells = [[number, text]]
         sources.add({"a": {"module": "a", "display": "a", "cells": cells, "importable": False}})
         assert isinstance(sources.open("a").header(), dict)
@@ -208,7 +208,7 @@ def test_future_imports_do_not_leak_between_files(load: Load) -> None:
 
 @pytest.mark.parametrize("register", [False, True])
 def test_a_dataclass_with_annotations_as_text_loads(
-    sources_of: Callable[..., Sources], monkeypatch: pytest.MonkeyPatch, register: bool
+    sources_of: Callable[..., Loader], monkeypatch: pytest.MonkeyPatch, register: bool
 ) -> None:
     """Python looks the module up by name for them, so it has to be found by name."""
     monkeypatch.setattr(sys, "modules", dict(sys.modules))

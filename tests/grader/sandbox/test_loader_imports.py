@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from grader.sandbox.loader import Opened, Sources, describe_failure
+from grader.sandbox.loader import Loader, Opened, describe_failure
 
 Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
 
@@ -30,7 +30,7 @@ def test_one_file_imports_another_however_it_is_written(load: Load, text: str) -
 
 
 def test_a_file_is_loaded_once_however_often_it_is_imported(
-    sources_of: Callable[..., Sources], capsys: pytest.CaptureFixture[str]
+    sources_of: Callable[..., Loader], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its definitions are the same objects for everybody."""
     users = {f"{name}.py": "from first import one\n" for name in ("b", "c")}
@@ -59,7 +59,7 @@ def test_an_import_of_a_name_that_is_not_there_is_told_at_the_importing_line(loa
     )
 
 
-def test_only_the_courses_own_modules_can_be_imported(sources_of: Callable[..., Sources]) -> None:
+def test_only_the_courses_own_modules_can_be_imported(sources_of: Callable[..., Loader]) -> None:
     """A file of another name is loaded for its definitions, and known to nobody."""
     sources = sources_of({"b.py": "import helpers\n", "helpers.py": "A = 1\n"})
     sources.texts["helpers.py"]["importable"] = False
@@ -68,7 +68,7 @@ def test_only_the_courses_own_modules_can_be_imported(sources_of: Callable[..., 
 
 
 def test_a_file_named_like_a_library_does_not_replace_it(
-    sources_of: Callable[..., Sources],
+    sources_of: Callable[..., Loader],
 ) -> None:
     """A student's `torch.py` is no torch."""
     sources = sources_of({"torch.py": "import torch\nONES = torch.ones(2)\n"}, register=False)
@@ -77,7 +77,7 @@ def test_a_file_named_like_a_library_does_not_replace_it(
 
 
 def test_a_namespace_that_was_taken_over_counts_as_it_is(
-    sources_of: Callable[..., Sources],
+    sources_of: Callable[..., Loader],
 ) -> None:
     """A notebook's kernel stands for its file, and what it defines later is there later."""
     sources = sources_of({"a.py": "raise ValueError"})
@@ -88,7 +88,7 @@ def test_a_namespace_that_was_taken_over_counts_as_it_is(
 
 
 def test_a_line_of_the_kernel_is_a_line_of_the_file_it_stands_for(
-    sources_of: Callable[..., Sources],
+    sources_of: Callable[..., Loader],
 ) -> None:
     """Kernels give their cells file names of their own."""
     sources = sources_of({"a.py": ""})
@@ -101,7 +101,7 @@ def test_a_line_of_the_kernel_is_a_line_of_the_file_it_stands_for(
     )
 
 
-def test_two_submissions_in_one_process_do_not_meet(sources_of: Callable[..., Sources]) -> None:
+def test_two_submissions_in_one_process_do_not_meet(sources_of: Callable[..., Loader]) -> None:
     """Each finds its own file under the same module name."""
     user = "from first import ONE\n"
     loaded = [sources_of({"b.py": user, "first.py": f"ONE = {n}\n"}) for n in (1, 2)]
@@ -110,7 +110,7 @@ def test_two_submissions_in_one_process_do_not_meet(sources_of: Callable[..., So
 
 
 def test_two_files_of_one_name_each_show_their_own_lines(
-    sources_of: Callable[..., Sources],
+    sources_of: Callable[..., Loader],
 ) -> None:
     """A failure shows the text of the file it happened in, whatever was loaded since."""
     sources = sources_of({"01/mine.py": "def f():\n    return 1 / 0\n", "02/mine.py": "\nB = 2\n"})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.sandbox.loader import Opened, Sources, without_magics
+from grader.sandbox.loader import Loader, Opened, without_magics
 from grader.submissions.submission import Submission
 
 Load = Callable[..., Opened]
@@ -17,7 +17,7 @@ def load(submit: Callable[..., Submission]) -> Load:
     """Loads a notebook of these code cells."""
 
     def make(*cells: str) -> Opened:
-        sources = Sources()
+        sources = Loader()
         submission = submit({"first.ipynb": list(cells)})
         sources.add({key: source.header() for key, source in submission.sources.items()})
         return sources.open("first.ipynb")

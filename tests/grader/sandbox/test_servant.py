@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from grader.sandbox.servant import Servant
-from grader.sandbox.wire import Frame, Reference, Unsupported
+from grader.sandbox.wire import Frame, RemoteObject, Unsupported
 
 Serve = Callable[..., Any]
 
@@ -33,9 +33,9 @@ class Layer(nn.Module):
     [
         ("x = {'d_in': 768, 'bias': False}", {"d_in": 768, "bias": False}),
         ("x = [1.5, (None, 'a')]", [1.5, (None, "a")]),
-        ("def x(): ...", Reference(0, "function", "x")),
-        ("x = len", Reference(0, "function", "len")),
-        ("class x: ...", Reference(0, "class", "x")),
+        ("def x(): ...", RemoteObject(0, "function", "x")),
+        ("x = len", RemoteObject(0, "function", "len")),
+        ("class x: ...", RemoteObject(0, "class", "x")),
         ("import math as x", Unsupported("module")),
         ("x = object()", Unsupported("object")),
         ("class T: ...\nx = T()", Unsupported("first.T")),
@@ -70,7 +70,7 @@ def test_a_class_is_made_an_instance_that_stays_and_can_be_called(serve: Serve) 
     """The answer is a reference; calling it runs `forward`."""
     conversation = serve(LAYER)
     layer = conversation.call("Layer", 2, d_out=1).value
-    assert layer == Reference(1, "module", "Layer")
+    assert layer == RemoteObject(1, "module", "Layer")
     reply = conversation.call(layer, torch.tensor([[1.0, 2.0]]), scale=2.0, training=False)
     assert reply.value.tolist() == [[6.0]]
 
@@ -79,7 +79,7 @@ def test_instances_are_arguments_and_answers_too(serve: Serve) -> None:
     """By reference: the same instance is the same number."""
     conversation = serve(f"{LAYER}\n\ndef same(layer):\n    return [layer, layer.dropout, layer]\n")
     layer = conversation.call("Layer").value
-    dropout = Reference(2, "module", "Dropout")
+    dropout = RemoteObject(2, "module", "Dropout")
     assert conversation.call("same", layer).value == [layer, dropout, layer]
     assert conversation.call("same", layer).value == [layer, dropout, layer]
 
@@ -88,7 +88,7 @@ def test_an_instance_without_call_is_run_by_its_forward(serve: Serve) -> None:
     """A plain class with a `forward` is no module, and works."""
     conversation = serve("class Plain:\n    def forward(self, x):\n        return x + 1\n")
     plain = conversation.call("Plain").value
-    assert plain == Reference(1, "instance", "Plain")
+    assert plain == RemoteObject(1, "instance", "Plain")
     assert conversation.call(plain, 1).value == 2
 
 

@@ -16,7 +16,7 @@ from grader.sandbox.wire import (
     PREFIX,
     Frame,
     Packer,
-    Reference,
+    RemoteObject,
     Unpacker,
     Unsupported,
     WireFault,
@@ -133,7 +133,18 @@ def test_unpacking_ends_in_a_value_or_a_fault(node: Any, payload: bytes) -> None
         unpacker.finish()
     except WireFault:
         return
-    known = (int, float, str, list, tuple, dict, torch.Tensor, Reference, Unsupported, type(None))
+    known = (
+        int,
+        float,
+        str,
+        list,
+        tuple,
+        dict,
+        torch.Tensor,
+        RemoteObject,
+        Unsupported,
+        type(None),
+    )
     assert all(isinstance(inner, known) for inner in values_of(value))
     tensors = [inner for inner in values_of(value) if isinstance(inner, torch.Tensor)]
     assert sum(tensor.numel() * tensor.element_size() for tensor in tensors) == len(payload)

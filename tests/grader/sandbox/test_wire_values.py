@@ -18,7 +18,7 @@ from grader.sandbox.wire import (
     MAX_PAYLOAD_BYTES,
     MAX_TEXT,
     Packer,
-    Reference,
+    RemoteObject,
     Unpacker,
     Unsupported,
     WireFault,
@@ -224,8 +224,8 @@ def test_a_tensor_whose_shape_may_not_travel_is_told_as_unsupported(
 def test_objects_that_stay_become_references_and_back() -> None:
     """The packer asks what stays; the unpacker asks what a reference stands for."""
     stays = object()
-    packer = Packer(lambda value: Reference(7, "instance", "Head") if value is stays else None)
-    node = packer.pack([stays, Reference(8, "module", "Layer")])
+    packer = Packer(lambda value: RemoteObject(7, "instance", "Head") if value is stays else None)
+    node = packer.pack([stays, RemoteObject(8, "module", "Layer")])
     assert node == {
         "list": [{"reference": [7, "instance", "Head"]}, {"reference": [8, "module", "Layer"]}]
     }

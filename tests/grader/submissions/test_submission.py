@@ -7,7 +7,7 @@ import pytest
 from grader.core.errors import UsageError
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, Source, read_submission
+from grader.submissions.submission import Reading, SourceFile, read_submission
 
 STUB = 'def dot(a, b):\n    raise NotImplementedError("01_first/dot: not attempted yet")\n'
 DONE = "def dot(a, b):\n    return a @ b\n"
@@ -68,8 +68,8 @@ def test_the_tree_of_nbgrader_is_read(course, folder):
         "02_second": Reading(("02_second/second.ipynb",), "02_second/second.ipynb"),
     }
     assert submission.sources == {
-        "01_first/first.py": Source("01_first/first.py", "first", True, (Cell(None, DONE),)),
-        "02_second/second.ipynb": Source(
+        "01_first/first.py": SourceFile("01_first/first.py", "first", True, (Cell(None, DONE),)),
+        "02_second/second.ipynb": SourceFile(
             "02_second/second.ipynb", "second", True, (Cell(1, ""), Cell(2, "x = 1"))
         ),
     }
@@ -115,7 +115,7 @@ def test_a_single_file_is_read_for_every_assignment(course, tmp_path):
     """A single file is looked in for every exercise."""
     put(tmp_path, ada_py=DONE)
     submission = read_submission(course, tmp_path / "ada.py", "ada")
-    assert submission.sources == {"ada.py": Source("ada.py", "ada", False, (Cell(None, DONE),))}
+    assert submission.sources == {"ada.py": SourceFile("ada.py", "ada", False, (Cell(None, DONE),))}
     assert set(submission.readings.values()) == {Reading(("ada.py",), "ada.py")}
 
 

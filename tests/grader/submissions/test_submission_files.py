@@ -8,7 +8,7 @@ import pytest
 
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Source, read_submission
+from grader.submissions.submission import SourceFile, read_submission
 
 NOT_UTF8 = "it is not text in UTF-8; save it again in that encoding"
 
@@ -101,7 +101,7 @@ def test_a_script_is_read_in_the_encoding_it_names(data, text, script):
     """UTF-8, or what the coding line says, as Python itself would; line ends become one."""
     source = script(data)
     wanted = text if text is not None else data.decode("cp1252")
-    assert source == Source("01_first/first.py", "first", True, (Cell(None, wanted),))
+    assert source == SourceFile("01_first/first.py", "first", True, (Cell(None, wanted),))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_script_is_read_in_the_encoding_it_names(data, text, script):
 )
 def test_a_script_in_no_readable_encoding_says_so(data, script):
     """Whatever a coding line claims, the answer is one sentence that says what to do."""
-    assert script(data) == Source("01_first/first.py", "first", True, (), NOT_UTF8)
+    assert script(data) == SourceFile("01_first/first.py", "first", True, (), NOT_UTF8)
 
 
 def test_escapes_that_a_coding_line_asks_for_raise_no_warning(script):

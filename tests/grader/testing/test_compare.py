@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from grader.sandbox.wire import Reference, Unsupported
+from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.judge import compare, describe, number
 
 ATOL = 1e-5
@@ -32,10 +32,10 @@ def said(actual, expected, atol=ATOL, **options):
         ((1.0, 2.0, 3.0), "a tuple of 3"),
         ({"a": 1}, "a dict of 1"),
         (Unsupported("numpy.ndarray"), "a value of type numpy.ndarray"),
-        (Reference(3, "instance", "Heads"), "an instance of Heads"),
-        (Reference(3, "module", "Heads"), "an instance of Heads"),
-        (Reference(0, "class", "Heads"), "the class itself"),
-        (Reference(0, "function", "dot"), "the function itself"),
+        (RemoteObject(3, "instance", "Heads"), "an instance of Heads"),
+        (RemoteObject(3, "module", "Heads"), "an instance of Heads"),
+        (RemoteObject(0, "class", "Heads"), "the class itself"),
+        (RemoteObject(0, "function", "dot"), "the function itself"),
     ],
 )
 def test_anything_but_a_tensor_is_told_by_what_it_is(actual, sentence):
@@ -158,7 +158,7 @@ def test_a_parameter_is_compared_like_any_tensor():
         (torch.tensor(True), True),
         ([1, (2, "x")], [1, [2, "x"]]),
         ({"a": 1, "b": [torch.ones(2)]}, {"b": [torch.ones(2)], "a": 1}),
-        (Reference(1, "module", "Heads"), Reference(1, "module", "Heads")),
+        (RemoteObject(1, "module", "Heads"), RemoteObject(1, "module", "Heads")),
     ],
 )
 def test_equal_plain_data_has_no_difference(actual, expected):
@@ -228,7 +228,7 @@ def test_a_students_own_text_is_never_told_at_length():
         (long, 3),
         ({long: 1}, {}),
         (Unsupported(long), torch.ones(2)),
-        (Reference(1, "module", long), torch.ones(2)),
+        (RemoteObject(1, "module", long), torch.ones(2)),
         (10**1_200, 3),
     ]
     for actual, expected in answers:

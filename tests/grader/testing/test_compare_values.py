@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.sandbox.wire import Reference, Unsupported
+from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.judge import compare
 
 ATOL = 1e-5
@@ -244,7 +244,7 @@ PLAIN = (
     | st.floats()
     | st.text(max_size=5)
     | st.builds(Unsupported, st.text(max_size=5))
-    | st.builds(Reference, st.integers(0, 2), st.sampled_from(["class", "module"]), st.text())
+    | st.builds(RemoteObject, st.integers(0, 2), st.sampled_from(["class", "module"]), st.text())
 )
 DTYPES = st.sampled_from([torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64])
 

@@ -12,14 +12,14 @@ import torch
 from grader.core.errors import GraderFault
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, Limits
-from grader.sandbox.wire import Reference
+from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import Reading, Source, Submission, read_submission
+from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 from grader.testing.student import (
     Call,
+    CodeLine,
     Failure,
     Loaded,
-    Place,
     ReferenceHandle,
     StudentHandle,
     StudentOutcome,
@@ -65,8 +65,8 @@ def test_get_answers_a_constant_or_what_kind_of_thing_a_name_is(hand_in: HandIn)
     student = hand_in(LAYER)
     assert [student.get(name) for name in ("CONFIG", "one", "fail")] == [
         {"d_in": 2, "bias": False},
-        Reference(0, "class", "one"),
-        Reference(0, "function", "fail"),
+        RemoteObject(0, "class", "one"),
+        RemoteObject(0, "function", "fail"),
     ]
 
 
@@ -141,7 +141,7 @@ def test_an_exception_is_a_failure_with_the_students_line(hand_in: HandIn) -> No
         type="KeyError",
         bases=("KeyError", "LookupError", "Exception", "BaseException", "object"),
         message="'no'",
-        place=Place("first.py", None, 21, "raise KeyError(message)"),
+        place=CodeLine("first.py", None, 21, "raise KeyError(message)"),
         own=True,
     )
     assert caught.value.failure.outcome is Outcome.FAILED
@@ -187,7 +187,7 @@ def test_a_missing_name_comes_with_what_stopped_the_file(hand_in: HandIn) -> Non
     assert loading is not None
     assert (loading.type, loading.place) == (
         "ZeroDivisionError",
-        Place("first.ipynb", 2, 1, "1 / 0"),
+        CodeLine("first.ipynb", 2, 1, "1 / 0"),
     )
 
 
@@ -209,13 +209,13 @@ def test_another_exercises_sentinel_is_a_block(hand_in: HandIn) -> None:
     text = 'raise NotImplementedError("01_first/zero: not attempted yet")'
     student = hand_in(f"def zero():\n    {text}\n\n\ndef one():\n    return zero() + 1\n")
     assert failure_of(lambda: student.call("one")) == Failure(
-        "blocked", message="01_first/zero", place=Place("first.py", None, 2, text)
+        "blocked", message="01_first/zero", place=CodeLine("first.py", None, 2, text)
     )
 
 
 def test_a_failing_reference_is_the_graders_fault() -> None:
     """Never the student's."""
-    source = Source("first.py", "first", True, ())
+    source = SourceFile("first.py", "first", True, ())
     submission = Submission("reference", {"first.py": source}, {"01_first": Reading(("first.py",))})
     handle = SubmissionHandle(submission, InProcessSession(submission), Limits())
     reference = ReferenceHandle(handle, Exercise("01_first", "one", 1))
@@ -235,7 +235,7 @@ def test_an_exercise_is_looked_up_in_the_first_file_that_defines_it(hand_in: Han
 def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submission]) -> None:
     """Told where no other file defines the name."""
     readable = submit({"b.py": "one = 1\n"})
-    broken = Source("a.ipynb", "a", False, (), "its JSON is damaged at line 1, column 1")
+    broken = SourceFile("a.ipynb", "a", False, (), "its JSON is damaged at line 1, column 1")
     for sources, expected in (
         ({"a.ipynb": broken, **readable.sources}, 1),
         ({"a.ipynb": broken}, None),

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from grader.core.records import Outcome
 from grader.course.course import Exercise, Limits
-from grader.sandbox.wire import Frame, Reference
+from grader.sandbox.wire import Frame, RemoteObject
 from grader.sessions.base import failed
-from grader.submissions.submission import Reading, Source, Submission
+from grader.submissions.submission import Reading, SourceFile, Submission
 from grader.testing.student import Failure, StudentHandle, StudentOutcome, SubmissionHandle
 
 OPENED = {"failures": [], "names": ["one"]}
-INSTANCE = Reference(1, "module", "Layer")
+INSTANCE = RemoteObject(1, "module", "Layer")
 
 REQUESTS: dict[str, Callable[[StudentHandle], object]] = {
     "get": lambda student: student.get("one"),
@@ -49,7 +49,7 @@ class FakeSession:
 
 def student_of(session: FakeSession) -> StudentHandle:
     """A handle on a submission that the session answers for."""
-    source = Source("first.py", "first", True, ())
+    source = SourceFile("first.py", "first", True, ())
     submission = Submission("x", {"first.py": source}, {"01_first": Reading(("first.py",))})
     handle = SubmissionHandle(submission, session, Limits(load_seconds=7, request_seconds=3))
     return StudentHandle(handle, Exercise("01_first", "one", 1))

@@ -18,7 +18,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Course, load_course
-from grader.reports.exercise_status import Standing, standing
+from grader.reports.exercise_status import ExerciseStatus, exercise_status
 from grader.reports.insights import Separation, exercise_insights, misunderstood
 
 MASK = Mistake("mask-discarded", "The mask has no effect.", "What does masked_fill answer?")
@@ -171,21 +171,21 @@ def test_numbers_of_an_exercise(course: Course) -> None:
 @pytest.mark.parametrize(
     ("score", "outcome", "expected"),
     [
-        (2, Outcome.PASSED, Standing.SOLVED),
-        (1, Outcome.FAILED, Standing.PARTLY),
-        (0, Outcome.FAILED, Standing.WRONG),
-        (0, Outcome.TIMEOUT, Standing.WRONG),
-        (0, Outcome.BLOCKED, Standing.WAITING),
-        (0, Outcome.NOT_ATTEMPTED, Standing.UNTOUCHED),
-        (0, Outcome.MISSING, Standing.MISSING),
-        (None, Outcome.ERROR, Standing.UNDECIDED),
+        (2, Outcome.PASSED, ExerciseStatus.SOLVED),
+        (1, Outcome.FAILED, ExerciseStatus.PARTLY),
+        (0, Outcome.FAILED, ExerciseStatus.WRONG),
+        (0, Outcome.TIMEOUT, ExerciseStatus.WRONG),
+        (0, Outcome.BLOCKED, ExerciseStatus.WAITING),
+        (0, Outcome.NOT_ATTEMPTED, ExerciseStatus.UNTOUCHED),
+        (0, Outcome.MISSING, ExerciseStatus.MISSING),
+        (None, Outcome.ERROR, ExerciseStatus.UNDECIDED),
     ],
 )
 def test_how_an_exercise_stands(
-    course: Course, score: int | None, outcome: Outcome, expected: Standing
+    course: Course, score: int | None, outcome: Outcome, expected: ExerciseStatus
 ) -> None:
     """In one word, with a sign that no other has."""
-    found = standing(exercise(course, score, outcome=outcome))
+    found = exercise_status(exercise(course, score, outcome=outcome))
     assert found is expected
-    assert len({one.sign for one in Standing}) == len(Standing)
-    assert len({one.word for one in Standing}) == len(Standing)
+    assert len({one.sign for one in ExerciseStatus}) == len(ExerciseStatus)
+    assert len({one.word for one in ExerciseStatus}) == len(ExerciseStatus)
