@@ -10,7 +10,7 @@ MAX_STUDENT_TEXT = 600
 CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
-UNIT = re.compile(r"`[^`]*`|\$[^$]*\$|\s+|.", re.DOTALL)
+UNIT = re.compile(r"`[^`]*`|\$[^$]*\$|\*\*[^*\s]+\*\*|\*[^*\s]+\*|\s+|.", re.DOTALL)
 CLOSES = "、。，．：；？！）」』】〉》”’…・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ.,:;?!)]}%"
 OPENS = "（「『【〈《“‘([{"
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -42,7 +42,7 @@ def filled(text: str, width: int, first: str = "", hanging: str = "") -> list[st
     """A paragraph in lines of at most `width` columns.
 
     Chinese and Japanese break between any two characters, but never before a closing sign nor
-    after an opening one; code in backticks is not broken.
+    after an opening one; code in backticks is not broken, nor is a word between stars.
 
     Args:
         text: the paragraph.

@@ -64,7 +64,7 @@ KEPT = {
 TERMS = {
     "attention score": ("注意力得分", "アテンションスコア"),
     "attention weight": ("注意力权重", "アテンションの重み"),
-    "self-attention": ("自注意力", "自己アテンション"),
+    "self-attention": ("自注意力", "セルフアテンション"),
     "causal attention": ("因果注意力", "因果アテンション"),
     "multi-head attention": ("多头注意力", "マルチヘッドアテンション"),
     "context vector": ("上下文向量", "コンテキストベクトル"),

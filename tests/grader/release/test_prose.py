@@ -133,6 +133,16 @@ def test_lines_break_between_wide_characters_and_between_words():
     assert filled("one two three", 7) == ["one two", "three"]
 
 
+def test_a_word_between_stars_is_not_broken():
+    """Markdown would not see that it is emphasised."""
+    assert filled("答えは**行列**、つまり*クエリ*です。", 12) == [
+        "答えは",
+        "**行列**、つ",
+        "まり*クエリ*",
+        "です。",
+    ]
+
+
 def test_space_at_the_beginning_of_a_text_stays():
     """It is what sets a line of code off."""
     assert filled("    x  # 合計", 80) == ["    x  # 合計"]
