@@ -149,7 +149,7 @@ def test_what_is_judged_is_the_same_in_every_language() -> None:
         ("en", "The <first> weight: 1 of 2 values differ, the first at <token> 1: "
          "expected 1.0000, received 2.0000."),
         ("zh_CN", "The <first> weight：2 个值中有 1 个不同，第一处：<token> 1；"
-         "应为 1.0000，实为 2.0000。"),
+         "预期：1.0000，实际：2.0000。"),
         ("ja", "The <first> weightが想定と違います。2 個の値のうち 1 個が一致しません。"
          "最初の違い：<token> 1（期待値：1.0000、実際の値：2.0000）。"),
     ],
