@@ -32,7 +32,8 @@ from grader.release.stubs import generate, stale
 from grader.release.students import Released, student_files
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
-from grader.testing.student import StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentOutcome
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be taken for each other, or for the right answer."""

@@ -14,7 +14,8 @@ from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprin
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Submission
-from grader.testing.student import StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentOutcome
 
 Checks = tuple[Check, ...]
 

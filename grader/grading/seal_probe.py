@@ -13,7 +13,8 @@ from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Seal, WarmParent
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Reading, SourceFile, Submission
-from grader.testing.student import StudentHandle, StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentHandle, StudentOutcome
 
 PROBE = """
 import os

@@ -27,7 +27,7 @@ from grader.grading.scoring import days_late, exercise_score, late_factor, round
 from grader.sessions.base import Session
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
-from grader.testing.student import SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
 VISIBLE_CHECKS = (Visibility.VISIBLE,)

@@ -14,7 +14,7 @@ from grader.grading.known_mistakes import LiveMistakes
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession
-from grader.testing.student import SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 
 
 def record(course: Course, assignment: Assignment) -> Recording:

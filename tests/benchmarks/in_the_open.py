@@ -15,7 +15,7 @@ from grader.checks.fixtures import Fixtures, live_environment
 from grader.course.course import load_course
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
-from grader.testing.student import SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.judge import describe
+from grader.testing import describe
 
 NUM_TOKENS, D_IN, D_OUT = 5, 7, 3
 PARTS = ("query", "key", "value")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.judge import describe
+from grader.testing import describe
 
 JOURNEY = 1
 D_K = 2

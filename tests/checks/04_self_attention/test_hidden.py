@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.student import StudentOutcome
+from grader.testing import StudentOutcome
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")

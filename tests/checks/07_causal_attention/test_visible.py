@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.sandbox.wire import RemoteObject
+from grader.testing import RemoteObject
 
 NAMES = ("W_query", "W_key", "W_value")
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.student import Failure, StudentOutcome
+from grader.testing import Failure, StudentOutcome
 
 WRAPPER, HEAD = "MultiHeadAttentionWrapper", "CausalAttention"
 

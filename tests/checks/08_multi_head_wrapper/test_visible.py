@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from grader.sandbox.wire import RemoteObject
-from grader.testing.student import Failure, StudentOutcome
+from grader.testing import Failure, RemoteObject, StudentOutcome
 
 WRAPPER, HEAD = "MultiHeadAttentionWrapper", "CausalAttention"
 

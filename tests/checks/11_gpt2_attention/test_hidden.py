@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.student import StudentOutcome
+from grader.testing import StudentOutcome
 
 D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
 BATCH_SIZE, NUM_TOKENS = 2, 5

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.student import StudentOutcome
+from grader.testing import StudentOutcome
 
 # Sizes that all differ, so that none can stand in for another; `head_dim` is 4.
 D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from grader.course.printed_tensors import Printed
 from grader.feedback.messages import call_lines, clean, explain_difference, show
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.judge import Difference, Judge, Mismatch
+from grader.testing.compare import Difference
+from grader.testing.judge import Judge, Mismatch
 from grader.testing.student import Call
 
 

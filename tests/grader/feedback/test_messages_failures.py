@@ -3,7 +3,8 @@
 import pytest
 
 from grader.feedback.messages import explain_failure
-from grader.testing.student import OUTCOMES, Call, CodeLine, Failure
+from grader.testing.replies import OUTCOMES, CodeLine, Failure
+from grader.testing.student import Call
 
 CALLS = (Call("Heads", (3, 2), {}), Call("Heads", (7,), {}, is_forward=True))
 SHOWN = "model = Heads(3, 2)\nmodel(7)\n"
@@ -23,7 +24,7 @@ def raised(type_, message, **rest):
 
 def test_a_stub_is_said_to_be_one():
     """What is not attempted is told in one sentence, without calls."""
-    assert told(Failure("not_attempted", message="01_a/Heads", place=LINE)) == (
+    assert told(Failure("not_attempted", message="01_a/Heads", location=LINE)) == (
         "Heads is not attempted yet: the stub's NotImplementedError is still there."
     )
 
@@ -45,7 +46,7 @@ def test_an_exercise_that_needs_another_says_which():
 )
 def test_an_exception_is_told_with_the_students_own_line(place, shown):
     """What was called, what was raised, and where."""
-    failure = Failure("exception", "RuntimeError", message="sizes differ", place=place)
+    failure = Failure("exception", "RuntimeError", message="sizes differ", location=place)
     assert told(failure) == f"{SHOWN}It raised RuntimeError: sizes differ{shown}"
 
 
@@ -103,13 +104,13 @@ def test_exceptions_that_beginners_meet_have_a_hint(type_, message, hints):
 def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
     """A torch function that was called wrongly says nothing of the student's parameters."""
     message = "softmax() received an invalid combination of arguments - got (Tensor)"
-    text = raised("TypeError", message, place=LINE, own=True)
+    text = raised("TypeError", message, location=LINE, own=True)
     assert "as in the stub" not in text
 
 
 def test_a_loop_that_never_ends_is_asked_for():
     """Being out of time is told with the line that was running."""
-    assert told(Failure("timeout", message="out of time", place=LINE)) == (
+    assert told(Failure("timeout", message="out of time", location=LINE)) == (
         f"{SHOWN}It took too long.\n  at heads.py, line 12:\n    return x @ y\n"
         "Is there a loop that never ends?"
     )
@@ -124,7 +125,7 @@ def test_another_reason_for_being_late_is_told():
 
 def test_too_much_memory_is_told_with_the_line():
     """Exhausting memory is told in words, with the line that asked for it."""
-    assert told(Failure("out_of_memory", "MemoryError", message="12 GiB", place=LINE)) == (
+    assert told(Failure("out_of_memory", "MemoryError", message="12 GiB", location=LINE)) == (
         f"{SHOWN}It asked for more memory than a submission may use.\n"
         "  at heads.py, line 12:\n    return x @ y"
     )
@@ -149,7 +150,7 @@ def test_nothing_handed_in_is_told():
 def test_a_file_that_cannot_be_read_is_told_with_the_reason():
     """The reason is a sentence already."""
     assert told(
-        Failure("missing", message="heads.ipynb cannot be read: its JSON ends", is_told=True)
+        Failure("missing", message="heads.ipynb cannot be read: its JSON ends", is_sentence=True)
     ) == ("heads.ipynb cannot be read: its JSON ends.")
 
 
@@ -167,7 +168,7 @@ def test_a_misspelt_name_is_recognised():
 
 def test_a_file_that_stopped_early_is_told_with_its_line():
     """The name may be missing because a line before it failed."""
-    loading = Failure("exception", "SyntaxError", message="invalid syntax", place=CELL)
+    loading = Failure("exception", "SyntaxError", message="invalid syntax", location=CELL)
     assert told(Failure("missing", message="Heads", loading=loading)) == (
         "Heads is not defined.\n"
         "A cell failed: SyntaxError: invalid syntax\n"
@@ -189,7 +190,7 @@ NASTY = "\x1b[31m" + "x" * 5_000
 def test_no_failure_writes_its_own_message(kind):
     """Whatever a failure carries, its message has a bounded size and no control characters."""
     place = CodeLine(NASTY, 3, 2, NASTY)
-    loading = Failure("exception", NASTY, message=NASTY, place=place)
+    loading = Failure("exception", NASTY, message=NASTY, location=place)
     for message in (NASTY, "Heads", ""):
         failure = Failure(kind, NASTY, (NASTY,), message, place, True, loading, (NASTY,))
         text = told(failure)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.judge import compare, describe, number
+from grader.testing.compare import compare, describe, format_number
 
 ATOL = 1e-5
 NAN, INF = math.nan, math.inf
@@ -252,12 +252,12 @@ def test_a_students_own_text_is_never_told_at_length():
 )
 def test_numbers_are_shown_as_the_documents_print_them(value, shown):
     """Four decimals, and more where a number is small."""
-    assert number(value) == shown
+    assert format_number(value) == shown
 
 
 def test_an_enormous_number_is_shown_in_few_characters():
     """A number of hundreds of digits is not written out."""
-    assert len(number(-1e300)) < 30
+    assert len(format_number(-1e300)) < 30
 
 
 def test_a_long_text_is_described_by_its_beginning():

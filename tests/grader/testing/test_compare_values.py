@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.judge import compare
+from grader.testing.compare import compare
 
 ATOL = 1e-5
 NAN, INF = math.nan, math.inf

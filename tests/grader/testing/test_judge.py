@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from grader.course.printed_tensors import Printed
-from grader.testing.judge import Difference, Judge, Mismatch
+from grader.testing.compare import Difference
+from grader.testing.judge import Judge, Mismatch
 from grader.testing.student import Call
 
 CALLS = [Call("dot", (1, 2), {})]

@@ -15,16 +15,9 @@ from grader.course.course import Course, Exercise, Limits
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
-from grader.testing.student import (
-    Call,
-    CodeLine,
-    Failure,
-    Loaded,
-    ReferenceHandle,
-    StudentHandle,
-    StudentOutcome,
-    SubmissionHandle,
-)
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.replies import CodeLine, Failure, Loaded
+from grader.testing.student import Call, ReferenceHandle, StudentHandle, StudentOutcome
 
 HandIn = Callable[..., StudentHandle]
 
@@ -141,7 +134,7 @@ def test_an_exception_is_a_failure_with_the_students_line(hand_in: HandIn) -> No
         type="KeyError",
         bases=("KeyError", "LookupError", "Exception", "BaseException", "object"),
         message="'no'",
-        place=CodeLine("first.py", None, 21, "raise KeyError(message)"),
+        location=CodeLine("first.py", None, 21, "raise KeyError(message)"),
         own=True,
     )
     assert caught.value.failure.outcome is Outcome.FAILED
@@ -185,7 +178,7 @@ def test_a_missing_name_comes_with_what_stopped_the_file(hand_in: HandIn) -> Non
     student = hand_in({"first.ipynb": ["X = 1", "1 / 0", "[][0]"]})
     loading = failure_of(lambda: student.call("one")).loading
     assert loading is not None
-    assert (loading.type, loading.place) == (
+    assert (loading.type, loading.location) == (
         "ZeroDivisionError",
         CodeLine("first.ipynb", 2, 1, "1 / 0"),
     )
@@ -209,7 +202,7 @@ def test_another_exercises_sentinel_is_a_block(hand_in: HandIn) -> None:
     text = 'raise NotImplementedError("01_first/zero: not attempted yet")'
     student = hand_in(f"def zero():\n    {text}\n\n\ndef one():\n    return zero() + 1\n")
     assert failure_of(lambda: student.call("one")) == Failure(
-        "blocked", message="01_first/zero", place=CodeLine("first.py", None, 2, text)
+        "blocked", message="01_first/zero", location=CodeLine("first.py", None, 2, text)
     )
 
 
@@ -248,7 +241,7 @@ def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submiss
         else:
             message = "a.ipynb cannot be read: its JSON is damaged at line 1, column 1"
             assert failure_of(lambda s=student: s.get("one")) == Failure(
-                "missing", message=message, is_told=True
+                "missing", message=message, is_sentence=True
             )
 
 

@@ -15,7 +15,9 @@ from grader.course.course import Exercise, Limits
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.sessions.base import failed
 from grader.submissions.submission import Reading, SourceFile, Submission
-from grader.testing.student import Failure, StudentHandle, StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.replies import Failure
+from grader.testing.student import StudentHandle, StudentOutcome
 
 OPENED = {"failures": [], "names": ["one"]}
 INSTANCE = RemoteObject(1, "module", "Layer")
@@ -109,8 +111,7 @@ def test_the_message_of_a_crash_says_what_was_wrong() -> None:
     student = answering("get", {"value": {"strange": 1}})
     assert failure_of(lambda: student.get("one")) == Failure(
         "crashed",
-        message="its process answered with something that is no answer: "
-        "a value carries the unknown tag 'strange'",
+        message="its process sent a malformed reply: a value carries the unknown tag 'strange'",
     )
 
 
@@ -124,7 +125,7 @@ def test_a_failure_told_in_no_known_way_counts_as_a_crash(request_: str, failure
     """Whatever the request was."""
     student = answering(request_, {"failure": failure})
     assert failure_of(lambda: REQUESTS[request_](student)) == Failure(
-        "crashed", message="its process told of a failure in no known way"
+        "crashed", message="its process reported a failure in an unknown form"
     )
 
 
@@ -145,8 +146,13 @@ def test_odd_parts_of_a_failure_are_dropped() -> None:
         "x" * 2_000,
         False,
     )
-    assert told.place is not None
-    assert (told.place.file, told.place.cell, told.place.line, told.place.text) == ("", None, 3, "")
+    assert told.location is not None
+    assert (told.location.file, told.location.cell, told.location.line, told.location.text) == (
+        "",
+        None,
+        3,
+        "",
+    )
 
 
 @pytest.mark.parametrize(
