@@ -22,7 +22,7 @@ from grader.feedback.diagnosis import (
     diagnose,
     distance,
     fingerprint,
-    value_separation,
+    separation,
 )
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import exercise_score
@@ -188,7 +188,7 @@ class _Validation:
         """The smallest separation between two mistakes, or of one from the solution."""
         named = [("the solution", own), *((e.mistakes[0].id, e.traces) for e in known)]
         for (one, left), (other, right) in combinations(named, 2):
-            gap = value_separation(left, right)
+            gap = separation(left, right)
             if gap < row.separation:
                 row.separation, row.closest = gap, f"{one} and {other}"
             if gap <= ATOL:

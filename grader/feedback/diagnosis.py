@@ -130,14 +130,10 @@ def trace_distance(one: Trace, other: Trace) -> float:
 
 
 def separation(one: Traces, other: Traces) -> float:
-    """The largest distance over all checks: what distinguishes two mistakes."""
-    return max((trace_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
+    """The largest distance over all checks: what distinguishes two mistakes.
 
-
-def value_separation(one: Traces, other: Traces) -> float:
-    """The same by judged values alone: that one of two passes a check is no distance.
-
-    A check stops at its first mismatch, so only what both judged is compared.
+    That one of two passes a check is no distance by itself. A check stops at its first mismatch,
+    so only what both judged is compared.
     """
     return max((_value_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
 

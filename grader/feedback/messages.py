@@ -145,14 +145,14 @@ def _blocked(failure: Failure) -> str:
     if failure.loading is None:
         sentence = _("It needs {name}, which is not written yet.")
         return sentence.format(name=clean(failure.message, 100))
-    lines = [_ended(clean(failure.message))]
+    lines = [_ended(failure.message)]
     if failure.loading.type:
         lines.append(_raised(failure.loading))
     return "\n".join([*lines, *_location_lines(failure.location)])
 
 
 def _ended(sentence: str) -> str:
-    return _("{sentence}.").format(sentence=sentence)
+    return _("{sentence}.").format(sentence=clean(sentence))
 
 
 def _raised(failure: Failure) -> str:
@@ -214,7 +214,7 @@ def _missing(failure: Failure, name: str) -> str:
     if not failure.message:
         return _("Nothing was handed in for {name}.").format(name=name)
     if failure.is_sentence:  # the file itself could not be read
-        return _ended(clean(failure.message))
+        return _ended(failure.message)
     name = clean(failure.message, 80)
     lines = [_("{name} is not defined.").format(name=name)]
     if failure.similar:

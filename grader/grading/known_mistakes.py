@@ -92,16 +92,12 @@ class LiveMistakes:
         """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
-            groups = [
-                (g, self.with_mistakes(exercise, *g)) for g in combinations(self.of(exercise), size)
-            ]
-            self.tried[key] = [
-                Known(
-                    tuple(m.mistake for m in group), traces(self._run(submission, exercise, checks))
-                )
-                for group, submission in groups
-                if submission is not None
-            ]
+            self.tried[key] = []
+            for group in combinations(self.of(exercise), size):
+                submission = self.with_mistakes(exercise, *group)
+                if submission is not None:
+                    ran = traces(self._run(submission, exercise, checks))
+                    self.tried[key].append(Known(tuple(m.mistake for m in group), ran))
         return self.tried[key]
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
@@ -120,8 +116,8 @@ class LiveMistakes:
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
         records = []
         for check in checks:
-            tools = self.environment.tools(handle, exercise, check.id, check.visibility)
-            record = check.run(tools)
+            fixtures = self.environment.tools(handle, exercise, check.id, check.visibility)
+            record = check.run(fixtures)
             records.append(record)
             outcome = outcome_of(check, record.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):

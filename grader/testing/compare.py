@@ -158,17 +158,12 @@ def _compare_tensor(
 
 
 def wrong_values(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> torch.Tensor:
-    """Where two tensors of one shape differ.
-
-    NaN differs from any number; infinities of one sign are equal, and so are two NaN.
+    """Where two tensors differ: NaN does, infinities of one sign and two NaN do not.
 
     Args:
-        actual: the student's, of any shape.
-        expected: of the same shape.
+        actual: the student's.
+        expected: of the same shape, which is also the result's.
         atol: the absolute tolerance.
-
-    Returns:
-        True where they differ, of the same shape.
     """
     wrong = ~((actual - expected).abs() <= atol)
     wrong &= ~(actual == expected)

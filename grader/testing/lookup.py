@@ -63,13 +63,7 @@ def definitions(source: SourceFile, name: str) -> Iterator[tuple[int | None, int
 class SubmissionHandle:
     """A submission in a session: which of its files are loaded, and what each defines.
 
-    Args:
-        submission: what was handed in.
-        session: the conversation with the process that runs it.
-        limits: seconds for loading a file and for a request.
-        assignments: those of the course, for exercises that build on each other.
-        opened: per file, the reply to loading it and the process that sent it.
-        located: per exercise, the same of its file.
+    `opened` and `located` also say which of the session's processes they hold for.
     """
 
     submission: Submission
@@ -132,11 +126,13 @@ class SubmissionHandle:
     def _open(self, key: str) -> Frame:
         """Load a file, once per process; one that ended its process is not run again."""
         generation, frame = self.opened.get(key, (0, None))
-        is_current = generation == self.session.generation
-        if frame is None or not (is_current or "failure" in frame.header):
-            request = Frame({"verb": "open", "source": key})
-            frame = self.session.ask(request, self.limits.load_seconds)
-            self.opened[key] = (self.session.generation, frame)
+        if frame is not None and (
+            generation == self.session.generation or "failure" in frame.header
+        ):
+            return frame
+        request = Frame({"verb": "open", "source": key})
+        frame = self.session.ask(request, self.limits.load_seconds)
+        self.opened[key] = (self.session.generation, frame)
         return frame
 
     def why_missing(self, exercise: Exercise, located: Located, name: str) -> Failure:
@@ -161,8 +157,9 @@ class SubmissionHandle:
 
     def slow_files(self) -> dict[str, CodeLine | None]:
         """The files whose loading was stopped for taking too long, and the line that was running."""
-        slow = {
-            key: [failure for failure in read_failures(frame) if failure.kind == "timeout"]
-            for key, (_generation, frame) in self.opened.items()
-        }
-        return {key: failures[0].location for key, failures in slow.items() if failures}
+        slow: dict[str, CodeLine | None] = {}
+        for key, (_generation, frame) in self.opened.items():
+            for failure in read_failures(frame):
+                if failure.kind == "timeout":
+                    slow.setdefault(key, failure.location)
+        return slow

@@ -151,16 +151,7 @@ class Loaded:
 
 
 def read_values(frame: Frame, *keys: str, takes_shapes: bool = False) -> list[Any]:
-    """The values that a reply carries under these keys, in the order their bytes were sent.
-
-    Args:
-        frame: the reply.
-        *keys: of its header.
-        takes_shapes: whether tensors without values are expected.
-
-    Raises:
-        WireFault: when header and bytes do not agree.
-    """
+    """The values under these keys of a reply's header; tensors may lack values if shapes are taken."""
     unpacker = Unpacker(frame.payload, takes_shapes=takes_shapes)
     values = [unpacker.unpack(frame.header.get(key)) for key in keys]
     unpacker.finish()
@@ -168,19 +159,11 @@ def read_values(frame: Frame, *keys: str, takes_shapes: bool = False) -> list[An
 
 
 def read_answer(frame: Frame) -> Answer:
-    """What a call returned.
-
-    Raises:
-        WireFault: when the reply is malformed.
-    """
+    """What a call returned."""
     value, gradients = read_values(frame, "value", "gradients")
     changed = frame.header.get("changed")
-    return Answer(
-        value=value,
-        changed=tuple(str(name) for name in changed) if isinstance(changed, list) else (),
-        gradients=_gradients(gradients),
-        printed=read_printed(frame),
-    )
+    names = tuple(map(str, changed)) if isinstance(changed, list) else ()
+    return Answer(value, names, _gradients(gradients), read_printed(frame))
 
 
 def _gradients(value: object) -> Gradients | None:
@@ -197,24 +180,16 @@ def _gradients(value: object) -> Gradients | None:
 
 
 def read_state(frame: Frame, *, values: bool) -> State:
-    """What an instance holds, with or without the tensors' values.
-
-    Raises:
-        WireFault: when the reply is malformed.
-    """
+    """What an instance holds, with or without the tensors' values."""
     tensors = read_values(frame, "parameters", "buffers", takes_shapes=not values)
     parameters, buffers = map(_tensors, tensors)
     loose, aliases = frame.header.get("loose"), frame.header.get("aliases")
     is_listed = isinstance(aliases, list) and all(isinstance(names, list) for names in aliases)
     if not _is_texts(loose) or not is_listed:
         raise WireFault("the state has the wrong form")
-    return State(
-        parameters=parameters,
-        buffers=buffers,
-        loose=cast(dict[str, str], loose),
-        aliases=tuple(tuple(str(name) for name in group) for group in cast(Any, aliases)),
-        training=frame.header.get("training") is True,
-    )
+    groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
+    training = frame.header.get("training") is True
+    return State(parameters, buffers, cast(dict[str, str], loose), groups, training)
 
 
 def _tensors(value: object) -> dict[str, torch.Tensor]:
@@ -227,11 +202,7 @@ def _is_texts(value: object) -> bool:
 
 
 def read_loaded(frame: Frame) -> Loaded:
-    """Which values an instance took.
-
-    Raises:
-        WireFault: when the reply is malformed.
-    """
+    """Which values an instance took."""
     report, not_given = frame.header.get("report"), frame.header.get("not_given")
     if not _is_texts(report) or not isinstance(not_given, list):
         raise WireFault("the report on loading has the wrong form")
@@ -260,11 +231,7 @@ def read_failures(frame: Frame) -> list[Failure]:
 def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     """A failure as it is reported; what the student's process may not say is dropped.
 
-    The message of an exception is kept, and shown as the exception's; any other text is ours.
-
-    Args:
-        content: the failure in a reply's header.
-        is_ours: whether the trusted side wrote the reply.
+    Of its messages only an exception's is kept, and shown as such, unless the reply is ours.
     """
     kinds = OUTCOMES if is_ours else REPORTED_BY_SERVANTS
     if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
@@ -285,12 +252,9 @@ def _code_line(content: Any) -> CodeLine | None:
     if not isinstance(content, dict) or type(content.get("line")) is not int:
         return None
     cell = content.get("cell")
-    return CodeLine(
-        file=_text(content.get("file")),
-        cell=cell if type(cell) is int else None,
-        line=content["line"],
-        text=_text(content.get("text")),
-    )
+    number = cell if type(cell) is int else None
+    file, text = _text(content.get("file")), _text(content.get("text"))
+    return CodeLine(file, number, content["line"], text)
 
 
 def _text(value: object) -> str:

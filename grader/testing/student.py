@@ -46,7 +46,7 @@ class Call:
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
-    """Ends a check because of what student code did. pytest reports it as a failure."""
+    """Ends a check because of what student code did; to pytest a failure."""
 
     def __init__(self, failure: Failure, calls: tuple[Call, ...]) -> None:
         self.failure = failure
@@ -61,13 +61,6 @@ class StudentHandle:
     Names are looked up in the file that counts for the exercise's assignment. Every verb raises a
     `StudentOutcome` when the name is missing, when student code raises, takes too long or ends its
     process, and when a stub is still there.
-
-    Args:
-        submission: what was handed in.
-        exercise: the exercise that is checked.
-        calls: the requests so far.
-        outputs: what the student's code printed during each, where it printed something.
-        located: the file that counts, once it is known.
     """
 
     submission: SubmissionHandle
@@ -202,9 +195,9 @@ class StudentHandle:
     @property
     def printed(self) -> list[str]:
         """What the student's code printed; loading the file counts where it lacks the exercise."""
-        located = self.located
-        lacks_it = located is not None and self.exercise.name not in located.names
-        return [located.printed, *self.outputs] if located and lacks_it else self.outputs
+        if self.located is None or self.exercise.name in self.located.names:
+            return self.outputs
+        return [self.located.printed, *self.outputs]
 
     # How requests are made and replies read.
 
