@@ -10,7 +10,7 @@ PARTS = ("query", "key", "value")
 
 
 def three(judge, value, shape):
-    """Judge that a value is three weight matrices of this shape, and answer them."""
+    """Judge that a value is three weight matrices of this shape, and return them."""
     is_three = isinstance(value, list | tuple) and len(value) == 3
     sentence = judge.words(
         "Expected three weights as a tuple, received {value}", value=describe(value)

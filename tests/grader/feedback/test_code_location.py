@@ -34,8 +34,8 @@ def test_an_exception_is_where_it_was_raised(hand_in) -> None:
         CodeLine("first.py", 3, 1, "forged"),
     ],
 )
-def test_a_place_that_the_submission_does_not_have_is_not_believed(hand_in, location) -> None:
-    """The definition is told instead: the student's process may say anything."""
+def test_a_location_that_the_submission_does_not_have_is_not_believed(hand_in, location) -> None:
+    """The definition is shown instead: the student's process may say anything."""
     assert location_of(hand_in(TEXT), raised(location)) == CodeLocation(KEY, 4)
 
 
@@ -48,20 +48,20 @@ def test_a_wrong_value_is_where_the_name_is_defined_last(hand_in) -> None:
     )
 
 
-def test_in_a_notebook_the_cell_is_told(hand_in) -> None:
+def test_in_a_notebook_the_cell_is_shown(hand_in) -> None:
     """Lines are counted inside of it."""
     student = hand_in({"01_first/first.ipynb": ["x = 1", "# the answer\none = 2"]})
     assert location_of(student, AssertionError()) == CodeLocation("01_first/first.ipynb", 2, 2)
 
 
-def test_a_name_that_is_nowhere_has_no_place(hand_in) -> None:
+def test_a_name_that_is_nowhere_has_no_location(hand_in) -> None:
     """Neither has a check that passed, nor the grader's own fault."""
     assert location_of(hand_in("x = 1\n"), AssertionError()) is None
     assert location_of(hand_in(TEXT), None) is None
     assert location_of(hand_in(TEXT), RuntimeError()) is None
 
 
-def test_what_stopped_the_file_from_loading_is_a_place(hand_in) -> None:
+def test_what_stopped_the_file_from_loading_is_a_location(hand_in) -> None:
     """A missing name is explained by the line that failed before it."""
     loading = Failure("exception", "NameError", location=CodeLine("first.py", None, 1, "y"))
     assert location_of(hand_in("y\n"), raised(loading=loading)) == CodeLocation(KEY, 1)

@@ -249,7 +249,7 @@ def test_another_shape_is_another_value():
     assert named(student, UNSCALED) == []
 
 
-def test_a_value_more_or_less_is_another_answer():
+def test_a_value_more_or_less_is_another_value():
     """The check came farther, or less far."""
     assert trace_distance(failed(RIGHT), failed(RIGHT, RIGHT)) == math.inf
     assert trace_distance(failed(RIGHT, RIGHT), failed(RIGHT)) == math.inf
@@ -314,7 +314,7 @@ def test_the_order_of_a_mapping_makes_no_difference():
 
 
 def test_a_value_of_a_kind_of_its_own_is_known_by_its_type():
-    """A class, an instance, a set: whatever came of it."""
+    """A class, an instance, a set: whatever it was."""
     assert fingerprint({1}) == fingerprint({2}) == "set"
 
 
