@@ -34,32 +34,29 @@ class Explanation:
 def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> Explanation:
     """What was called, what was expected, what it returned, where they first differ."""
     before = [*call_lines(calls), _sentence(difference)]
-    tensors = []
-    if isinstance(difference.expected, torch.Tensor):
-        tensors = "\n".join(_side_by_side(difference)).splitlines()
+    tensors = _side_by_side(difference)
     lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
     return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
 
 
 def _sentence(difference: Difference) -> str:
-    sentence = difference.summary
-    if difference.what:
-        template = _("{what}: {difference}")
-        sentence = template.format(what=difference.what, difference=difference.summary)
+    what, sentence = difference.what, difference.summary
+    if what:
+        sentence = _("{what}: {difference}").format(what=what, difference=sentence)
     end = "" if sentence.endswith(ENDS) else _(".")
     return f"{sentence[:1].upper()}{sentence[1:]}{end}"
 
 
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
-    if not 1 < expected.numel() <= SMALL:
+    if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= SMALL:
         return []
     head = _("expected")
     if difference.source:
         head = _("expected ({source})").format(source=difference.source)
-    lines = [head, _indented(show(expected))]
+    lines = [head, *_indented(expected)]
     if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
-        lines += [_("received"), _indented(show(actual))]
+        lines += [_("received"), *_indented(actual)]
     return lines
 
 
@@ -68,8 +65,8 @@ def show(tensor: torch.Tensor) -> str:
     return str(tensor.detach().as_subclass(torch.Tensor))
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
+def _indented(tensor: torch.Tensor) -> list[str]:
+    return [f"    {line}" for line in show(tensor).splitlines()]
 
 
 def call_lines(calls: tuple[Call, ...]) -> list[str]:
@@ -80,20 +77,19 @@ def call_lines(calls: tuple[Call, ...]) -> list[str]:
     lines = []
     if last.is_forward:
         makers = [call for call in calls[:-1] if call.target == last.target and not call.is_forward]
-        lines += [*_seed(makers[-1]), f"model = {_call(makers[-1])}"] if makers else []
-    return [*lines, *_seed(last), _call(last)]
+        lines += _request(makers[-1], "model = ") if makers else []
+    return [*lines, *_request(last)]
 
 
-def _seed(call: Call) -> list[str]:
-    return [] if call.seed is None else [f"torch.manual_seed({call.seed})"]
-
-
-def _call(call: Call) -> str:
+def _request(call: Call, start: str = "") -> list[str]:
+    """A request as code, after its seed where it has one."""
+    seed = [] if call.seed is None else [f"torch.manual_seed({call.seed})"]
     shown = [_argument(value) for value in call.args]
     shown += [f"{name}={_argument(value)}" for name, value in call.kwargs.items()]
     if not shown and not call.is_forward:
-        return call.target
-    return f"{'model' if call.is_forward else call.target}({', '.join(shown)})"
+        return [*seed, f"{start}{call.target}"]
+    target = "model" if call.is_forward else call.target
+    return [*seed, f"{start}{target}({', '.join(shown)})"]
 
 
 def _argument(value: Any) -> str:

@@ -23,11 +23,11 @@ class Draw:
     def normal(
         self, *shape: int, std: float = 0.8, dtype: torch.dtype = torch.float32
     ) -> torch.Tensor:
-        """Normal numbers with mean 0.
+        """Normal numbers around 0.
 
         Args:
             *shape: of the tensor.
-            std: the standard deviation; at 0.8 softmax neither vanishes nor saturates.
+            std: the standard deviation; at 0.8 mistakes lead to values that clearly differ.
             dtype: a floating-point type.
         """
         numbers = torch.randn(*shape, generator=self.generator, dtype=torch.float32)
@@ -38,8 +38,8 @@ class Draw:
 
         Args:
             *shape: of the tensor.
-            low: the smallest possible number.
-            high: the largest.
+            low: their lower bound.
+            high: their upper bound.
         """
         numbers = torch.rand(*shape, generator=self.generator, dtype=torch.float32)
         return low + (high - low) * numbers
