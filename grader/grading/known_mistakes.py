@@ -92,12 +92,13 @@ class LiveMistakes:
         """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
-            self.tried[key] = []
+            found = []
             for group in combinations(self.of(exercise), size):
                 submission = self.with_mistakes(exercise, *group)
                 if submission is not None:
                     ran = traces(self._run(submission, exercise, checks))
-                    self.tried[key].append(Known(tuple(m.mistake for m in group), ran))
+                    found.append(Known(tuple(m.mistake for m in group), ran))
+            self.tried[key] = found
         return self.tried[key]
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
