@@ -22,7 +22,7 @@ from grader.feedback.diagnosis import (
     diagnose,
     distance,
     fingerprint,
-    value_separation,
+    separation,
 )
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import exercise_score
@@ -32,7 +32,8 @@ from grader.release.stubs import generate, stale
 from grader.release.students import Released, student_files
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
-from grader.testing.student import StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentOutcome
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be taken for each other, or for the right answer."""
@@ -71,7 +72,7 @@ class _Validation:
 
     course: Course
     grader: SubmissionGrader
-    catalogue: LiveMistakes
+    mistakes: LiveMistakes
     report: Report
     covered: set[str] = field(default_factory=set)
     known: dict[str, list[Known]] = field(default_factory=dict)
@@ -104,7 +105,7 @@ class _Validation:
     def _with_stub(self, assignment: Assignment, path: Path) -> Submission:
         """The solutions, but for one assignment: what it imports is there."""
         (stub,) = read_submission(self.course, path, "stub").sources.values()
-        solutions = self.catalogue.solutions
+        solutions = self.mistakes.solutions
         key = solutions.readings[assignment.id].sources[0]
         changed = replace(solutions.sources[key], cells=stub.cells)
         return replace(solutions, sources={**solutions.sources, key: changed})
@@ -121,7 +122,7 @@ class _Validation:
 
     def solutions(self) -> CheckRun:
         """Every solution earns full marks; every check of weight 0 that remarks is told."""
-        run, results = self.run(self.catalogue.solutions, self.course.exercises)
+        run, results = self.run(self.mistakes.solutions, self.course.exercises)
         for exercise in self.course.exercises.values():
             checks = results[exercise.id]
             if not any(check.weight for check in checks):
@@ -145,7 +146,7 @@ class _Validation:
         for exercise in self.course.exercises.values():
             checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
             own = traces(run.records[check.id] for check in checks if check.id in run.records)
-            known = self.catalogue.singles(exercise, checks)
+            known = self.mistakes.try_out(exercise, checks, 1)
             self.known[exercise.id] = known
             row = self._row(exercise, checks, own, known)
             self.report.rows.append(row)
@@ -187,7 +188,7 @@ class _Validation:
         """The smallest separation between two mistakes, or of one from the solution."""
         named = [("the solution", own), *((e.mistakes[0].id, e.traces) for e in known)]
         for (one, left), (other, right) in combinations(named, 2):
-            gap = value_separation(left, right)
+            gap = separation(left, right)
             if gap < row.separation:
                 row.separation, row.closest = gap, f"{one} and {other}"
             if gap <= ATOL:
@@ -235,14 +236,14 @@ def validate(course: Course) -> Report:
         return report
     try:
         grader = full_grader(course, "validate")
-        catalogue = LiveMistakes(grader.environment)
-        validation = _Validation(course, replace(grader, catalogue=catalogue), catalogue, report)
+        mistakes = LiveMistakes(grader.environment)
+        validation = _Validation(course, replace(grader, mistakes=mistakes), mistakes, report)
         validation.stubs("py")
         validation.stubs("ipynb")
         run = validation.solutions()
         validation.misconceptions(run)
         validation.ledger()
-        report.faults += _duplicates(validation.catalogue)
+        report.faults += _duplicates(validation.mistakes)
         if not report.faults:
             report.faults += _release(course)
     except CourseError as error:
@@ -323,9 +324,9 @@ def _drift(course: Course) -> Iterator[str]:
         yield from error.problems
 
 
-def _duplicates(catalogue: LiveMistakes) -> Iterator[str]:
+def _duplicates(mistakes: LiveMistakes) -> Iterator[str]:
     first: dict[str, str] = {}
-    for misconceptions in catalogue.misconceptions.values():
+    for misconceptions in mistakes.misconceptions.values():
         for misconception in misconceptions:
             if misconception.id in first:
                 place = first[misconception.id]

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from grader.testing.judge import describe
+from grader.testing import describe
 
 NUM_TOKENS, D_IN, D_OUT = 5, 7, 3
 PARTS = ("query", "key", "value")
 
 
 def three(judge, value, shape):
-    """Judge that a value is three weight matrices of this shape, and answer them."""
+    """Judge that a value is three weight matrices of this shape, and return them."""
     is_three = isinstance(value, list | tuple) and len(value) == 3
     sentence = judge.words(
         "Expected three weights as a tuple, received {value}", value=describe(value)

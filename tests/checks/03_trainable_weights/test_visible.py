@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.judge import describe
+from grader.testing import describe
 
 JOURNEY = 1
 D_K = 2
@@ -50,7 +50,7 @@ def values_of(printed):
 
 
 def three(judge, value, shape):
-    """Judge that a value is three weight matrices of this shape, and answer them."""
+    """Judge that a value is three weight matrices of this shape, and return them."""
     is_three = isinstance(value, list | tuple) and len(value) == 3
     sentence = judge.words(
         "Expected three weights as a tuple, received {value}", value=describe(value)

@@ -7,7 +7,7 @@ NAMES = ("W_query", "W_key", "W_value")
 BATCH_SIZE, NUM_TOKENS, CONTEXT_LENGTH, D_IN, D_OUT = 3, 5, 7, 6, 4
 
 DRAWS = 512
-"""Copies of one text in a batch: so many that each weight is dropped in one and kept in another."""
+"""Copies of one text in a batch: enough that each weight is dropped in one and kept in another."""
 
 
 def given_weights(draw, d_in=D_IN, d_out=D_OUT, dtype=torch.float32):

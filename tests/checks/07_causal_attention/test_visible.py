@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from grader.sandbox.wire import RemoteObject
+from grader.testing import RemoteObject
 
 NAMES = ("W_query", "W_key", "W_value")
 
 DRAWS = 512
-"""Copies of one text in a batch: so many that each way of dropping the weights of a row occurs."""
+"""Copies of one text in a batch: enough that each way of dropping the weights of a row occurs."""
 
 
 def batch_of_the_text(printed):

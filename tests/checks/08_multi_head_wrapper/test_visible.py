@@ -3,17 +3,16 @@
 import pytest
 import torch
 
-from grader.sandbox.wire import RemoteObject
-from grader.testing.student import Failure, StudentOutcome
+from grader.testing import Failure, RemoteObject, StudentOutcome
 
 WRAPPER, HEAD = "MultiHeadAttentionWrapper", "CausalAttention"
 
 SIZE = 4
 """Of every axis, where a slip in the student's own `CausalAttention` must not matter: one that
-swaps axes still answers there, and what it answers is what the wrapper has to join."""
+swaps axes still returns a tensor there, which is what the wrapper has to join."""
 
 DRAWS = 512
-"""Copies of one text in a batch: so many that each way of dropping the weights of a row occurs."""
+"""Copies of one text in a batch: enough that each way of dropping the weights of a row occurs."""
 
 
 def trouble(student, name, *further):
@@ -68,7 +67,7 @@ class Heads:
             self.student.load(head, {n.split(".", start)[start]: v for n, v in found.items()})
 
     def answers(self, x, training=False):
-        """What each head answers; None where one refuses the texts.
+        """What each head returns; None where one refuses the texts.
 
         The heads are called in a row from one seed, as a wrapper's heads are: so that heads that
         draw where they should not give the same.
@@ -87,7 +86,7 @@ class Heads:
 
 
 def judge_joined(student, judge, heads, wrapper, x):
-    """Judge what a wrapper answers by what the single heads answer."""
+    """Judge what a wrapper returns by what the single heads return."""
     answers = heads.answers(x)
     if answers is None:
         is_refused = student.refusal(wrapper, x, training=False) is not None
@@ -134,7 +133,7 @@ def gradient(gradients, name):
 
 
 def judge_extremes(student, judge, heads, wrapper, x, training):
-    """Judge the largest and the smallest of many answers, which are the same for every draw."""
+    """Judge the largest and the smallest of many results, which are the same for every draw."""
     x = x.repeat(DRAWS, 1, 1)
     answers = heads.answers(x, training)
     if answers is None:

@@ -10,8 +10,9 @@ from grader.core.errors import UsageError
 from grader.core.language import _, known, ngettext, paragraph, resolve, use
 from grader.course.course import load_course
 from grader.feedback.messages import explain_difference, explain_failure
-from grader.testing.judge import Judge, Mismatch, describe
-from grader.testing.student import Failure
+from grader.testing.compare import describe
+from grader.testing.judge import Judge, Mismatch
+from grader.testing.replies import Failure
 
 LOCALE = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 
