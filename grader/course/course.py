@@ -175,6 +175,15 @@ class Course:
             recording=checks / "recording.bin",
         )
 
+    def inner(self, path: Path) -> str:
+        """A file of the course as a path from the course's folder, with `/`."""
+        return path.relative_to(self.root).as_posix()
+
+    def builds_on(self, assignment: Assignment) -> set[str]:
+        """The ids of an assignment and of all that it imports, however far."""
+        found = {assignment.id}
+        return found.union(*(self.builds_on(self.by_id[id_]) for id_ in assignment.imports))
+
     @cached_property
     def hash(self) -> str:
         """A hash of everything that decides scores: manifest, solutions, checks, ledger."""

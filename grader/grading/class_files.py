@@ -1,7 +1,5 @@
 """What a class run writes: a record and a copy for the student each, and the class in two files."""
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import UsageError
+from grader.core.files import safe, table, write_whole
 from grader.core.language import N_, _, paragraph
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import Course
@@ -112,8 +111,8 @@ def feedback_path(out: Path, student: str) -> Path:
 
 def write_student(out: Path, student: Written) -> None:
     """Write one student's two files, each whole or not at all."""
-    write_text(record_path(out, student.row.student), student.record)
-    write_text(feedback_path(out, student.row.student), student.feedback)
+    write_whole(record_path(out, student.row.student), student.record)
+    write_whole(feedback_path(out, student.row.student), student.feedback)
 
 
 def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
@@ -136,17 +135,9 @@ def _read_result(path: Path) -> Result:
 
 def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
     """Write `scores.csv` and `summary.json`."""
-    write_text(out / "scores.csv", scores_csv(course, rows))
+    write_whole(out / "scores.csv", scores_csv(course, rows))
     content = json.dumps(summary(rows), indent=2, ensure_ascii=False)
-    write_text(out / "summary.json", content + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; what a killed run left of it is overwritten."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
-    temporary.replace(path)
+    write_whole(out / "summary.json", content + "\n")
 
 
 def scores_csv(course: Course, rows: Iterable[Row]) -> str:
@@ -163,18 +154,6 @@ def _cell(row: Row, score: int | float | None) -> object:
     if score is not None:
         return score
     return UNDECIDED if row.submitted else ""
-
-
-def safe(text: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-
-
-def table(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def summary(rows: Sequence[Row]) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import nbformat
 from nbformat import v4
 
 from grader.core.errors import CourseError
+from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, said
 from grader.course.course import Assignment, Course, Exercise
 from grader.release.prose import in_comment, translated_code, translated_markdown
@@ -28,25 +28,7 @@ NOTEBOOK_METADATA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """A file's path and the text it is to have."""
-
-    path: Path
-    text: str
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the file has that text, to the byte."""
-        return self.path.is_file() and self.path.read_bytes() == self.text.encode()
-
-    def write(self) -> None:
-        """Write the file."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_bytes(self.text.encode())
-
-
-def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[Generated]:
+def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
     """All files that are made from the solutions, with their prose in a language.
 
     Raises:
@@ -56,8 +38,8 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[Generated]:
     for assignment in course.assignments:
         paths = course.paths(assignment)
         source = translated(course, read_source(assignment, paths.solution), code)
-        files.append(Generated(paths.stub, stub(source)))
-        files.append(Generated(paths.notebook, student_notebook(source, code)))
+        made = {paths.stub: stub(source), paths.notebook: student_notebook(source, code)}
+        files += [OutputFile(course.inner(path), text) for path, text in made.items()]
     return files
 
 
@@ -186,6 +168,10 @@ def test_text(exercise: Exercise, code: str) -> str:
     )
 
 
-def stale(files: list[Generated]) -> list[Generated]:
-    """The files that differ from what the solutions make."""
-    return [file for file in files if not file.is_current]
+def stale(course: Course) -> list[OutputFile]:
+    """The stubs and notebooks that differ from what the solutions make, as they should be.
+
+    Raises:
+        CourseError: when a solution cannot be read.
+    """
+    return [file for file in generate(course) if not file.is_current(course.root)]

@@ -12,7 +12,7 @@ import pytest
 
 from grader.course.course import Course, load_course
 from grader.release.solution_cells import read_source
-from grader.release.stubs import generate, notebook_text, student_notebook
+from grader.release.stubs import generate, notebook_text, stale, student_notebook
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def course(root: Path) -> Course:
 
 def test_regenerating_changes_no_byte(course: Course) -> None:
     """What is committed is what the solutions make."""
-    assert [file.path.name for file in generate(course) if not file.is_current] == []
+    assert [file.path for file in stale(course)] == []
 
 
 def test_generating_twice_gives_the_same(course: Course) -> None:

@@ -253,7 +253,7 @@ def instructors(root: Path, tmp_path: Path) -> tuple[Path, dict[str, str]]:
     course = tmp_path / "course"
     shutil.copytree(root / "tests" / "example_course", course)
     for file in generate(load_course(course)):
-        file.write()
+        file.write(course)
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "gh").write_text(GH)

@@ -26,7 +26,7 @@ def test_clearing_makes_our_student_notebooks(root: Path) -> None:
     """Every assignment's source notebook, cleared as nbgrader clears it, cell for cell."""
     course = load_course(root)
     for assignment in course.assignments:
-        text = source_notebook(course, assignment).content.decode()
+        text = source_notebook(course, assignment).text
         resources = {"nbgrader": {"assignment": assignment.id}}
         cleared, _ = ClearOurSolutions().preprocess(nbformat.reads(text, as_version=4), resources)
         source = read_source(assignment, course.paths(assignment).solution)
@@ -79,7 +79,7 @@ def test_the_cell_that_finds_earlier_work_is_in_notebooks_that_build_on_some(
 ) -> None:
     """Before the first code, locked, and in no other notebook."""
     first, second = (
-        json.loads(source_notebook(course, assignment).content)["cells"]
+        json.loads(source_notebook(course, assignment).text)["cells"]
         for assignment in course.assignments
     )
     assert [cell["id"] for cell in first] == ["text-01", "code-02", "scores", "test_scores"]
