@@ -14,8 +14,7 @@ from grader.core.files import safe, table, write_whole
 from grader.core.language import N_, _, paragraph
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import Course
-from grader.grading.results import fields_of, for_student, from_json, points, to_json
-from grader.submissions.nbgrader_defects import is_defect
+from grader.grading.results import for_student, from_json, points, to_json
 
 SUMMARY_FORMAT = "attention-course/summary/1"
 UNDECIDED = "undecided"
@@ -49,10 +48,6 @@ class Row:
     seed: str
     defects: tuple[str, ...] = ()
 
-    def record(self) -> dict[str, Any]:
-        """The row as JSON."""
-        return fields_of(self)
-
 
 def row_of(result: Result, summary_line: str) -> Row:
     """The row of a result."""
@@ -66,18 +61,8 @@ def row_of(result: Result, summary_line: str) -> Row:
         summary_line=summary_line,
         isolation=result.isolation,
         seed=result.seed,
-        defects=tuple(note for a in result.assignments for note in a.notes if is_defect(note)),
+        defects=tuple(defect for a in result.assignments for defect in a.defects),
     )
-
-
-def row_from(record: Mapping[str, Any]) -> Row:
-    """A row from its record.
-
-    Raises:
-        TypeError, KeyError: when it is none.
-    """
-    texts = {name: tuple(record[name]) for name in ("isolation", "defects")}
-    return Row(**{**record, **texts})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,15 @@ line is passed over. A line on another run makes all before it void.
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from grader.core.errors import UsageError
 from grader.core.language import DEFAULT_LANGUAGE
-from grader.grading.class_files import Row, feedback_path, record_path, row_from
+from grader.grading.class_files import Row, feedback_path, record_path
+from grader.grading.results import fields_of, read
 from grader.submissions.student_folders import JOURNAL
 
 FORMAT = "attention-course/run/1"
@@ -94,7 +95,7 @@ class Journal:
         if header == self.identity and not self.force:
             self.known = entries
         else:
-            self._line({"format": FORMAT, **asdict(self.identity)})
+            self._line({"format": FORMAT, **fields_of(self.identity)})
         self.file.flush()
         return self
 
@@ -118,15 +119,11 @@ class Journal:
     def add(self, student: str, fingerprint: str, row: Row) -> None:
         """Write down that a student's files are written."""
         self.known[student] = Entry(fingerprint, row)
-        self._line(_record(student, self.known[student]))
+        self._line({"student": student, "fingerprint": fingerprint, "row": fields_of(row)})
         self.file.flush()
 
     def _line(self, record: Mapping[str, Any]) -> None:
         self.file.write(json.dumps(record) + "\n")
-
-
-def _record(student: str, entry: Entry) -> dict[str, Any]:
-    return {"student": student, "fingerprint": entry.fingerprint, "row": entry.row.record()}
 
 
 def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
@@ -139,8 +136,8 @@ def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
             if record.pop("format", None) == FORMAT:
                 identity, entries = RunIdentity(**record), {}
             else:
-                entry = Entry(record["fingerprint"], row_from(record["row"]))
-                entries[record["student"]] = entry
+                row = read(Row, record["row"])
+                entries[record["student"]] = Entry(record["fingerprint"], row)
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
     return identity, entries
