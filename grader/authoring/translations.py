@@ -31,7 +31,7 @@ from grader.release.catalogs import (
     read_translations,
 )
 from grader.release.prose import Say, translated_code, translated_markdown
-from grader.release.solution_cells import cleared, read_source
+from grader.release.solution_cells import cleared, read_solution
 
 PACKAGE = Path(language.__file__).parents[1]
 KEYWORDS = {"_": None, "N_": None, "say": None, "ngettext": (1, 2)}
@@ -133,7 +133,7 @@ def course_messages(course: Course) -> list[Message]:
 
 def _solution_texts(assignment: Assignment, path: Path) -> Iterator[str]:
     """What the stub of an assignment says."""
-    for cell in read_source(assignment, path).cells:
+    for cell in read_solution(assignment, path).cells:
         if cell.kind == "markdown":
             yield from _prose(translated_markdown, cell.text)
         else:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
-from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, said
+from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, translate
 from grader.course.toml_table import Table, read_toml
 
 MANIFEST = "course.toml"
@@ -140,7 +140,7 @@ class Course:
 
     def text_in(self, language: str, message: str) -> str:
         """A text of the course's own in a language; as it is where there is no translation."""
-        return said(self.translations, COURSE, language, message)
+        return translate(self.translations, COURSE, language, message)
 
     @property
     def max_score(self) -> int:

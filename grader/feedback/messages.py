@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
-from grader.core.text import clean, place_words
+from grader.core.text import clean, location_words
 from grader.sandbox.wire import RemoteObject
 from grader.testing.judge import Difference
 from grader.testing.student import Call, CodeLine, Failure
@@ -178,7 +178,7 @@ def slow_loading(file: str, place: CodeLine | None, seconds: float) -> str:
     )
     where = clean(file, 120)
     if place is not None:
-        where = place_words(where, place.cell, place.line)
+        where = location_words(where, place.cell, place.line)
     return template.format(place=where, seconds=f"{seconds:g}")
 
 

@@ -17,7 +17,7 @@ from grader.gradebook.store import database_url, open_gradebook, reason, without
 from grader.gradebook.structure import write_structure
 from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
-from grader.release.solution_cells import Solution, read_source
+from grader.release.solution_cells import Solution, read_solution
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
@@ -70,7 +70,7 @@ def fill_gradebook(
     Raises:
         UsageError: when the gradebook cannot be opened.
     """
-    sources = {a.id: read_source(a, course.paths(a).solution) for a in course.assignments}
+    sources = {a.id: read_solution(a, course.paths(a).solution) for a in course.assignments}
     paths = {student.id: student.path for student in students}
     failed = {}
     with open_gradebook(address, course_id(course)) as gradebook:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
 from grader.core.errors import UsageError
@@ -119,7 +120,13 @@ def _read_result(path: Path) -> Result:
 
 
 def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
-    """Write `scores.csv` and `summary.json`."""
+    """Write `scores.csv` and `summary.json`.
+
+    Args:
+        course: whose exercises are the columns.
+        rows: a row for each student, in order.
+        out: the folder of the run.
+    """
     write_whole(out / "scores.csv", scores_csv(course, rows))
     content = json.dumps(summary(rows), indent=2, ensure_ascii=False)
     write_whole(out / "summary.json", content + "\n")
@@ -144,7 +151,7 @@ def _cell(row: Row, score: int | float | None) -> object:
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
     """The class in numbers."""
     scored = [row for row in rows if row.score is not None]
-    scores = sorted(Decimal(str(row.score)) for row in scored)
+    scores = [Decimal(str(row.score)) for row in scored]
     return {
         "format": SUMMARY_FORMAT,
         "students": len(rows),
@@ -152,20 +159,11 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         "undecided": [row.student for row in rows if row.undecided],
         "not_submitted": [row.student for row in rows if not row.submitted],
         "max_score": rows[0].max_score if rows else 0,
-        "mean_score": round(float(sum(scores) / len(scores)), 2) if scores else None,
-        "median_score": _median(scores),
+        "mean_score": round(float(mean(scores)), 2) if scores else None,
+        "median_score": float(median(scores)) if scores else None,
         "scores": {row.student: row.score for row in scored},
         "seed": rows[0].seed if rows else "",
     }
-
-
-def _median(scores: Sequence[Decimal]) -> float | None:
-    if not scores:
-        return None
-    middle = len(scores) // 2
-    if len(scores) % 2:
-        return float(scores[middle])
-    return float((scores[middle - 1] + scores[middle]) / 2)
 
 
 WORDS = {

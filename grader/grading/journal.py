@@ -1,8 +1,8 @@
 """What a class run has done so far, so that the next one goes on from there.
 
 `run.jsonl` in the output folder: a line on the run, then a line for each student whose files are
-written. Lines are only ever added, each after the files it tells of; what a killed run left of a
-line is passed over. A line on another run makes all before it void.
+written. Lines are only ever added, each after the files it is about; what a killed run left of a
+line is skipped. A line on another run makes all before it void.
 """
 
 import json
@@ -31,7 +31,7 @@ class RunIdentity:
         course_hash: of the course.
         versions: of the grader, Python and torch.
         isolation: how student code is kept apart, "sealed" or "process".
-        language: what students are told in.
+        language: what students read.
     """
 
     seed: str
@@ -70,7 +70,7 @@ class Journal:
     Args:
         out: the output folder.
         identity: of this run; what was done under another one does not count.
-        force: whether to begin anew whatever was done.
+        force: whether to begin again whatever was done.
 
     Raises:
         UsageError: when another run is writing there.
@@ -117,7 +117,13 @@ class Journal:
         return entry.row if all(path.is_file() for path in paths) else None
 
     def add(self, student: str, fingerprint: str, row: Row) -> None:
-        """Write down that a student's files are written."""
+        """Record that a student's files are written.
+
+        Args:
+            student: the student's id.
+            fingerprint: of what was handed in.
+            row: the result in one line.
+        """
         self.known[student] = Entry(fingerprint, row)
         self._line({"student": student, "fingerprint": fingerprint, "row": fields_of(row)})
         self.file.flush()
@@ -127,7 +133,7 @@ class Journal:
 
 
 def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
-    """The last run's identity and entries; what is no line of a journal is passed over."""
+    """The last run's identity and entries; what is no line of a journal is skipped."""
     identity: RunIdentity | None = None
     entries: dict[str, Entry] = {}
     for line in text.splitlines():
@@ -147,7 +153,7 @@ def _lock(file: IO[str], out: Path) -> None:
     """Keep other runs out for as long as the file is open."""
     try:
         import fcntl
-    except ImportError:  # Windows: two runs at a time are not told apart
+    except ImportError:  # Windows: two runs at a time are not noticed
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from grader.checks.recordings import write_recording
 from grader.core.files import OutputFile
-from grader.core.language import DEFAULT_LANGUAGE as ENGLISH
+from grader.core.language import DEFAULT_LANGUAGE
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.recorder import record
-from grader.release.solution_cells import read_source
+from grader.release.solution_cells import read_solution
 from grader.release.stubs import notebook_text, translated
 from grader.release.students import course_file, translations, write_release
 
 CONFIG = "nbgrader_config.py"
-DEFAULT_LANGUAGE = "source"
+SOURCE_FOLDER = "source"
 
 
 def release_to_nbgrader(course: Course, folder: Path) -> list[OutputFile]:
@@ -38,15 +38,17 @@ def nbgrader_files(course: Course) -> Iterator[OutputFile]:
     for assignment in course.assignments:
         yield source_notebook(course, assignment)
         for file in _small_course(course, assignment, recordings):
-            yield OutputFile(f"{DEFAULT_LANGUAGE}/{assignment.id}/{file.path}", file.content)
+            yield OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{file.path}", file.content)
 
 
 def source_notebook(course: Course, assignment: Assignment) -> OutputFile:
     """The notebook with solution, markers and test cells."""
-    spoken = course.language or ENGLISH
-    source = translated(course, read_source(assignment, course.paths(assignment).solution), spoken)
+    spoken = course.language or DEFAULT_LANGUAGE
+    source = translated(
+        course, read_solution(assignment, course.paths(assignment).solution), spoken
+    )
     text = notebook_text(source, lambda cell: cell.text, code=spoken)
-    return OutputFile(f"{DEFAULT_LANGUAGE}/{assignment.id}/{assignment.module}.ipynb", text)
+    return OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{assignment.module}.ipynb", text)
 
 
 def _small_course(

@@ -12,7 +12,7 @@ import grader
 from grader.checks.recordings import write_recording
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
-from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, said
+from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, translate
 from grader.course.course import MANIFEST, Course
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
@@ -40,6 +40,11 @@ def write_release(
     course: Course, folder: Path, files_of: Callable[[Course], Iterable[OutputFile]]
 ) -> list[OutputFile]:
     """Write a release into an empty folder.
+
+    Args:
+        course: the course itself, not a released copy.
+        folder: empty, or not there yet.
+        files_of: makes the files of the release.
 
     Raises:
         UsageError: when the folder is not empty, or this is a released copy itself.
@@ -102,7 +107,7 @@ def _preferring(manifest: bytes, code: str) -> bytes:
 
 
 def translations(course: Course) -> Iterator[OutputFile]:
-    """The course's compiled catalogues, without what only hidden checks say."""
+    """The course's compiled translations, without what only hidden checks say."""
     for code in LANGUAGES:
         folder = course.translations / code / "LC_MESSAGES"
         if (folder / "course.po").is_file():
@@ -124,7 +129,9 @@ def template(course: Course, name: str) -> str:
     code = course.language or DEFAULT_LANGUAGE
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
-        text = translated_markdown(text, lambda piece: said(OWN_TRANSLATIONS, KIT, code, piece))
+        text = translated_markdown(
+            text, lambda piece: translate(OWN_TRANSLATIONS, KIT, code, piece)
+        )
     return text.replace("{{ title }}", course.text_in(code, course.title))
 
 

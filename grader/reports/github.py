@@ -17,7 +17,7 @@ from grader.core.records import (
     Outcome,
     Result,
 )
-from grader.core.text import place_words
+from grader.core.text import location_words
 from grader.grading.results import for_student, points
 from grader.reports.base import (
     WORDS,
@@ -152,7 +152,7 @@ def _sign(check: CheckResult) -> str:
 def _at(where: CodeLocation | None) -> str:
     if where is None:
         return ""
-    return f" ({place_words(code(where.file), where.cell, where.line)})"
+    return f" ({location_words(code(where.file), where.cell, where.line)})"
 
 
 def _next(result: Result) -> list[str]:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 from grader.core.files import OutputFile
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
-from grader.core.text import place_words
+from grader.core.text import location_words
 from grader.grading.results import for_student, points
 from grader.reports.base import (
     WORDS,
@@ -109,7 +109,7 @@ def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
 def _placed(check: CheckResult) -> str:
     if check.where is None:
         return check.message
-    place = place_words(check.where.file, check.where.cell, check.where.line)
+    place = location_words(check.where.file, check.where.cell, check.where.line)
     return f"{place}\n{check.message}"
 
 

@@ -43,12 +43,12 @@ def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
     doubled = [name for name in wanted.names if found.names[name] > 1]
     gone = [name for name in wanted.names if not found.names[name]]
     tests = [name for name in gone if name in wanted.tests]
-    answers = [name for name in gone if name not in wanted.tests]
+    own = [name for name in gone if name not in wanted.tests]
     edited = [n for n, text in wanted.tests.items() if found.tests.get(n, text).strip() != text]
     found_in = (
         (doubled, "stands more than once", "stop here, for the whole class"),
         (tests, "is missing", "leave its score to be given by hand"),
-        (answers, "is missing", "show no comment on it"),
+        (own, "is missing", "show no comment on it"),
         (edited, "was changed", "put its own back"),
     )
     return tuple(

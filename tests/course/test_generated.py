@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from grader.course.course import Course, load_course
-from grader.release.solution_cells import read_source
+from grader.release.solution_cells import read_solution
 from grader.release.stubs import generate, notebook_text, stale, student_notebook
 
 
@@ -62,7 +62,7 @@ def test_nbgraders_own_generate_assignment_makes_the_same_notebook(
     nbgrader has one stub text for all exercises, so the exercise's name is put in afterwards.
     """
     assignment = course.assignments[0]
-    source = read_source(assignment, course.paths(assignment).solution)
+    source = read_solution(assignment, course.paths(assignment).solution)
     folder = tmp_path / "source" / assignment.id
     folder.mkdir(parents=True)
     text = notebook_text(source, lambda cell: cell.text)

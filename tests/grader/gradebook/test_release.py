@@ -12,7 +12,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course, load_course
 from grader.release.clearing import ClearOurSolutions
 from grader.release.nbgrader import course_id, manifest, release_to_nbgrader, source_notebook
-from grader.release.solution_cells import read_source
+from grader.release.solution_cells import read_solution
 from grader.release.stubs import student_notebook
 
 
@@ -29,7 +29,7 @@ def test_clearing_makes_our_student_notebooks(root: Path) -> None:
         text = source_notebook(course, assignment).text
         resources = {"nbgrader": {"assignment": assignment.id}}
         cleared, _ = ClearOurSolutions().preprocess(nbformat.reads(text, as_version=4), resources)
-        source = read_source(assignment, course.paths(assignment).solution)
+        source = read_solution(assignment, course.paths(assignment).solution)
         ours = nbformat.reads(student_notebook(source), as_version=4)
         assert cleared.cells == ours.cells
 
