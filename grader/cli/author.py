@@ -84,21 +84,21 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     """
     from grader.core.language import resolve
     from grader.course.course import find_course, load_course
-    from grader.release.github import list_fingerprint, release_to_github
-    from grader.release.gradescope import release_to_gradescope
-    from grader.release.nbgrader import release_to_nbgrader
-    from grader.release.students import release_to_students
+    from grader.release.github import github_files, list_fingerprint
+    from grader.release.gradescope import zipped_files
+    from grader.release.nbgrader import nbgrader_files
+    from grader.release.students import student_files, write_release
 
     releases = {
-        "students": release_to_students,
-        "nbgrader": release_to_nbgrader,
-        "github": release_to_github,
-        "gradescope": release_to_gradescope,
+        "students": student_files,
+        "nbgrader": nbgrader_files,
+        "github": github_files,
+        "gradescope": zipped_files,
     }
     course = load_course(find_course(Path.cwd()))
     if lang:
         course = replace(course, language=resolve(lang))
-    released = releases[audience](course, dest)
+    released = write_release(course, dest, releases[audience])
     size = sum(len(file.data) for file in released)
     files = "1 file" if len(released) == 1 else f"{len(released)} files"
     click.echo(f"Released to {audience}: {files}, {size / 1024:.0f} KiB, in {dest}")

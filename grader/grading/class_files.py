@@ -115,7 +115,7 @@ def _read_result(path: Path) -> Result:
         return from_json(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{path} cannot be read as a result ({error!r}). `--force` writes everything anew."
+            f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
         ) from error
 
 

@@ -5,11 +5,10 @@ time limit; it needs no secret.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from grader.core.files import OutputFile
 from grader.course.course import Course
-from grader.release.students import student_files, template, write_release
+from grader.release.students import student_files, template
 from grader.submissions.protected_files import PROTECTED, fingerprint, protected_list
 
 WORKFLOW = ".github/workflows/check.yml"
@@ -18,17 +17,8 @@ IGNORED = (".venv/", "build/", "*.egg-info/", "__pycache__/", ".ipynb_checkpoint
 STUDENTS_OWN = ("README.md", ".gitignore", "LICENSE")
 
 
-def release_to_github(course: Course, folder: Path) -> list[OutputFile]:
-    """Write a student repository into an empty folder, ready for `git init`.
-
-    Raises:
-        UsageError, CourseError: as for a students' copy.
-    """
-    return write_release(course, folder, github_files)
-
-
 def github_files(course: Course) -> Iterator[OutputFile]:
-    """The files of a student repository, the list of protected ones last."""
+    """The files of a student repository, ready for `git init`; the list of protected ones last."""
     protected: dict[str, bytes] = {}
     for file in _unprotected(course):
         yield file

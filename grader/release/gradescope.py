@@ -3,7 +3,6 @@
 import io
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from grader.core.files import OutputFile
 from grader.course.course import Course
@@ -12,7 +11,6 @@ from grader.release.students import (
     course_file,
     package_files,
     template,
-    write_release,
 )
 
 ZIP = "autograder.zip"
@@ -21,16 +19,6 @@ COURSE_FOLDERS = ("assignments", "solutions", "tests/checks", "tests/documents",
 FORMS = (".py", ".ipynb", ".toml", ".json", ".mo")
 MOMENT = (2020, 1, 1, 0, 0, 0)
 """Every entry's time, so that the same course makes the same zip."""
-
-
-def release_to_gradescope(course: Course, folder: Path) -> list[OutputFile]:
-    """Write `autograder.zip` into an empty folder.
-
-    Raises:
-        UsageError: when the folder is not empty, or this is a released copy.
-        CourseError: when stubs are stale, or a file is missing.
-    """
-    return write_release(course, folder, _zipped)
 
 
 def gradescope_files(course: Course) -> Iterator[OutputFile]:
@@ -50,7 +38,8 @@ def _course_files(course: Course) -> Iterator[OutputFile]:
                 yield course_file(course, path)
 
 
-def _zipped(course: Course) -> Iterator[OutputFile]:
+def zipped_files(course: Course) -> Iterator[OutputFile]:
+    """The one file that Gradescope takes, `autograder.zip`."""
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in gradescope_files(course):

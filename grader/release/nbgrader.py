@@ -6,7 +6,6 @@ The notebooks in `source/` hold the solutions, as nbgrader wants it; hidden chec
 import json
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from grader.checks.recordings import write_recording
 from grader.core.files import OutputFile
@@ -15,20 +14,10 @@ from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.recorder import record
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import notebook_text, translated
-from grader.release.students import course_file, translations, write_release
+from grader.release.students import course_file, translations
 
 CONFIG = "nbgrader_config.py"
 SOURCE_FOLDER = "source"
-
-
-def release_to_nbgrader(course: Course, folder: Path) -> list[OutputFile]:
-    """Write a course folder for nbgrader into an empty folder.
-
-    Raises:
-        UsageError: when the folder is not empty, or this is a released copy itself.
-        CourseError: when stubs are stale or a solution does not pass its visible checks.
-    """
-    return write_release(course, folder, nbgrader_files)
 
 
 def nbgrader_files(course: Course) -> Iterator[OutputFile]:

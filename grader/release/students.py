@@ -26,16 +26,6 @@ PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
 """What the package consists of; other files are leavings."""
 
 
-def release_to_students(course: Course, folder: Path) -> list[OutputFile]:
-    """Write a students' copy of the course into an empty folder.
-
-    Raises:
-        UsageError: when the folder is not empty, or this is a released copy itself.
-        CourseError: when stubs are stale or a solution does not pass its visible checks.
-    """
-    return write_release(course, folder, student_files)
-
-
 def write_release(
     course: Course, folder: Path, files_of: Callable[[Course], Iterable[OutputFile]]
 ) -> list[OutputFile]:

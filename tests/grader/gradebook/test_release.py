@@ -11,9 +11,10 @@ import pytest
 from grader.core.errors import UsageError
 from grader.course.course import Course, load_course
 from grader.release.clearing import ClearOurSolutions
-from grader.release.nbgrader import course_id, manifest, release_to_nbgrader, source_notebook
+from grader.release.nbgrader import course_id, manifest, nbgrader_files, source_notebook
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import student_notebook
+from grader.release.students import write_release
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_a_release_holds_notebooks_and_beside_each_what_it_needs(
     course: Course, tmp_path: Path
 ) -> None:
     """A small course for its test cells, with what it builds on; no hidden check and no script."""
-    release_to_nbgrader(course, tmp_path)
+    write_release(course, tmp_path, nbgrader_files)
     files = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file())
     checks, documents = "tests/checks", "tests/documents/printed_tensors.json"
     assert files == [
@@ -62,7 +63,9 @@ def test_a_release_holds_notebooks_and_beside_each_what_it_needs(
 
 def test_releasing_twice_gives_the_same(course: Course, tmp_path: Path) -> None:
     """To the byte."""
-    first, second = (release_to_nbgrader(course, tmp_path / name) for name in ("one", "two"))
+    first, second = (
+        write_release(course, tmp_path / name, nbgrader_files) for name in ("one", "two")
+    )
     assert first == second
 
 
@@ -70,7 +73,7 @@ def test_a_folder_with_files_in_it_is_refused(course: Course, tmp_path: Path) ->
     """Nothing of anybody's is written over."""
     (tmp_path / "gradebook.db").write_text("grades", "utf-8")
     with pytest.raises(UsageError, match="is not an empty folder"):
-        release_to_nbgrader(course, tmp_path)
+        write_release(course, tmp_path, nbgrader_files)
     assert [path.name for path in tmp_path.iterdir()] == ["gradebook.db"]
 
 
