@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
-from grader.core.text import clean, place_words
+from grader.core.text import clean, location_words
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.replies import CodeLine, Failure
@@ -179,7 +179,7 @@ def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
     )
     where = clean(file, 120)
     if line is not None:
-        where = place_words(where, line.cell, line.line)
+        where = location_words(where, line.cell, line.line)
     return template.format(place=where, seconds=f"{seconds:g}")
 
 

@@ -40,6 +40,11 @@ class Scope:
     exercises: dict[str, Exercise]
     visibilities: tuple[Visibility, ...] = ALL_CHECKS
 
+    @property
+    def is_for_instructors(self) -> bool:
+        """Whether instructors read the result: hidden checks are run for them alone."""
+        return Visibility.HIDDEN in self.visibilities
+
 
 @dataclass(frozen=True, slots=True)
 class SubmissionGrader:
@@ -134,8 +139,8 @@ def grade(
         for exercise in scope.exercises.values()
     }
     submission = _with_notes_on_slow_files(submission, handle, exercises)
-    if Visibility.HIDDEN in scope.visibilities:
-        submission = submission.with_defects_told()
+    if scope.is_for_instructors:
+        submission = submission.for_instructors()
     return add_up(environment, submission, session.isolation, exercises)
 
 
@@ -219,6 +224,7 @@ def _assignment(
         exercises=exercises,
         notes=notes,
         days_late=late,
+        defects=reading.defects,
     )
 
 

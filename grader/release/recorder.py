@@ -21,8 +21,8 @@ def record(course: Course, assignment: Assignment) -> Recording:
     """Run the visible checks of an assignment, on its solution and on each known mistake.
 
     Raises:
-        CourseError: when the solution does not pass them, or when what the reference answers
-            depends on the processor.
+        CourseError: when the solution does not pass them, or when what it
+            returns depends on the processor.
     """
     run, traces = _run(course, assignment)
     with other_processor():

@@ -83,7 +83,7 @@ def small_course(tmp_path: Path) -> Course:
         path.write_text(text, "utf-8")
     course = load_course(root)
     for file in generate(course):
-        file.write()
+        file.write(root)
     return course
 
 

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from grader.testing import StudentOutcome
+from grader.testing import N_, StudentOutcome
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")
 ROLES = {"q": "query", "k": "key", "v": "value"}
-AXES = ("token", "feature")
+AXES = (N_("token"), N_("feature"))
 
 # All different, and unlike the documents' (6, 3, 2) and the visible checks' (4, 5, 3).
 NUM_TOKENS, D_IN, D_OUT = 5, 7, 4

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from grader.testing import StudentOutcome
+from grader.testing import N_, StudentOutcome
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")
 ROLES = {"q": "query", "k": "key", "v": "value"}
-AXES = ("token", "feature")
+AXES = (N_("token"), N_("feature"))
 
 # Unlike the documents' sizes (6, 3, 2), and all different.
 NUM_TOKENS, D_IN, D_OUT = 4, 5, 3

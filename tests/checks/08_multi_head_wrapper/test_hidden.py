@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing import Failure, StudentOutcome
+from grader.testing import N_, Failure, StudentOutcome
 
 WRAPPER, HEAD = "MultiHeadAttentionWrapper", "CausalAttention"
 
@@ -92,7 +92,7 @@ def judge_joined(student, judge, heads, wrapper, x):
     answers = heads.answers(x)
     if answers is None:
         is_refused = student.refusal(wrapper, x, training=False) is not None
-        sentence = (
+        sentence = N_(
             "A single head refuses these texts, the wrapper does not: do its heads get all they "
             "are to know?"
         )
@@ -124,7 +124,7 @@ def judge_gradients(student, judge, draw, heads, wrapper, x):
             judge(gradient(mine, f"{index}.{name}"), gradient(single, name), what=what)
     tokens = [single.arguments["0"] for single in right]
     expected = None if any(part is None for part in tokens) else sum(tokens)
-    what, axes = "the gradient for the tokens", ("batch entry", "token", "feature")
+    what, axes = N_("the gradient for the tokens"), (N_("batch entry"), N_("token"), N_("feature"))
     judge(mine.arguments["0"], expected, what=what, axes=axes)
 
 
@@ -143,7 +143,7 @@ def judge_extremes(student, judge, heads, wrapper, x, training):
     expected = torch.cat(answers, dim=-1)
     value = student.call(wrapper, x, training=training, seed=2).value
     judge.shape(value, expected.shape, dtype=None)
-    axes = ("token", "feature")
+    axes = (N_("token"), N_("feature"))
     judge(value.amax(dim=0), expected.amax(dim=0), what="the largest of many answers", axes=axes)
     judge(value.amin(dim=0), expected.amin(dim=0), what="the smallest of many answers", axes=axes)
 

@@ -25,8 +25,9 @@ def translated(folder: Path) -> None:
     )
     from grader.course.course import load_course
 
-    for file in translation_files(load_course(folder)):
-        file.write()
+    for made in translation_files(load_course(folder)):
+        for file in made.files:
+            file.write(folder)
     path = domain_folder(folder / "translations", "ja") / "course.po"
     catalog = read_translations(path, "ja")
     for entry in catalog:

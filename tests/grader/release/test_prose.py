@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.core.text import columns, filled
+from grader.core.text import display_width, filled
 from grader.release.prose import meaning, translated_code, translated_markdown
 
 MARKDOWN = """\
@@ -117,7 +117,7 @@ def test_a_translation_that_changes_the_code_is_refused(bad):
 
 def test_wide_characters_count_twice():
     """As a terminal shows them."""
-    assert [columns(text) for text in ("abc", "注意力", "ア、イ", "e\u0301")] == [3, 6, 6, 1]
+    assert [display_width(text) for text in ("abc", "注意力", "ア、イ", "e\u0301")] == [3, 6, 6, 1]
 
 
 def test_lines_break_between_wide_characters_and_between_words():
