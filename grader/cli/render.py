@@ -23,7 +23,8 @@ from grader.core.records import (
     Result,
 )
 from grader.core.text import columns, filled
-from grader.grading.class_files import WORDS, Row
+from grader.feedback.outcomes import SIGNS, WORDS_BESIDE_SIGN, shown_checks
+from grader.grading.class_files import Row
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
 
@@ -31,14 +32,9 @@ if TYPE_CHECKING:
     from grader.authoring.validate import Report
     from grader.authoring.validate import Row as ValidationRow
 
-SIGNS = {
-    Outcome.PASSED: ("✓", "green"),
-    Outcome.REMARK: ("~", "cyan"),
-    Outcome.NOT_ATTEMPTED: ("·", "dim"),
-    Outcome.BLOCKED: ("·", "dim"),
-    Outcome.ERROR: ("!", "bold magenta"),
-}
-WRONG = ("✗", "red")
+STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
+"""The colour of each sign."""
+
 ALL_SHOWN = 3
 """Of an exercise's failures, so many are shown, the first with its picture; the others by title."""
 
@@ -115,12 +111,11 @@ def print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bo
 
 def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -> None:
     sign, style = exercise_sign(exercise)
-    name = exercise.id.partition("/")[2]
     score = "?" if exercise.score is None else points(exercise.score)
-    word = _word(exercise)
-    tail = f"  [dim]{_(word)}[/]" if word else ""
-    out.print(f"  [{style}]{sign}[/] {name:<28} {score!s:>5} / {exercise.max_score}{tail}")
-    wrong = worth_telling(exercise)
+    word = _(WORDS_BESIDE_SIGN[exercise.checks[0].outcome]) if exercise.is_untouched else ""
+    tail = f"  [dim]{word}[/]" if word else ""
+    out.print(f"  [{style}]{sign}[/] {exercise.name:<28} {score!s:>5} / {exercise.max_score}{tail}")
+    wrong = shown_checks(exercise)
     for number, check in enumerate(wrong[:ALL_SHOWN]):
         _print_check(out, check, pictures=pictures and number == 0)
     for finding in exercise.findings:
@@ -151,24 +146,16 @@ def _was_judged(wrong: list[CheckResult]) -> bool:
 def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
     """The sign and the colour that stand for an exercise."""
     if exercise.undecided:
-        return SIGNS[Outcome.ERROR]
-    if exercise.score == exercise.max_score:
-        return SIGNS[Outcome.PASSED]
-    if _word(exercise) == WORDS[Outcome.NOT_ATTEMPTED]:
-        return SIGNS[Outcome.NOT_ATTEMPTED]
-    return WRONG
+        outcome = Outcome.ERROR
+    elif exercise.is_solved:
+        outcome = Outcome.PASSED
+    else:
+        outcome = exercise.checks[0].outcome if exercise.is_untouched else Outcome.FAILED
+    return _sign(outcome)
 
 
-def _word(exercise: ExerciseResult) -> str:
-    """One word for an exercise whose first check already tells everything."""
-    first = exercise.checks[0].outcome if exercise.checks else Outcome.ERROR
-    return WORDS[first] if first in (Outcome.NOT_ATTEMPTED, Outcome.MISSING) else ""
-
-
-def worth_telling(exercise: ExerciseResult) -> list[CheckResult]:
-    """The checks that have something to say."""
-    silent = (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
-    return [check for check in exercise.checks if check.outcome not in silent]
+def _sign(outcome: Outcome) -> tuple[str, str]:
+    return SIGNS[outcome], STYLES[SIGNS[outcome]]
 
 
 def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
@@ -184,8 +171,8 @@ def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
 
 def _head(check: CheckResult, title: str) -> Text:
     """A check's line: its sign says that the title does not hold here."""
-    sign, style = SIGNS.get(check.outcome, WRONG)
-    word = WORDS.get(check.outcome, "")
+    sign, style = _sign(check.outcome)
+    word = WORDS_BESIDE_SIGN[check.outcome]
     head = Text(f"{sign} {title}", style=style)
     if word:
         head.append(f"  ({_(word)})", style="dim")
@@ -201,8 +188,7 @@ def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None
 
 
 def _print_total(out: Console, result: Result) -> None:
-    checks = [c for a in result.assignments for e in a.exercises for c in e.checks]
-    counted = [check for check in checks if check.weight]
+    counted = [check for check in result.checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
         sentence = _("The grader itself failed on a check: the score is undecided.")

@@ -7,15 +7,13 @@ from typing import Any
 
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
+from grader.feedback.outcomes import details, status_words
 from grader.grading.results import for_student
 from grader.reports.base import (
     Checked,
     CheckedWork,
     File,
     GradedClass,
-    details,
-    is_solved,
-    status_words,
     whole_exercises,
     whole_score,
 )
@@ -86,7 +84,7 @@ def _submission(
 def _test(exercise: ExerciseResult, score: int, assignment: AssignmentResult) -> dict[str, Any]:
     return {
         "test-name": exercise.id,
-        "passed": is_solved(exercise),
+        "passed": exercise.is_solved,
         "score": score,
         "max-score": exercise.max_score,
         "outcome": status_words(exercise),

@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.core.language import _
 from grader.core.records import ExerciseResult, Result
+from grader.feedback.outcomes import details
 from grader.grading.results import for_student
 from grader.reports.base import (
     UNDECIDED,
@@ -18,8 +19,6 @@ from grader.reports.base import (
     CheckedWork,
     File,
     GradedClass,
-    details,
-    is_solved,
     whole_exercises,
     whole_score,
 )
@@ -67,7 +66,7 @@ def legacy(result: Result) -> dict[str, Any]:
 
 
 def _told(exercise: ExerciseResult) -> str:
-    return "" if is_solved(exercise) else details(exercise)
+    return "" if exercise.is_solved else details(exercise)
 
 
 def _points(exercise: ExerciseResult, earned: int, told: str) -> list[dict[str, Any]]:

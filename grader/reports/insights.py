@@ -8,7 +8,7 @@ from statistics import StatisticsError, correlation
 
 from grader.core.records import ExerciseResult, Mistake, Result
 from grader.course.course import Course
-from grader.reports.exercise_status import ExerciseStatus, exercise_status
+from grader.feedback.outcomes import ExerciseStatus, exercise_status
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is one of the teaching."""
@@ -97,7 +97,7 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
     count = 0
     for result in results:
         count += result.submitted
-        for exercise in _exercises(result):
+        for exercise in result.exercises:
             for finding in exercise.findings:
                 found = sure if len(finding.candidates) == 1 else unsure
                 for mistake in finding.candidates:
@@ -119,8 +119,8 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
 def exercise_insights(results: Sequence[Result], course: Course) -> list[ExerciseInsight]:
     """Every exercise of the course over the class, in course order."""
     decided = [result for result in results if result.submitted and result.score is not None]
-    totals = [sum((e.score or 0 for e in _exercises(result)), start=0) for result in decided]
-    by_id = [{exercise.id: exercise for exercise in _exercises(result)} for result in decided]
+    totals = [sum((e.score or 0 for e in result.exercises), start=0) for result in decided]
+    by_id = [{exercise.id: exercise for exercise in result.exercises} for result in decided]
     return [
         _insight(
             id_,
@@ -173,7 +173,3 @@ def _separation(solved: list[bool], number: float | None) -> Separation:
     if number < POORLY:
         return Separation.POORLY
     return Separation.SOMEWHAT if number < WELL else Separation.WELL
-
-
-def _exercises(result: Result) -> list[ExerciseResult]:
-    return [exercise for assignment in result.assignments for exercise in assignment.exercises]

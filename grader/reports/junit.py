@@ -7,14 +7,13 @@ from xml.etree import ElementTree as Xml
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 from grader.core.text import place_words
+from grader.feedback.outcomes import WORDS, mistake_lines
 from grader.grading.results import for_student, points
 from grader.reports.base import (
-    WORDS,
     Checked,
     CheckedWork,
     File,
     GradedClass,
-    mistakes,
     shown,
 )
 
@@ -58,7 +57,7 @@ def _suite(assignment: AssignmentResult) -> Xml.Element:
     cases = [_case(e, check) for e in assignment.exercises for check in e.checks]
     if not cases:
         cases = [_nothing(assignment)]
-    seconds = sum(check.duration_s for e in assignment.exercises for check in e.checks)
+    seconds = sum(check.duration_s for check in assignment.checks)
     suite = Xml.Element("testsuite", {"name": assignment.id, **_counts(cases)})
     suite.set("time", f"{seconds:.4f}")
     properties = Xml.SubElement(suite, "properties")
@@ -88,7 +87,7 @@ def _facts(assignment: AssignmentResult) -> dict[str, str]:
     }
     for exercise in assignment.exercises:
         facts[f"score of {exercise.id}"] = shown(points(exercise.score))
-        for number, line in enumerate(mistakes(exercise), 1):
+        for number, line in enumerate(mistake_lines(exercise), 1):
             facts[f"mistake {number} in {exercise.id}"] = line
     return facts
 

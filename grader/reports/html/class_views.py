@@ -8,8 +8,8 @@ from grader.core.language import _, listed, ngettext
 from grader.core.records import ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
+from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.results import has_something, is_handed_in, points
-from grader.reports.exercise_status import ExerciseStatus, exercise_status
 from grader.reports.html.views import percent, shown
 from grader.reports.insights import (
     ExerciseInsight,
@@ -172,11 +172,7 @@ def class_view(results: Sequence[Result], course: Course) -> ClassView:
 
 def _rank(result: Result) -> int:
     """Undecided students first, then late ones; otherwise the order they came in."""
-    return 0 if result.undecided else 1 if _days_late(result) else 2
-
-
-def _days_late(result: Result) -> int:
-    return max((assignment.days_late for assignment in result.assignments), default=0)
+    return 0 if result.undecided else 1 if result.days_late else 2
 
 
 def _first(results: Sequence[Result]) -> tuple[First, ...]:
@@ -189,7 +185,7 @@ def _first(results: Sequence[Result]) -> tuple[First, ...]:
         First(
             _("Late"),
             _("What the course's rule takes off is taken off their scores."),
-            tuple(Named(_name(r), _lateness(r)) for r in results if _days_late(r)),
+            tuple(Named(_name(r), _lateness(r)) for r in results if r.days_late),
         ),
         First(
             _("Nothing found in their files"),
@@ -223,7 +219,7 @@ def _reason(result: Result) -> str:
 def _unfound(result: Result) -> str:
     """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
     for assignment in result.assignments:
-        checks = [check for exercise in assignment.exercises for check in exercise.checks]
+        checks = assignment.checks
         if checks and is_handed_in(result, assignment) and not has_something(assignment):
             # Its first line says what is not defined, the second why.
             lines = [*assignment.notes[:1], *checks[0].message.splitlines()[1::-1]]
@@ -235,7 +231,7 @@ def _lateness(result: Result) -> str:
     late = [a for a in result.assignments if a.days_late]
     if len(late) > FEW_LATE:
         return _("{count} assignments, up to {days} days").format(
-            count=len(late), days=_days_late(result)
+            count=len(late), days=result.days_late
         )
     return listed(
         ngettext("{id}: {days} day", "{id}: {days} days", a.days_late).format(
@@ -300,9 +296,9 @@ def _exercise(one: ExerciseInsight) -> ExerciseRow:
 
 
 def _row(result: Result, course: Course) -> MapRow:
-    found = {e.id: e for assignment in result.assignments for e in assignment.exercises}
+    found = {exercise.id: exercise for exercise in result.exercises}
     cells = tuple(_cell(found.get(id_), result) for id_ in course.exercises)
-    flag = _("undecided") if result.undecided else _("late") if _days_late(result) else ""
+    flag = _("undecided") if result.undecided else _("late") if result.days_late else ""
     score = shown(result.score) if result.submitted else ""
     return MapRow(_name(result), score, flag, cells)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from grader.core.language import _, ngettext
+from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -16,8 +16,8 @@ from grader.core.records import (
 )
 from grader.core.text import clean
 from grader.course.course import Course
+from grader.feedback.outcomes import SIGNS, WORDS, ExerciseStatus, exercise_status, shown_checks
 from grader.grading.results import for_student, points
-from grader.reports.exercise_status import ExerciseStatus, exercise_status
 from grader.reports.html.heatmap import Figure, figure
 
 MOST_LINES = 20
@@ -65,9 +65,7 @@ class Wording:
     @property
     def sign(self) -> str:
         """What stands before its title."""
-        if self.is_error:
-            return ExerciseStatus.UNDECIDED.sign
-        return "~" if self.kind == Outcome.REMARK else ExerciseStatus.WRONG.sign
+        return SIGNS[Outcome(self.kind)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +167,7 @@ def student_view(result: Result, course: Course) -> StudentView:
         next=next((card for card in cards if card.status not in DONE), None),
         sections=sections,
         versions=", ".join(f"{name} {number}" for name, number in result.versions.items()),
-        is_hidden_too=any(
-            check.visibility is Visibility.HIDDEN
-            for assignment in result.assignments
-            for exercise in assignment.exercises
-            for check in exercise.checks
-        ),
+        is_hidden_too=any(check.visibility is Visibility.HIDDEN for check in result.checks),
     )
 
 
@@ -193,9 +186,9 @@ def _section(assignment: AssignmentResult, title: str, course: Course) -> Sectio
 
 def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
     """An exercise on a page; of its failures the first visible one comes first."""
-    name = exercise.id.partition("/")[2]
+    name = exercise.name
     is_unique = sum(other.name == name for other in course.exercises.values()) == 1
-    tellings = [check for check in exercise.checks if _tells(check)]
+    tellings = shown_checks(exercise)
     visible = [c for c in tellings if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
     visible.sort(key=lambda check: check.outcome is Outcome.REMARK)
     costs = bool(visible) and visible[0].outcome is not Outcome.REMARK
@@ -217,10 +210,6 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
     )
 
 
-def _tells(check: CheckResult) -> bool:
-    return check.outcome not in (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
-
-
 def _is_secret(check: CheckResult) -> bool:
     """Whether all there is to say of a hidden check is that it did not pass."""
     return check.visibility is Visibility.HIDDEN and check.outcome is not Outcome.ERROR
@@ -228,14 +217,7 @@ def _is_secret(check: CheckResult) -> bool:
 
 def telling(check: CheckResult, *, draw: bool) -> Wording:
     """A check's message, in the parts a page sets apart; its picture where it is asked for."""
-    word = {
-        Outcome.MISSING: _("missing"),
-        Outcome.TIMEOUT: _("took too long"),
-        Outcome.OUT_OF_MEMORY: _("out of memory"),
-        Outcome.CRASHED: _("crashed"),
-        Outcome.ERROR: _("undecided: the grader failed"),
-        Outcome.REMARK: _("a remark, which costs nothing"),
-    }.get(check.outcome, "")
+    word = "" if check.outcome is Outcome.FAILED else _(WORDS[check.outcome])  # the sign says it
     kind = str(check.outcome)
     lines = check.message.splitlines()
     picture = check.picture
@@ -264,16 +246,3 @@ def shown(score: Decimal | None) -> str:
 def percent(score: Decimal | None, most: int) -> int:
     """A score's share in whole percent, rounded down: only full marks are 100."""
     return int(Fraction(score) * 100 / most) if score is not None and most else 0
-
-
-def counted(standing_: ExerciseStatus, count: int) -> str:
-    """How many exercises stand so, in words."""
-    return {
-        ExerciseStatus.SOLVED: ngettext("{count} solved", "{count} solved", count),
-        ExerciseStatus.PARTLY: ngettext("{count} partly right", "{count} partly right", count),
-        ExerciseStatus.WRONG: ngettext("{count} not right yet", "{count} not right yet", count),
-        ExerciseStatus.WAITING: ngettext("{count} waiting", "{count} waiting", count),
-        ExerciseStatus.UNTOUCHED: ngettext("{count} not attempted", "{count} not attempted", count),
-        ExerciseStatus.MISSING: ngettext("{count} missing", "{count} missing", count),
-        ExerciseStatus.UNDECIDED: ngettext("{count} undecided", "{count} undecided", count),
-    }[standing_].format(count=count)
