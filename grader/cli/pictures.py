@@ -9,7 +9,15 @@ from rich.text import Text
 
 from grader.core.language import _
 from grader.core.records import Picture
-from grader.feedback.picture_layout import STEPS, Cell, Grid, cut_words, first_place, grids, labels
+from grader.feedback.picture_layout import (
+    STEPS,
+    Cell,
+    Grid,
+    axis_labels,
+    cut_words,
+    first_location,
+    grids,
+)
 
 COLUMNS = 80
 """No picture is wider, however wide the terminal."""
@@ -50,7 +58,7 @@ def draw(picture: Picture, out: Console, indent: int) -> list[Text]:
     cut = cut_words(picture)
     if cut:
         lines.insert(0, Text(f"({cut})", style="dim"))
-    place = first_place(picture)
+    place = first_location(picture)
     lines.append(Text(_("[ ] first difference: {place}").format(place=place), style="dim"))
     if picture.source:
         said = _("The expected values are {place}.").format(place=picture.source)
@@ -74,7 +82,7 @@ def _vector(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool)
     beside = max(map(cell_len, titles))
     room = min(WIDEST, max(NARROWEST, (columns - beside - 1) // count - 1))
     both = grids(picture, room)
-    head = " " * beside + _head(labels(picture.columns, count), room)
+    head = " " * beside + _head(axis_labels(picture.columns, count), room)
     return [
         Text(head.rstrip(), style="dim"),
         *(
@@ -89,7 +97,10 @@ def _vector(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool)
 def _matrices(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
     """Side by side, as many characters for each number as there is room for."""
     count = len(picture.expected[0])
-    above, beside = labels(picture.columns, count), labels(picture.rows, len(picture.expected))
+    above, beside = (
+        axis_labels(picture.columns, count),
+        axis_labels(picture.rows, len(picture.expected)),
+    )
     width = max(map(cell_len, beside))
     # Each row of a side is a column wider than its cells, for the bracket at its end.
     room = (columns - width - BETWEEN - 2) // (2 * count) - 1

@@ -130,7 +130,7 @@ def position(axis: Axis, index: int) -> str:
     return _("{axis} {number} ({token})").format(axis=name, number=number, token=axis.labels[index])
 
 
-def first_place(picture: Picture) -> str:
+def first_location(picture: Picture) -> str:
     """Where the first difference is, in words."""
     row, column = picture.first
     places = [f"{name or _('axis')} {number}" for name, number in picture.slice]
@@ -143,7 +143,7 @@ def first_difference(picture: Picture) -> str:
     """Where the first difference is and what it is, in words."""
     row, column = picture.first
     return _("{place}: expected {expected}, received {received}").format(
-        place=first_place(picture),
+        place=first_location(picture),
         expected=_word(picture.expected[row][column]),
         received=_word(picture.received[row][column]),
     )
@@ -170,6 +170,6 @@ def cut_words(picture: Picture) -> str:
     return listed(parts)
 
 
-def labels(axis: Axis, count: int) -> tuple[str, ...]:
+def axis_labels(axis: Axis, count: int) -> tuple[str, ...]:
     """What stands beside each position: its word, or its number."""
     return axis.labels or tuple(str(axis.start + index) for index in range(count))
