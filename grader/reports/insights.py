@@ -6,6 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 from statistics import StatisticsError, correlation
 
+from grader.core.language import _
 from grader.core.records import ExerciseResult, Mistake, Result
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
@@ -42,6 +43,11 @@ class Misunderstood:
     share: Fraction
 
     @property
+    def percent(self) -> int:
+        """The share in whole percent."""
+        return int(self.share * 100)
+
+    @property
     def teach_again(self) -> bool:
         """Whether so many made it that it is better explained to all."""
         return len(self.students) > 1 and self.share >= TEACH_AGAIN
@@ -58,6 +64,20 @@ class Separation(StrEnum):
     POORLY = "poorly"
     SOMEWHAT = "somewhat"
     WELL = "well"
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        return {
+            Separation.UNTRIED: _("nobody has tried it yet"),
+            Separation.NOBODY: _("nobody solves it: is it too hard, or wrong?"),
+            Separation.EVERYBODY: _("everybody solves it"),
+            Separation.FEW: _("too few students to tell"),
+            Separation.BACKWARDS: _("separates the wrong way round: look at its checks"),
+            Separation.POORLY: _("separates poorly: solving it says little about the rest"),
+            Separation.SOMEWHAT: _("separates somewhat"),
+            Separation.WELL: _("separates well"),
+        }[self]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +102,11 @@ class ExerciseInsight:
     mean: float | None
     correlation: float | None
     separation: Separation
+
+    @property
+    def percent(self) -> int:
+        """The mean in whole percent of the points."""
+        return int(100 * self.mean / self.max_score) if self.mean is not None else 0
 
     @property
     def needs_a_look(self) -> bool:

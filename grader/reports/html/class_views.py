@@ -14,7 +14,6 @@ from grader.reports.html.views import percent, shown
 from grader.reports.insights import (
     ExerciseInsight,
     Misunderstood,
-    Separation,
     exercise_insights,
     misunderstood,
 )
@@ -54,38 +53,6 @@ class Bar:
     high: int
     count: int
     height: float
-
-
-@dataclass(frozen=True, slots=True)
-class MistakeRow:
-    """A mistake of the class."""
-
-    count: int
-    of: int
-    share: int
-    symptom: str
-    question: str
-    id: str
-    exercise: str
-    students: tuple[str, ...]
-    perhaps: tuple[str, ...]
-    teach_again: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ExerciseRow:
-    """An exercise over the class."""
-
-    assignment: str
-    name: str
-    max_score: int
-    tried: int
-    solved: int
-    share: int
-    number: str
-    rank: float
-    words: str
-    is_flagged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +100,11 @@ class ClassView:
     is_sealed: bool
     first: tuple[First, ...]
     bars: tuple[Bar, ...]
-    mistakes: tuple[MistakeRow, ...]
-    exercises: tuple[ExerciseRow, ...]
+    mistakes: tuple[Misunderstood, ...]
+    exercises: tuple[ExerciseInsight, ...]
     columns: tuple[Column, ...]
     rows: tuple[MapRow, ...]
     told: int = TOLD
-
-    @property
-    def flagged(self) -> list[ExerciseRow]:
-        """The exercises that may be at fault themselves."""
-        return [one for one in self.exercises if one.is_flagged]
 
 
 def class_view(results: Sequence[Result], course: Course) -> ClassView:
@@ -159,8 +121,8 @@ def class_view(results: Sequence[Result], course: Course) -> ClassView:
         is_sealed=all("sealed" in result.isolation for result in results if result.isolation),
         first=_first(results),
         bars=_bars(results),
-        mistakes=tuple(_mistake(one, submitted) for one in misunderstood(results)),
-        exercises=tuple(_exercise(one) for one in exercise_insights(results, course)),
+        mistakes=tuple(misunderstood(results)),
+        exercises=tuple(exercise_insights(results, course)),
         columns=tuple(
             Column(exercise.name, assignment.id, number == 0)
             for assignment in course.assignments
@@ -180,29 +142,25 @@ def _first(results: Sequence[Result]) -> tuple[First, ...]:
         First(
             _("Undecided"),
             _("The grader itself failed on a part of their work. Grade them again."),
-            tuple(Named(_name(r), _reason(r)) for r in results if r.undecided),
+            tuple(Named(r.student, _reason(r)) for r in results if r.undecided),
         ),
         First(
             _("Late"),
             _("What the course's rule takes off is taken off their scores."),
-            tuple(Named(_name(r), _lateness(r)) for r in results if r.days_late),
+            tuple(Named(r.student, _lateness(r)) for r in results if r.days_late),
         ),
         First(
             _("Nothing found in their files"),
             _("What they handed in could not be read, did not load, or defines other names."),
-            tuple(Named(_name(r), why) for r in results if (why := _unfound(r))),
+            tuple(Named(r.student, why) for r in results if (why := _unfound(r))),
         ),
         First(
             _("Nothing handed in"),
             _("They have no score, which is not a zero."),
-            tuple(Named(_name(r), "") for r in results if not r.submitted),
+            tuple(Named(r.student, "") for r in results if not r.submitted),
         ),
     )
     return tuple(group for group in groups if group.students)
-
-
-def _name(result: Result) -> str:
-    return result.student
 
 
 def _reason(result: Result) -> str:
@@ -255,52 +213,12 @@ def _bars(results: Sequence[Result]) -> tuple[Bar, ...]:
     )
 
 
-def _mistake(one: Misunderstood, of: int) -> MistakeRow:
-    return MistakeRow(
-        count=len(one.students),
-        of=of,
-        share=int(one.share * 100),
-        symptom=one.mistake.symptom,
-        question=one.mistake.question,
-        id=one.mistake.id,
-        exercise=one.exercise,
-        students=one.students,
-        perhaps=one.perhaps,
-        teach_again=one.teach_again,
-    )
-
-
-def _exercise(one: ExerciseInsight) -> ExerciseRow:
-    assignment, _slash, name = one.id.partition("/")
-    return ExerciseRow(
-        assignment=assignment,
-        name=name,
-        max_score=one.max_score,
-        tried=one.tried,
-        solved=one.solved,
-        share=int(100 * one.mean / one.max_score) if one.mean is not None else 0,
-        number="–" if one.correlation is None else f"{one.correlation:+.2f}".replace("-", "−"),
-        rank=-2.0 if one.correlation is None else round(one.correlation, 4),
-        words={
-            Separation.UNTRIED: _("nobody has tried it yet"),
-            Separation.NOBODY: _("nobody solves it: is it too hard, or wrong?"),
-            Separation.EVERYBODY: _("everybody solves it"),
-            Separation.FEW: _("too few students to tell"),
-            Separation.BACKWARDS: _("separates the wrong way round: look at its checks"),
-            Separation.POORLY: _("separates poorly: solving it says little about the rest"),
-            Separation.SOMEWHAT: _("separates somewhat"),
-            Separation.WELL: _("separates well"),
-        }[one.separation],
-        is_flagged=one.needs_a_look,
-    )
-
-
 def _row(result: Result, course: Course) -> MapRow:
     found = {exercise.id: exercise for exercise in result.exercises}
     cells = tuple(_cell(found.get(id_), result) for id_ in course.exercises)
     flag = _("undecided") if result.undecided else _("late") if result.days_late else ""
     score = shown(result.score) if result.submitted else ""
-    return MapRow(_name(result), score, flag, cells)
+    return MapRow(result.student, score, flag, cells)
 
 
 CSS = {
