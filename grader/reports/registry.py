@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, junit, scores
+from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, junit
 from grader.reports.base import Checked, CheckedWork, File, GradedClass, Report
 from grader.reports.html import report as html
 
@@ -13,7 +13,7 @@ REPORTS: dict[str, Report] = {
     "classroom50": Report(classroom50.check, classroom50.grade),
     "github-legacy": Report(github_legacy.check, github_legacy.grade),
     "gradescope": Report(gradescope.check, gradescope.grade),
-    "csv": Report(scores.check, None),  # `grader grade` always writes it
+    "csv": Report(gradebooks.check, None),  # `grader grade` always writes it
     "canvas": Report(None, gradebooks.canvas),
     "moodle": Report(None, gradebooks.moodle),
 }
