@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli.pictures import draw
+from grader.cli.pictures import render_picture
 from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
@@ -36,10 +36,10 @@ STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": 
 """The colour of each sign."""
 
 ALL_SHOWN = 3
-"""Of an exercise's failures, so many are shown, the first with its picture; the others by title."""
+"""How many of an exercise's failures are shown, the first with its picture; others by title."""
 
 MOST_LINES = 16
-"""So many lines of a message are shown; below a picture, half as many: together, a screen."""
+"""The lines of a message that are shown; below a picture, half of them: together, a screen."""
 
 BEFORE_PICTURE = 6
 """Columns before a picture: fewer than before words, because pictures are wide."""
@@ -90,7 +90,7 @@ def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
     Args:
         result: the run.
         out: where to.
-        pictures: whether to draw them; where not, they are shown in another way.
+        pictures: whether to show them; where not, they are shown in another way.
     """
     for assignment in result.assignments:
         print_assignment(out, assignment, pictures=pictures)
@@ -139,12 +139,12 @@ def _print_finding(out: Console, finding: Finding) -> None:
 
 
 def _was_judged(wrong: list[CheckResult]) -> bool:
-    """Whether a check failed on what the code answered, not only remarked on it."""
+    """Whether a check failed on what the code returned, and did more than remark on it."""
     return any(check.outcome is Outcome.FAILED for check in wrong)
 
 
 def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
-    """The sign and the colour that stand for an exercise."""
+    """The sign of an exercise, and its colour."""
     if exercise.undecided:
         outcome = Outcome.ERROR
     elif exercise.is_solved:
@@ -164,7 +164,7 @@ def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
     first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
     _print_lines(out, lines[:first])
     if check.picture is not None and pictures:
-        for line in draw(check.picture, out, BEFORE_PICTURE):
+        for line in render_picture(check.picture, out, BEFORE_PICTURE):
             out.print(indented(line, BEFORE_PICTURE))
     _print_lines(out, lines[after:], MOST_LINES // 2)
 
@@ -223,7 +223,7 @@ def print_protection(protection: Protection | None, out: Console) -> None:
 
 
 def class_table(rows: Sequence[Row], max_score: int) -> Table:
-    """The class as a table: a row per student, undecided and missing told apart from zero."""
+    """The class as a table: a row per student, undecided and missing different from zero."""
     table = Table(title=None, header_style="bold")
     table.add_column(_("student"), overflow="fold")
     table.add_column(_("score"), justify="right")

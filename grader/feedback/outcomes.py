@@ -1,6 +1,6 @@
 """The words, signs and filters of outcomes, for terminals, pages, reports and gradebooks. Pure.
 
-English words stand here in `N_`: they are translated with `_` where they are shown.
+Words in `N_` are English: they are translated with `_` where they are shown.
 """
 
 from collections import Counter
@@ -39,6 +39,9 @@ SIGNS = dict.fromkeys(Outcome, "✗") | {
 EMOJI = dict.fromkeys(Outcome, "❌") | {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
 """Signs for GitHub's Markdown, of the checks that are reported."""
 
+
+SILENT = (Outcome.PASSED, Outcome.BLOCKED)
+"""A check with such an outcome has no message of its own."""
 
 UNJUDGED = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
 """There is no code to judge, or it did not run."""
@@ -159,14 +162,13 @@ def is_attempted(exercise: ExerciseResult | None) -> bool:
 
 def shown_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a terminal or a page shows: of a stub none, as its status says enough."""
-    silent = (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
+    silent = (*SILENT, Outcome.NOT_ATTEMPTED)
     return [check for check in exercise.checks if check.outcome not in silent]
 
 
 def reported_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a platform's report shows, those that cost points first."""
-    silent = (Outcome.PASSED, Outcome.BLOCKED)
-    found = [check for check in exercise.checks if check.outcome not in silent]
+    found = [check for check in exercise.checks if check.outcome not in SILENT]
     if not found:  # the first check that was not run says why
         found = [check for check in exercise.checks if check.outcome is Outcome.BLOCKED][:1]
     return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)

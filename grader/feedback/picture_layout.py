@@ -1,4 +1,4 @@
-"""How a picture is drawn, whatever it is drawn on: steps of colour, texts of cells, words."""
+"""What a picture shows on a terminal and on a page: steps of colour, texts of cells, words."""
 
 import math
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Picture
 
 STEPS = 6
-"""So many steps of colour on either side of zero."""
+"""Steps of colour on either side of zero."""
 
 MOST_DECIMALS = 4
-"""As many as the documents print."""
+"""The documents print no more."""
 
 SIGNS = {"nan": "NaN", "inf": "∞", "-inf": "−∞"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value as it is drawn.
+    """One value as it is shown.
 
     Args:
         text: the number, cut to the room there is.
@@ -91,7 +91,7 @@ def _step(number: Number, most: float) -> int | None:
 
 
 def _decimals(picture: Picture, room: int) -> int:
-    """How many decimals all numbers can have in so many characters."""
+    """How many decimals all numbers can have in `room` characters."""
     numbers = _finite(picture.expected) + _finite(picture.received)
     if all(number == round(number) for number in numbers):
         return 0
@@ -103,7 +103,13 @@ def _decimals(picture: Picture, room: int) -> int:
 
 
 def cell_text(number: Number, decimals: int, room: int) -> str:
-    """A number in so many characters, or as near as can be."""
+    """A number in at most `room` characters, or as near as possible.
+
+    Args:
+        number: the number.
+        decimals: how many to show where they fit.
+        room: characters.
+    """
     if isinstance(number, str):
         return SIGNS[number]
     if not number:
@@ -171,5 +177,5 @@ def cut_words(picture: Picture) -> str:
 
 
 def axis_labels(axis: Axis, count: int) -> tuple[str, ...]:
-    """What stands beside each position: its word, or its number."""
+    """The label of each position: its word, or its number."""
     return axis.labels or tuple(str(axis.start + index) for index in range(count))

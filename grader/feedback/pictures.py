@@ -12,28 +12,28 @@ from grader.testing.judge import Difference, wrong_values
 from grader.testing.student import Call
 
 MOST_SHOWN = 12
-"""So many rows and columns at most."""
+"""The most rows and columns."""
 
 TEXT_AXES = ("token", "query", "key")
 """Axes whose positions are the tokens of a text."""
 
 DIGITS = 7
-"""Of each number so many digits are kept: what a float32 has."""
+"""The digits of a number that are kept: what a float32 has."""
 
 
 def picture_of(
     difference: Difference, calls: tuple[Call, ...], ledger: Ledger, lines: tuple[int, int]
 ) -> Picture | None:
-    """Expected and received around their first difference; None where there is nothing to draw.
+    """Expected and received around their first difference; None where there is nothing to show.
 
     Args:
         difference: two tensors of one shape, of one axis at least, that differ in their values.
-        calls: the requests before, which tell whether this is about the documents' text.
+        calls: the requests before, which show whether this is about the documents' text.
         ledger: the documents' printed tensors.
-        lines: those of the message that show the tensors, and that the picture can stand for.
+        lines: the lines of the message that show the tensors, which the picture can replace.
     """
     expected, actual = difference.expected, difference.actual
-    if not _is_drawable(expected, actual):
+    if not _can_be_shown(expected, actual):
         return None
     right, mine = (tensor.detach().to(torch.float64) for tensor in (expected, actual))
     wrong = wrong_values(mine, right, difference.atol)
@@ -71,7 +71,7 @@ def picture_of(
     )
 
 
-def _is_drawable(expected: Any, actual: Any) -> bool:
+def _can_be_shown(expected: Any, actual: Any) -> bool:
     return (
         isinstance(expected, torch.Tensor)
         and isinstance(actual, torch.Tensor)

@@ -1,4 +1,4 @@
-"""What every report is made from and comes to, and the words they share. Pure."""
+"""What all reports are made from, what they return, and what they share. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from grader.grading.results import points
 from grader.submissions.protected_files import Protection
 from grader.submissions.roster import Enrolled
 
-UNDECIDED = N_("Undecided: the grader itself failed. This is no zero.")
-NOT_SUBMITTED = N_("Nothing was handed in. This is no zero.")
+UNDECIDED = N_("Undecided: the grader itself failed. This is not a zero.")
+NOT_SUBMITTED = N_("Nothing was handed in. This is not a zero.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a report of `grader check` comes to: files, and lines for standard output."""
+    """What a report of `grader check` returns: files, and lines for standard output."""
 
     files: tuple[File, ...] = ()
     lines: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class CheckedWork:
 
     Args:
         course: the course.
-        result: what came of it; visible checks only.
+        result: of the visible checks.
         folder: the submission's folder as the repository has it, with `/`; "" for its root.
         environment: the platform's variables.
         now: when, with its zone.
@@ -70,7 +70,7 @@ class GradedClass:
         results: per student, in order; the instructor's records.
         environment: the platform's variables.
         now: when, with its zone.
-        roster: who is enrolled, as far as a roster told.
+        roster: who is enrolled, where there is a roster.
     """
 
     course: Course
@@ -111,7 +111,7 @@ def score_line(result: Result) -> str:
 def whole_exercises(assignment: AssignmentResult) -> dict[str, int]:
     """Each exercise's points as integers, for platforms that know no others; halves up.
 
-    What late work costs is taken off each exercise alike, before it is rounded. An exercise
+    The late penalty lowers each exercise by the same share, before it is rounded. An exercise
     without a score has no entry.
     """
     scores = {e.id: Fraction(e.score) for e in assignment.exercises if e.score is not None}

@@ -39,9 +39,15 @@ def grade(run: GradedClass) -> Iterator[File]:
 def classroom50(
     course: Course, result: Result, environment: Mapping[str, str], now: datetime
 ) -> str | None:
-    """A result as Classroom 50 reads it; None where there is no score to tell.
+    """A result as Classroom 50 reads it; None where there is no score.
 
-    A missing file is an infrastructure error there, which is what an undecided score is.
+    A missing file is an infrastructure error there, as an undecided score is.
+
+    Args:
+        course: what was graded.
+        result: fit to be shown to the student.
+        environment: the runner's variables, which name classroom, owner and submission.
+        now: when it was graded, with its zone.
     """
     score = whole_score(result)
     if score is None:
@@ -64,7 +70,7 @@ def classroom50(
 def _submission(
     course: Course, result: Result, environment: Mapping[str, str], now: datetime
 ) -> dict[str, Any]:
-    """What was graded, as the runner's environment tells it; outside of one, plain words."""
+    """What was graded, from the runner's environment; plain words where there is no runner."""
     tag = environment.get("SUBMISSION_TAG") or "submit/local"
     kind = environment.get("ASSIGNMENT_TYPE")
     commit = environment.get("COMMIT_URL") or environment.get("GITHUB_SHA") or "local"

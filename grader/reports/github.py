@@ -1,7 +1,7 @@
 """GitHub: a job summary in Markdown, and annotations at the student's file and line.
 
-What student code wrote stands in fences that it cannot close, and in annotations it is escaped, so
-that it is neither Markdown nor a command to the runner.
+What student code printed is put in fences that it cannot close, and escaped in annotations: it is
+neither Markdown nor a command to the runner.
 """
 
 import re
@@ -31,11 +31,11 @@ from grader.submissions.protected_files import Protection
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 MAX_ANNOTATIONS = 10
-"""GitHub shows so many errors of a step."""
+"""GitHub shows no more errors of a step."""
 MAX_DETAILS = 60
-"""Exercises told in full; a summary holds at most 1 MiB."""
+"""The most exercises shown in full; a summary holds at most 1 MiB."""
 MAX_MESSAGE = 3_000
-CHECKS_TOLD = 3
+MAX_CHECKS = 3
 BAR = 10
 
 
@@ -66,7 +66,7 @@ def grade(run: GradedClass) -> Iterator[File]:
 
 
 def protection_lines(protection: Protection | None) -> list[str]:
-    """What stands above everything else when protected files are not as they were released."""
+    """What comes before everything else when protected files are not as they were released."""
     if protection is None:
         return []
     if not protection.changes:
@@ -103,10 +103,10 @@ def summary_lines(title: str, result: Result) -> list[str]:
     rows = [_row(assignment) for assignment in result.assignments]
     heads = " | ".join((_("assignment"), _("solved"), _("points")))
     table = [f"| {heads} | |", "|---|---|---:|---|", *rows, ""]
-    told = [e for e in result.exercises if not e.is_solved and not e.is_untouched]
-    details = [line for exercise in told[:MAX_DETAILS] for line in _details(exercise)]
-    left = _("… and {count} more.").format(count=len(told) - MAX_DETAILS)
-    more = [left, ""] if len(told) > MAX_DETAILS else []
+    tried = [e for e in result.exercises if not e.is_solved and not e.is_untouched]
+    details = [line for exercise in tried[:MAX_DETAILS] for line in _details(exercise)]
+    left = _("… and {count} more.").format(count=len(tried) - MAX_DETAILS)
+    more = [left, ""] if len(tried) > MAX_DETAILS else []
     return [*head, *table, *details, *more, *_next(result)]
 
 
@@ -129,10 +129,10 @@ def _details(exercise: ExerciseResult) -> list[str]:
     lines = [f"## `{exercise.id}`: {status_words(exercise)}, {score}", ""]
     lines += [f"- 💡 {text(line)}" for line in mistake_lines(exercise)]
     found = reported_checks(exercise)
-    for check in found[:CHECKS_TOLD]:
+    for check in found[:MAX_CHECKS]:
         lines += [f"- {EMOJI[check.outcome]} {text(check.title)}{_at(check.where)}"]
         lines += fenced(check.message[:MAX_MESSAGE], indent="  ") if check.message else []
-    for check in found[CHECKS_TOLD:]:
+    for check in found[MAX_CHECKS:]:
         lines += [f"- {EMOJI[check.outcome]} {_('also: {title}').format(title=text(check.title))}"]
     return [*lines, ""]
 
@@ -185,7 +185,13 @@ def fenced(message: str, indent: str = "") -> list[str]:
 
 
 def annotations(result: Result, folder: str, protection: Protection | None = None) -> list[str]:
-    """The runner's commands: changed protected files, then the first failure per exercise."""
+    """The runner's commands: changed protected files, then the first failure per exercise.
+
+    Args:
+        result: fit to be shown to the student.
+        folder: the submission's, as the repository has it; "" for its root.
+        protection: how the repository compares with its list of protected files.
+    """
     changes = protection.changes if protection is not None else ()
     lines = [
         _command(
@@ -200,8 +206,8 @@ def annotations(result: Result, folder: str, protection: Protection | None = Non
     if len(lines) <= MAX_ANNOTATIONS:
         return lines
     more = len(lines) - MAX_ANNOTATIONS + 1
-    told = _("{count} more are in the job summary.").format(count=more)
-    rest = _command("error", told, title=_("And more"))
+    message = _("{count} more are in the job summary.").format(count=more)
+    rest = _command("error", message, title=_("And more"))
     return [*lines[: MAX_ANNOTATIONS - 1], rest]
 
 
@@ -213,16 +219,16 @@ def _first_failure(exercise: ExerciseResult) -> list[CheckResult]:
 
 def _annotation(exercise: ExerciseResult, check: CheckResult, folder: str) -> str:
     named = mistake_lines(exercise)
-    told = "\n".join([*named, check.title, check.message[:MAX_MESSAGE]])
+    message = "\n".join([*named, check.title, check.message[:MAX_MESSAGE]])
     title = f"{exercise.id}: {_(WORDS[check.outcome])}"
     if check.where is None:
-        return _command("error", told, title=title)
+        return _command("error", message, title=title)
     file = f"{folder}/{check.where.file}" if folder else check.where.file
     if check.where.cell is not None:  # a cell's line is no line of the notebook's file
-        place = _("cell {cell}, line {line}")
-        place = place.format(cell=check.where.cell, line=check.where.line)
-        return _command("error", f"{place}: {told}", file=file, title=title)
-    return _command("error", told, file=file, line=str(check.where.line), title=title)
+        location = _("cell {cell}, line {line}")
+        location = location.format(cell=check.where.cell, line=check.where.line)
+        return _command("error", f"{location}: {message}", file=file, title=title)
+    return _command("error", message, file=file, line=str(check.where.line), title=title)
 
 
 def _command(level: str, message: str, **properties: str) -> str:

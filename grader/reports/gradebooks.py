@@ -1,7 +1,7 @@
 """Grades as tables: `scores.csv`, and what Canvas and Moodle import, a column per assignment.
 
-Blank stands where there is nothing to say: nothing handed in for an assignment, or an undecided
-score. A blank changes no grade; a zero would.
+A grade is blank where nothing was handed in for an assignment or the score is undecided. A blank
+changes no grade; a zero would.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Gradescope's `results.json`: one test per exercise, all of them visible.
 
 A test with visibility `hidden` would hide the total from students, so none is. What hidden checks
-asked and expected is not in the text in the first place.
+used and expected is not in the text at all.
 """
 
 import json
@@ -56,7 +56,7 @@ def gradescope(result: Result, *, preface: str = "") -> str | None:
 
 
 def nothing_to_read(preface: str = "") -> str:
-    """The record of a hand-in that holds nothing to grade: Gradescope has no word for none."""
+    """The record of a submission with nothing to grade: Gradescope has no word for that."""
     return _record(0, "\n\n".join(filter(None, [preface, _(NOTHING_TO_READ)])), [], 0.0)
 
 

@@ -12,7 +12,7 @@ from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 
 TEACH_AGAIN = Fraction(1, 5)
-"""From this share of a class on, a mistake is one of the teaching."""
+"""From this share of a class on, a mistake is to be taught again."""
 
 FEW = 10
 """Of fewer students than this, nothing is said about how an exercise separates them."""
@@ -49,12 +49,12 @@ class Misunderstood:
 
     @property
     def teach_again(self) -> bool:
-        """Whether so many made it that it is better explained to all."""
+        """Whether enough made it that it is better explained to all."""
         return len(self.students) > 1 and self.share >= TEACH_AGAIN
 
 
 class Separation(StrEnum):
-    """How well an exercise tells students apart."""
+    """How well an exercise separates stronger from weaker students."""
 
     UNTRIED = "untried"
     NOBODY = "nobody"

@@ -21,11 +21,11 @@ from grader.reports.insights import (
 BARS = 10
 """The columns of the histogram: a tenth of the points each."""
 
-TOLD = 8
-"""So many mistakes, and names of students, are shown at once; the others are folded."""
+MOST_SHOWN = 8
+"""How many mistakes, and names of students, are shown at once; the others are folded."""
 
 FEW_LATE = 2
-"""So many late assignments are listed by name."""
+"""How many late assignments are listed by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class MapCell:
 
     Args:
         text: the points, or a sign.
-        css: how it stands; "" for the many that are solved, so that the page stays small.
+        css: its status; "" for the many that are solved, so that the page stays small.
     """
 
     text: str
@@ -104,7 +104,7 @@ class ClassView:
     exercises: tuple[ExerciseInsight, ...]
     columns: tuple[Column, ...]
     rows: tuple[MapRow, ...]
-    told: int = TOLD
+    shown: int = MOST_SHOWN
 
 
 def class_view(results: Sequence[Result], course: Course) -> ClassView:

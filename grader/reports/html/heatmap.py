@@ -1,4 +1,4 @@
-"""What a picture on a page shows; `heatmap.svg.j2` says where every cell, label and mark stands."""
+"""What a picture on a page shows; `heatmap.svg.j2` has the position of every part."""
 
 from dataclasses import dataclass, replace
 

@@ -44,7 +44,7 @@ def _environment() -> Environment:
 
 
 def prose(text: str) -> Markup:
-    """A sentence of ours; what stands in backticks is code."""
+    """A sentence of the kit or the course; text in backticks is code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 

@@ -21,14 +21,13 @@ from grader.grading.results import for_student, points
 from grader.reports.html.heatmap import Figure, figure
 
 MOST_LINES = 20
-"""So many lines of a message are shown before the rest is folded."""
+"""The lines of a message that are shown; the rest is folded."""
 
 MOST_HINTS = 6
-"""So many lines below a picture."""
-
+"""The lines below a picture that are shown."""
 
 DONE = (ExerciseStatus.SOLVED, ExerciseStatus.UNDECIDED)
-"""How an exercise stands that leaves its student nothing to do."""
+"""Exercises with such a status leave their student nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Wording:
         kind: its outcome, for the sign beside it.
         word: how it ended, "" where the sign says it.
         code: what was called.
-        text: what came of it, in words.
+        text: what it returned, in words.
         after: what may lie behind it.
         more: the lines of a long message that are folded.
         numbers: the tensors as text, for who wants to copy them.
@@ -64,7 +63,7 @@ class Wording:
 
     @property
     def sign(self) -> str:
-        """What stands before its title."""
+        """What comes before its title."""
         return SIGNS[Outcome(self.kind)]
 
 
@@ -74,8 +73,8 @@ class Card:
 
     Args:
         name: what the student writes.
-        anchor: its place on the page.
-        status: how it stands.
+        anchor: its address on the page.
+        status: how far it is.
         score: the points earned, as shown.
         max_score: the points there are.
         findings: the mistakes that were recognised.
@@ -185,14 +184,20 @@ def _section(assignment: AssignmentResult, title: str, course: Course) -> Sectio
 
 
 def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
-    """An exercise on a page; of its failures the first visible one comes first."""
+    """An exercise on a page; of its failures the first visible one comes first.
+
+    Args:
+        exercise: as its student may see it.
+        course: the exercise's course.
+        read_from: the file that was read for it.
+    """
     name = exercise.name
     is_unique = sum(other.name == name for other in course.exercises.values()) == 1
-    tellings = shown_checks(exercise)
-    visible = [c for c in tellings if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
+    notable = shown_checks(exercise)
+    visible = [c for c in notable if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
     visible.sort(key=lambda check: check.outcome is Outcome.REMARK)
     costs = bool(visible) and visible[0].outcome is not Outcome.REMARK
-    told = [telling(check, draw=costs and check is visible[0]) for check in visible]
+    shown_parts = [wording(check, has_figure=costs and check is visible[0]) for check in visible]
     return Card(
         name=name,
         anchor=exercise.id.replace("/", "-"),
@@ -200,11 +205,11 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
         score=shown(exercise.score),
         max_score=exercise.max_score,
         findings=exercise.findings,
-        first=told[0] if costs else None,
-        others=tuple(told[1:] if costs else told),
-        hidden=tuple(check.title for check in tellings if check not in visible),
+        first=shown_parts[0] if costs else None,
+        others=tuple(shown_parts[1:] if costs else shown_parts),
+        hidden=tuple(check.title for check in notable if check not in visible),
         passed=tuple(c.title for c in exercise.checks if c.outcome is Outcome.PASSED),
-        is_unknown=not exercise.findings and any(c.outcome is Outcome.FAILED for c in tellings),
+        is_unknown=not exercise.findings and any(c.outcome is Outcome.FAILED for c in notable),
         hint=f"grader hint {name if is_unique else exercise.id}",
         read_from=clean(read_from, 200),
     )
@@ -215,8 +220,8 @@ def _is_secret(check: CheckResult) -> bool:
     return check.visibility is Visibility.HIDDEN and check.outcome is not Outcome.ERROR
 
 
-def telling(check: CheckResult, *, draw: bool) -> Wording:
-    """A check's message, in the parts a page sets apart; its picture where it is asked for."""
+def wording(check: CheckResult, *, has_figure: bool) -> Wording:
+    """A check's message, in the parts a page separates; its picture where it is asked for."""
     word = "" if check.outcome is Outcome.FAILED else _(WORDS[check.outcome])  # the sign says it
     kind = str(check.outcome)
     lines = check.message.splitlines()
@@ -234,7 +239,7 @@ def telling(check: CheckResult, *, draw: bool) -> Wording:
         after=tuple(lines[after:][:MOST_HINTS]),
         more="\n".join(lines[after:][MOST_HINTS:]),
         numbers="\n".join(lines[first:after]),
-        figure=figure(picture) if draw else None,
+        figure=figure(picture) if has_figure else None,
     )
 
 
