@@ -7,7 +7,7 @@ from statistics import mean, median
 from grader.core.language import _, listed, ngettext
 from grader.core.records import ExerciseResult, Result
 from grader.core.text import clean
-from grader.course.course import Course
+from grader.course.course import Assignment, Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.results import has_something, is_handed_in, points
 from grader.reports.html.views import percent, shown
@@ -29,20 +29,12 @@ FEW_LATE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A student to look at first, and why."""
-
-    student: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class First:
-    """A group of students who come first."""
+    """A group of students to look at first, and why; each with their own reason, or ""."""
 
     title: str
     why: str
-    students: tuple[Named, ...]
+    students: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +71,6 @@ class MapRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """An exercise above the map."""
-
-    name: str
-    assignment: str
-    is_first: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ClassView:
     """The class report."""
 
@@ -102,7 +85,7 @@ class ClassView:
     bars: tuple[Bar, ...]
     mistakes: tuple[Misunderstood, ...]
     exercises: tuple[ExerciseInsight, ...]
-    columns: tuple[Column, ...]
+    assignments: tuple[Assignment, ...]
     rows: tuple[MapRow, ...]
     shown: int = MOST_SHOWN
 
@@ -123,11 +106,7 @@ def class_view(results: Sequence[Result], course: Course) -> ClassView:
         bars=_bars(results),
         mistakes=tuple(misunderstood(results)),
         exercises=tuple(exercise_insights(results, course)),
-        columns=tuple(
-            Column(exercise.name, assignment.id, number == 0)
-            for assignment in course.assignments
-            for number, exercise in enumerate(assignment.exercises)
-        ),
+        assignments=course.assignments,
         rows=tuple(_row(result, course) for result in sorted(results, key=_rank)),
     )
 
@@ -142,22 +121,22 @@ def _first(results: Sequence[Result]) -> tuple[First, ...]:
         First(
             _("Undecided"),
             _("The grader itself failed on a part of their work. Grade them again."),
-            tuple(Named(r.student, _reason(r)) for r in results if r.undecided),
+            tuple((r.student, _reason(r)) for r in results if r.undecided),
         ),
         First(
             _("Late"),
             _("What the course's rule takes off is taken off their scores."),
-            tuple(Named(r.student, _lateness(r)) for r in results if r.days_late),
+            tuple((r.student, _lateness(r)) for r in results if r.days_late),
         ),
         First(
             _("Nothing found in their files"),
             _("What they handed in could not be read, did not load, or defines other names."),
-            tuple(Named(r.student, why) for r in results if (why := _unfound(r))),
+            tuple((r.student, why) for r in results if (why := _unfound(r))),
         ),
         First(
             _("Nothing handed in"),
             _("They have no score, which is not a zero."),
-            tuple(Named(r.student, "") for r in results if not r.submitted),
+            tuple((r.student, "") for r in results if not r.submitted),
         ),
     )
     return tuple(group for group in groups if group.students)
@@ -177,10 +156,9 @@ def _reason(result: Result) -> str:
 def _unfound(result: Result) -> str:
     """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
     for assignment in result.assignments:
-        checks = assignment.checks
-        if checks and is_handed_in(result, assignment) and not has_something(assignment):
+        if assignment.checks and is_handed_in(result, assignment) and not has_something(assignment):
             # Its first line says what is not defined, the second why.
-            lines = [*assignment.notes[:1], *checks[0].message.splitlines()[1::-1]]
+            lines = [*assignment.notes[:1], *assignment.checks[0].message.splitlines()[1::-1]]
             return clean(f"{assignment.id}: {lines[0]}" if lines else assignment.id, 200)
     return ""
 

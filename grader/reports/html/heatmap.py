@@ -53,11 +53,6 @@ class Sizes:
     head: int = 20
     head_with_axes: int = 34
 
-    @property
-    def foot(self) -> float:
-        """From the top of a cell to the foot of its text."""
-        return self.height / 2 + self.baseline
-
 
 LARGE = Sizes(48, 30, 6)
 SMALL = Sizes(37, 26, 5)
@@ -68,16 +63,19 @@ class Panel:
     """One SVG.
 
     Args:
+        title: what a reader hears first.
         heading: what is written above it; "" for nothing.
         description: what it shows, for readers who cannot see it.
         sizes: its lengths.
-        axes: the names of the axes, down and across.
+        axes: the names of rows and columns, with an arrow.
         rows: the label beside each row.
         columns: the label above each column.
         cells: the values, row by row.
         is_marked: whether cells that differ have a mark.
+        is_small: whether its cells are small.
     """
 
+    title: str
     heading: str
     description: str
     sizes: Sizes
@@ -86,47 +84,13 @@ class Panel:
     columns: tuple[str, ...]
     cells: tuple[tuple[Cell, ...], ...]
     is_marked: bool
-
-    @property
-    def title(self) -> str:
-        """What a reader hears first."""
-        return self.heading or _("expected and received")
-
-    @property
-    def is_small(self) -> bool:
-        """Whether its cells are small."""
-        return self.sizes is SMALL
+    is_small: bool
 
     @property
     def left(self) -> int:
-        """Where the cells begin."""
+        """The length before the cells."""
         widest = max(map(width_of, (*self.rows, self.axes[0])))
         return round(widest * self.sizes.character) + self.sizes.margin
-
-    @property
-    def top(self) -> int:
-        """Where the cells begin."""
-        return self.sizes.head_with_axes if any(self.axes) else self.sizes.head
-
-    @property
-    def across(self) -> int:
-        """From one cell to the next."""
-        return self.sizes.width + self.sizes.gap
-
-    @property
-    def down(self) -> int:
-        """From one row to the next."""
-        return self.sizes.height + self.sizes.gap
-
-    @property
-    def width(self) -> int:
-        """Of the whole panel; a cell's outline is half a unit outside of it."""
-        return self.left + len(self.columns) * self.across + 1
-
-    @property
-    def height(self) -> int:
-        """Of the whole panel."""
-        return self.top + len(self.cells) * self.down + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +139,7 @@ def _panel(
     picture: Picture, grid: Grid, sizes: Sizes, rows: tuple[str, ...], is_marked: bool
 ) -> Panel:
     return Panel(
+        title=grid.title or _("expected and received"),
         heading=grid.title,
         description=_description(picture),
         sizes=sizes,
@@ -186,6 +151,7 @@ def _panel(
         columns=axis_labels(picture.columns, len(picture.expected[0])),
         cells=grid.rows,
         is_marked=is_marked,
+        is_small=sizes is SMALL,
     )
 
 
