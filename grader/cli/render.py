@@ -74,9 +74,9 @@ def broken(text: Text) -> Text | Wide:
     return Wide(text) if columns(text.plain) > len(text.plain) else text
 
 
-def indented(text: Text, columns_: int) -> Padding:
+def indented(text: Text, indent: int) -> Padding:
     """Text some columns to the right, without trailing space."""
-    return Padding(broken(text), (0, 0, 0, columns_), expand=False)
+    return Padding(broken(text), (0, 0, 0, indent), expand=False)
 
 
 def plain_console() -> Console:
@@ -98,10 +98,15 @@ def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
 
 
 def print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bool = True) -> None:
-    """Show what was read for an assignment, its exercises, and what to mend."""
-    head = f"[bold]{assignment.id}[/]"
-    source = assignment.read_from or _("nothing was handed in")
-    out.print(f"{head}  [dim]{escape(source)}[/]")
+    """Show what was read for an assignment, its exercises, and what to mend.
+
+    Args:
+        out: where to.
+        assignment: its result.
+        pictures: whether to show them.
+    """
+    file = assignment.read_from or _("nothing was handed in")
+    out.print(f"[bold]{assignment.id}[/]  [dim]{escape(file)}[/]")
     for note in assignment.notes:
         out.print(indented(Text(note, style="yellow"), 2))
     for exercise in assignment.exercises:
@@ -206,7 +211,7 @@ def _next(result: Result) -> str:
     """The first exercise that has not its full score."""
     for assignment in result.assignments:
         for exercise in assignment.exercises:
-            if exercise.score != exercise.max_score:
+            if not exercise.is_solved:
                 file = assignment.read_from or _("a file still to be written")
                 return _("{exercise}, in {file}").format(exercise=exercise.id, file=file)
     return _("nothing is left to do")
@@ -280,13 +285,17 @@ def validation_table(report: "Report") -> Table:
 
 def _numbers(rows: "list[ValidationRow]") -> list[str]:
     """The columns of one or more exercises."""
-    smallest = min((row.separation for row in rows), default=float("inf"))
-    return [
-        str(sum(row.exercise.points for row in rows)),
-        str(sum(row.visible for row in rows)),
-        str(sum(row.hidden for row in rows)),
-        str(sum(row.misconceptions for row in rows)),
-        str(sum(row.recognised for row in rows)),
-        str(sum(row.recognised_visibly for row in rows)),
-        "-" if smallest == float("inf") else f"{smallest:.2g}",
+    counts = [
+        (
+            r.exercise.points,
+            r.visible,
+            r.hidden,
+            r.misconceptions,
+            r.recognised,
+            r.recognised_visibly,
+        )
+        for r in rows
     ]
+    smallest = min((row.separation for row in rows), default=float("inf"))
+    apart = "-" if smallest == float("inf") else f"{smallest:.2g}"
+    return [*(str(sum(column)) for column in zip(*counts, strict=True)), apart]

@@ -35,9 +35,7 @@ class Wording:
     """A check that has something to say.
 
     Args:
-        title: what would hold if it passed.
-        kind: its outcome, for the sign beside it.
-        word: how it ended, "" where the sign says it.
+        check: the check.
         code: what was called.
         text: what it returned, in words.
         after: what may lie behind it.
@@ -46,9 +44,7 @@ class Wording:
         figure: the same as a picture.
     """
 
-    title: str
-    kind: str
-    word: str
+    check: CheckResult
     code: str = ""
     text: str = ""
     after: tuple[str, ...] = ()
@@ -57,14 +53,15 @@ class Wording:
     figure: Figure | None = None
 
     @property
-    def is_error(self) -> bool:
-        """Whether it is the grader's fault."""
-        return self.kind == Outcome.ERROR
-
-    @property
     def sign(self) -> str:
         """What comes before its title."""
-        return SIGNS[Outcome(self.kind)]
+        return SIGNS[self.check.outcome]
+
+    @property
+    def word(self) -> str:
+        """How it ended, "" where the sign says it."""
+        is_plain = self.check.outcome is Outcome.FAILED
+        return "" if is_plain else _(WORDS[self.check.outcome])
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,18 +219,14 @@ def _is_secret(check: CheckResult) -> bool:
 
 def wording(check: CheckResult, *, has_figure: bool) -> Wording:
     """A check's message, in the parts a page separates; its picture where it is asked for."""
-    word = "" if check.outcome is Outcome.FAILED else _(WORDS[check.outcome])  # the sign says it
-    kind = str(check.outcome)
     lines = check.message.splitlines()
     picture = check.picture
     if picture is None:
         code, more = "\n".join(lines[:MOST_LINES]), "\n".join(lines[MOST_LINES:])
-        return Wording(check.title, kind, word, code=code, more=more)
+        return Wording(check, code=code, more=more)
     first, after = picture.lines
     return Wording(
-        check.title,
-        kind,
-        word,
+        check,
         code="\n".join(lines[: first - 1]),
         text="\n".join(lines[first - 1 : first]),
         after=tuple(lines[after:][:MOST_HINTS]),
