@@ -39,18 +39,19 @@ def picture_of(
     wrong = wrong_values(mine, right, difference.atol)
     if not bool(wrong.any()):  # they differ in dtype alone
         return None
-    is_named = len(difference.axes) == right.dim()
-    names = difference.axes if is_named else ("",) * right.dim()
-    keys = difference.keys or names
     index = [int(position) for position in wrong.nonzero()[0]]
     leading, last = index[:-2], index[-2:] if len(index) > 1 else [0, *index]
-    at = tuple(leading)
-    planes = [tensor[at].reshape(-1, tensor.shape[-1]) for tensor in (right, mine, wrong)]
+    planes = [t[tuple(leading)].reshape(-1, t.shape[-1]) for t in (right, mine, wrong)]
+    names = _axis_names(difference, right.dim())
     tokens = TOKENS if _is_of_the_text(difference, calls, ledger) else ()
     rows, columns = (
         _axis(name, size, position, tokens if key in TEXT_AXES else ())
         for name, key, size, position in zip(
-            ("", *names)[-2:], ("", *keys)[-2:], planes[0].shape, last, strict=True
+            ("", *names)[-2:],
+            ("", *(difference.keys or names))[-2:],
+            planes[0].shape,
+            last,
+            strict=True,
         )
     )
     shown = [
@@ -69,6 +70,10 @@ def picture_of(
         source=difference.source,
         lines=lines,
     )
+
+
+def _axis_names(difference: Difference, count: int) -> tuple[str, ...]:
+    return difference.axes if len(difference.axes) == count else ("",) * count
 
 
 def _can_be_shown(expected: Any, actual: Any) -> bool:
