@@ -11,12 +11,13 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from grader.cli.render import plain_console, print_check, worth_telling
+from grader.cli.render import plain_console, print_check
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Picture, Result
 from grader.course.course import Assignment, Course, find_course, load_course
+from grader.feedback.outcomes import shown_checks
 from grader.feedback.picture_layout import first_difference
 from grader.grading.results import points
 from grader.grading.submission_grader import (
@@ -72,8 +73,7 @@ def _shows_html() -> bool:
 
 def _first_pictures(result: Result) -> list[Picture]:
     """The picture of each exercise's first failure, where it has one."""
-    exercises = [e for assignment in result.assignments for e in assignment.exercises]
-    firsts = [check for exercise in exercises for check in worth_telling(exercise)[:1]]
+    firsts = [check for exercise in result.exercises for check in shown_checks(exercise)[:1]]
     return [check.picture for check in firsts if check.picture is not None]
 
 

@@ -20,6 +20,7 @@ from grader.feedback.diagnosis import (
     ATOL,
     BROKEN,
     INFINITE,
+    Fingerprint,
     Known,
     Traces,
     diagnose,
@@ -232,7 +233,7 @@ class _CheckProofs:
         # Printed operands carry their rounding into the result.
         return any(distance(value, wanted) < 1e-3 for value in self._judged())
 
-    def _judged(self) -> Iterator[object]:
+    def _judged(self) -> Iterator[Fingerprint]:
         """Every value that a check judged with a known mistake."""
         for known in self.known.values():
             for mistake in known:

@@ -11,13 +11,13 @@ from grader.cli.advice import NOT_REMEMBERED, advice_text
 from grader.cli.render import broken, print_assignment
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, ngettext
-from grader.core.records import ExerciseResult, Outcome, Result
+from grader.core.records import ExerciseResult, Result
 from grader.course.course import Course, Exercise
-from grader.grading.class_files import headline
+from grader.feedback.outcomes import headline, is_attempted
 from grader.grading.results import points
 from grader.progress.live_checks import LiveChecker, Verdict
 from grader.progress.next_hint import Hint, Question, hints_of, next_advice, remember_advice
-from grader.progress.progress import Progress, is_solved, read_progress, remember
+from grader.progress.progress import Progress, read_progress, remember
 from grader.progress.store import Memory
 
 KEYS = N_("h hint   n next exercise   a show all   q quit")
@@ -169,7 +169,7 @@ class Loop:
         """Choose the exercise to begin with, now that everything is known."""
         if self.watched is None or self.now.is_solved(self.watched):
             self._go_on()
-        elif not _is_attempted(self.now.results.get(self.watched.id)):
+        elif not is_attempted(self.now.results.get(self.watched.id)):
             self._say_next(self.watched, self.watched.id)
             self._say(
                 _("Write it where it says TODO, there or in the notebook beside it, and save.")
@@ -188,7 +188,7 @@ class Loop:
         """At first not what is solved already; later not at once what is still not begun."""
         if self.is_first_run:
             return not self.now.is_solved(watched)
-        return _is_attempted(result) or self._has_changed(watched)
+        return is_attempted(result) or self._has_changed(watched)
 
     def _tell_others(self) -> None:
         """Name what the same save solved besides, or broke."""
@@ -212,7 +212,7 @@ class Loop:
             return
         near = [e for e in self.chosen if e.assignment == self.watched.assignment]
         for exercise in self.now.unfinished(near):
-            if self._has_changed(exercise) and _is_attempted(self.now.results.get(exercise.id)):
+            if self._has_changed(exercise) and is_attempted(self.now.results.get(exercise.id)):
                 self.watched, self.has_shown = exercise, False
                 break
         if not self.has_shown:
@@ -250,7 +250,7 @@ class Loop:
             word = _("{exercise} ({outcome})")
             what = word.format(exercise=what, outcome=_(headline(result)))
         self._say_next(self.watched, what)
-        if _is_attempted(result):
+        if is_attempted(result):
             self._show(self.watched)
 
     def _say_next(self, exercise: Exercise, what: str) -> None:
@@ -304,16 +304,10 @@ class Loop:
         self.screen.print(broken(Text(text, style=style)))
 
 
-def _is_attempted(result: ExerciseResult | None) -> bool:
-    """Whether there is something to show besides that nothing is written."""
-    empty = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED, Outcome.PASSED)
-    return result is not None and any(check.outcome not in empty for check in result.checks)
-
-
 def _visible_state(result: ExerciseResult) -> object:
     """What a student sees of a result."""
     checks = tuple((c.id, c.outcome, c.message) for c in result.checks)
-    return (result.score, is_solved(result), checks)
+    return (result.score, result.is_solved, checks)
 
 
 def _points(number: int) -> str:

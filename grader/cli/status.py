@@ -9,7 +9,7 @@ from rich.text import Text
 
 from grader.cli.edge import lang_option, open_course
 from grader.core.errors import UsageError
-from grader.core.language import N_, _
+from grader.core.language import _
 
 if TYPE_CHECKING:
     from grader.course.course import Assignment, Course, Exercise
@@ -100,10 +100,9 @@ def _print_exercise(now: "Progress", exercise: "Exercise", out: Console) -> None
 
 
 def _word(now: "Progress", exercise: "Exercise") -> str:
-    from grader.grading.class_files import headline
+    from grader.feedback.outcomes import status_words
 
-    result = now.results.get(exercise.id)
-    return _(N_("undecided: the grader failed") if result is None else headline(result))
+    return status_words(now.results.get(exercise.id))
 
 
 def _is_under_way(now: "Progress", exercises: "list[Exercise]") -> bool:

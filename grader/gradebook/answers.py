@@ -22,8 +22,8 @@ class Definition:
 def answered_notebook(submission: Submission, source: Solution) -> str:
     """The assignment's notebook with a student's code in its answer cells.
 
-    Below it stands what the answer cells do not show: a script as it was handed in, or a
-    notebook's other cells. Nothing of it has been run, and no output is taken over.
+    Below them comes what the answer cells do not show: a script as it was handed in, or a
+    notebook's other cells. Nothing of it has been run, and no output is copied.
     """
     keys = submission.readings[source.assignment.id].sources
     files = [submission.sources[key] for key in keys]
@@ -56,7 +56,7 @@ def _others(file: SourceFile, shown: set[str]) -> Iterator[SolutionCell]:
 def definitions(cell: Cell) -> Iterator[Definition]:
     """What a cell, or a script, defines at its top, last to win.
 
-    A notebook's cell that defines one thing is taken whole, with what stands beside it.
+    A notebook's cell that defines one thing is kept whole, with everything beside it.
     """
     text = cell.text if cell.number is None else without_magics(cell.text)
     lines = cell.text.split("\n")

@@ -26,7 +26,7 @@ AUTOGRADED = "autograded"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What came of it.
+    """The result of filling a gradebook.
 
     Args:
         students: how many were written.
@@ -40,7 +40,12 @@ class Filled:
 def prepare_gradebook(course: Course, address: str, folder: Path) -> list[str]:
     """Write the course's structure: its assignments into the gradebook, its notebooks on disk.
 
-    Called before a class is graded, so that a wrong address is told at once.
+    Called before a class is graded, so that a wrong address is reported at once.
+
+    Args:
+        course: the course.
+        address: the gradebook's, a path or a database URL.
+        folder: where nbgrader's configuration and the notebooks are written.
 
     Returns:
         What was removed because the course no longer has it.
@@ -65,7 +70,14 @@ def fill_gradebook(
 ) -> Filled:
     """Write every student: scores and comments into the gradebook, notebooks for the form grader.
 
-    A student is written whole or not at all, and one who cannot be written stops no other.
+    A student is written whole or not at all; the others are written also when one fails.
+
+    Args:
+        course: what was graded.
+        students: where each student's files are.
+        results: the instructor's records.
+        address: the gradebook's, a path or a database URL.
+        folder: where the notebooks are written.
 
     Raises:
         UsageError: when the gradebook cannot be opened.
@@ -101,6 +113,6 @@ def _write_notebooks(
     for graded in result.assignments:
         if is_handed_in(result, graded):
             source = sources[graded.id]
-            place = folder / AUTOGRADED / result.student / graded.id
+            name = f"{graded.id}/{source.assignment.module}.ipynb"
             text = answered_notebook(submission, source)
-            write_whole(place / f"{source.assignment.module}.ipynb", text)
+            write_whole(folder / AUTOGRADED / result.student / name, text)

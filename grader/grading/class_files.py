@@ -1,19 +1,16 @@
 """What a class run writes: a record and a copy for the student each, and the class in two files."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 from grader.core.errors import UsageError
 from grader.core.files import safe, table, write_whole
-from grader.core.language import N_, _, paragraph
-from grader.core.records import ExerciseResult, Outcome, Result
+from grader.core.records import Result
 from grader.course.course import Course
 from grader.grading.results import for_student, from_json, points, to_json
 
@@ -58,7 +55,7 @@ def row_of(result: Result, summary_line: str) -> Row:
         max_score=result.max_score,
         undecided=result.undecided,
         submitted=result.submitted,
-        exercises={e.id: points(e.score) for a in result.assignments for e in a.exercises},
+        exercises={e.id: points(e.score) for e in result.exercises},
         summary_line=summary_line,
         isolation=result.isolation,
         seed=result.seed,
@@ -164,57 +161,3 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         "scores": {row.student: row.score for row in scored},
         "seed": rows[0].seed if rows else "",
     }
-
-
-WORDS = {
-    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
-    Outcome.MISSING: N_("missing"),
-    Outcome.TIMEOUT: N_("took too long"),
-    Outcome.OUT_OF_MEMORY: N_("out of memory"),
-    Outcome.CRASHED: N_("crashed"),
-    Outcome.ERROR: N_("undecided: the grader failed"),
-    Outcome.BLOCKED: N_("not run"),
-    Outcome.REMARK: N_("remark"),
-}
-"""What a student is told of an outcome, in English; it is shown through `_`."""
-
-
-def summary_line(result: Result) -> str:
-    """The outcomes of a student's exercises in a few words."""
-    if not result.submitted:
-        return _("nothing was handed in")
-    firsts = [headline(e) for a in result.assignments for e in a.exercises]
-    if not firsts:
-        return paragraph(dict.fromkeys(n for a in result.assignments for n in a.notes[:1]))
-    counts = Counter(firsts)
-    order = [word for word, _same in groupby(sorted(counts, key=firsts.index))]
-    mistakes = dict.fromkeys(
-        name for a in result.assignments for e in a.exercises for name in e.misconceptions
-    )
-    entry = _("{count} {outcome}")
-    told = ", ".join(entry.format(count=counts[word], outcome=_(word)) for word in order)
-    if not mistakes:
-        return told
-    named = _("{outcomes}; known mistakes: {names}")
-    return named.format(outcomes=told, names=", ".join(mistakes))
-
-
-def headline(exercise: ExerciseResult) -> str:
-    """How an exercise went, in a word or a few of English; it is shown through `_`."""
-    if exercise.undecided:
-        return N_("undecided")
-    if exercise.score == exercise.max_score:
-        return N_("solved")
-    outcomes = [check.outcome for check in exercise.checks]
-    for outcome in (
-        Outcome.TIMEOUT,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.CRASHED,
-        Outcome.NOT_ATTEMPTED,
-        Outcome.MISSING,
-    ):
-        if outcome in outcomes:
-            return WORDS[outcome]
-    if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return N_("waiting for another exercise")
-    return N_("partly right") if exercise.score else N_("wrong")

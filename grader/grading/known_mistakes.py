@@ -11,6 +11,7 @@ from grader.core.records import Finding, Outcome
 from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, edited, read_misconceptions
 from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
+from grader.feedback.outcomes import UNJUDGED
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Submission
@@ -148,5 +149,4 @@ def findings(
 def _is_untouched(ran: list[CheckRecord]) -> bool:
     """Whether there is nothing to recognise a mistake in: a stub, or no such name."""
     first = ran[0].raised
-    silent = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
-    return isinstance(first, StudentOutcome) and first.failure.outcome in silent
+    return isinstance(first, StudentOutcome) and first.failure.outcome in UNJUDGED

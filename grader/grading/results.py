@@ -52,7 +52,7 @@ def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
 
 def has_something(assignment: AssignmentResult) -> bool:
     """Whether anything that an assignment asks for was found in what was handed in."""
-    return any(c.outcome not in NOT_FOUND for e in assignment.exercises for c in e.checks)
+    return any(check.outcome not in NOT_FOUND for check in assignment.checks)
 
 
 def to_json(result: Result) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.language import _, use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.grading.class_files import Written, summary_line, written
+from grader.feedback.outcomes import summary_line
+from grader.grading.class_files import Written, written
 from grader.grading.orders import WorkOrder
 from grader.grading.seal_probe import sealed_launcher
 from grader.grading.submission_grader import (

@@ -45,7 +45,8 @@ class Progress:
 
     def is_solved(self, exercise: Exercise) -> bool:
         """Whether an exercise is known to have its full score."""
-        return is_solved(self.results.get(exercise.id))
+        result = self.results.get(exercise.id)
+        return result is not None and result.is_solved
 
     def unfinished(self, exercises: Iterable[Exercise]) -> list[Exercise]:
         """Those of these exercises that have not their full score, as far as is known."""
@@ -87,13 +88,8 @@ class Progress:
 
     def adding(self, result: Result) -> "Progress":
         """The same with the exercises of a result; undecided ones are left to be checked again."""
-        added = {e.id: e for a in result.assignments for e in a.exercises if not e.undecided}
+        added = {e.id: e for e in result.exercises if not e.undecided}
         return Progress(self.course, self.submission, self.keys, {**self.results, **added})
-
-
-def is_solved(result: ExerciseResult | None) -> bool:
-    """Whether a result is one with the full score."""
-    return result is not None and not result.undecided and result.score == result.max_score
 
 
 def work_folder(course: Course) -> Path:

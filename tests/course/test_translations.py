@@ -40,7 +40,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Course, load_course
-from grader.grading.class_files import row_of, summary_line
+from grader.feedback.outcomes import summary_line
+from grader.grading.class_files import row_of
 from grader.release.catalogs import (
     domain_folder,
     mo_bytes,

@@ -11,8 +11,8 @@ import pytest
 from grader.core.records import Outcome, Visibility
 from grader.grading.results import points
 from grader.reports.base import GradedClass
+from grader.reports.gradebooks import scores_csv
 from grader.reports.registry import GRADE_REPORTS, graded
-from grader.reports.scores import scores_csv
 
 ALL = [name for name in GRADE_REPORTS if name != "csv"]
 
