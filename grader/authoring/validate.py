@@ -10,7 +10,7 @@ from grader.authoring.translations import TRANSLATIONS, translation_files
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
 from grader.core.records import CheckResult, Outcome, Visibility
-from grader.course.course import Assignment, Course, Exercise
+from grader.course.course import CHECKS, SOLUTIONS, WORK, Assignment, Course, Exercise
 from grader.course.hints import read_hints
 from grader.course.printed_tensors import Printed
 from grader.feedback.diagnosis import (
@@ -307,7 +307,7 @@ def _files(course: Course) -> Iterator[str]:
         for path in needed:
             if not path.is_file():
                 yield f"{path.relative_to(course.root).as_posix()}: it is missing"
-    for folder in ("solutions", "assignments", "tests/checks"):
+    for folder in (SOLUTIONS, WORK, CHECKS):
         for path in sorted((course.root / folder).rglob("*")):
             ours = path.is_dir() or any(part in GENERATED for part in path.parts)
             if not ours and path not in declared:

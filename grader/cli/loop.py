@@ -7,7 +7,7 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.advice import NOT_REMEMBERED, advice_text
+from grader.cli.hint import NOT_REMEMBERED, advice_text
 from grader.cli.render import broken, print_assignment
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, ngettext
@@ -281,7 +281,7 @@ class Loop:
         exercises = list(self.chosen)
         if self.watched is not None:
             exercises = [e for e in exercises if e.assignment == self.watched.assignment]
-        for assignment in self.now.told(exercises):
+        for assignment in self.now.shown(exercises):
             print_assignment(self.screen, assignment)
         most = sum(exercise.points for exercise in exercises)
         told = _("{score} of {max_score} points.")
@@ -289,7 +289,7 @@ class Loop:
         self._say(told.format(score=score, max_score=most), "bold")
 
     def _show(self, exercise: Exercise) -> None:
-        for assignment in self.now.told([exercise]):
+        for assignment in self.now.shown([exercise]):
             print_assignment(self.screen, assignment)
             self._was_read(assignment.exercises)
 

@@ -55,7 +55,7 @@ def _small_course(
 
     nbgrader copies it along with the notebook, to students and to where it runs submissions.
     """
-    chosen = [a for a in course.assignments if a.id in _needed(course, assignment)]
+    chosen = [a for a in course.assignments if a.id in course.with_imports(assignment)]
     yield Released(MANIFEST, manifest(course, chosen).encode())
     yield from translations(course)
     yield _copy(course, course.documents)
@@ -64,14 +64,6 @@ def _small_course(
         yield _copy(course, paths.visible_checks)
         inner = paths.recording.relative_to(course.root).as_posix()
         yield Released(inner, recordings[one.id])
-
-
-def _needed(course: Course, assignment: Assignment) -> set[str]:
-    """An assignment and all that it imports, however far."""
-    found = {assignment.id}
-    for id_ in assignment.imports:
-        found |= _needed(course, course.by_id[id_])
-    return found
 
 
 def _copy(course: Course, path: Path) -> Released:
