@@ -3,7 +3,6 @@
 import difflib
 import hashlib
 import os
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -14,7 +13,7 @@ from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, said
 from grader.course.toml_table import Table, read_toml
 
 MANIFEST = "course.toml"
-ASSIGNMENT_ID = re.compile(r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
+ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 COURSE_VARIABLE = "GRADER_COURSE"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: what students fill in, its answers, and what grades them."""
@@ -91,7 +90,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where an assignment's files are. This is the only place that knows."""
+    """Where an assignment's files are."""
 
     stub: Path
     notebook: Path

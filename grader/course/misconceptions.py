@@ -1,6 +1,7 @@
 """Known wrong answers as data: edits of the solutions, with the words that name them."""
 
 import difflib
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +31,7 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     """The misconceptions of an assignment; none where it has no file of them.
 
     Raises:
-        CourseError: with every problem found, each with its place.
+        CourseError: with every problem found, each with its key path.
     """
     path = course.paths(assignment).misconceptions
     if not path.is_file():
@@ -66,12 +67,12 @@ def _misconception(assignment: Assignment, entry: Table) -> Misconception:
 def _check_edit(
     entry: Table, misconception: Misconception, text: str, path: Path, problems: list[str]
 ) -> None:
-    place = f"{path.name}: {entry.place} ({misconception.id})"
+    key_path = f"{path.name}: {entry.key_path} ({misconception.id})"
     count = _count(text, misconception.find)
     if misconception.find and count != 1:
-        problems.append(f"{place}: `find` matches {count} times in the solution; once is needed")
+        problems.append(f"{key_path}: `find` matches {count} times in the solution; once is needed")
     if misconception.find == misconception.replace:
-        problems.append(f"{place}: `find` and `replace` are the same")
+        problems.append(f"{key_path}: `find` and `replace` are the same")
 
 
 def _check_exercise(
@@ -87,17 +88,14 @@ def _check_exercise(
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ";"
         problems.append(
-            f"{path.name}: {entry.place} ({misconception.id}): "
+            f"{path.name}: {entry.key_path} ({misconception.id}): "
             f"found the exercise {name!r}{hint} allowed: {', '.join(names)}"
         )
 
 
 def _count(text: str, part: str) -> int:
-    """How often a part stands in a text, also where it overlaps itself."""
-    count, start = 0, text.find(part) if part else -1
-    while start >= 0:
-        count, start = count + 1, text.find(part, start + 1)
-    return count
+    """How often a part stands in a text, also where it overlaps itself; 0 for an empty part."""
+    return len(re.findall(f"(?={re.escape(part)})", text)) if part else 0
 
 
 def edited(text: str, *misconceptions: Misconception) -> str | None:
