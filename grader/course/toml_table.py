@@ -24,22 +24,28 @@ Fits = Callable[[Any], object]
 """Whether a value is right."""
 
 
-def read_toml(path: Path, problems: list[str]) -> "Table":
+def read_toml(path: Path, problems: list[str], folder: str = "") -> "Table":
     """A file's top table.
+
+    Args:
+        path: the file.
+        problems: takes a sentence for each mistake.
+        folder: what stands before the file's name in those sentences, like "01_a/".
 
     Raises:
         CourseError: when it cannot be read as TOML at all.
     """
+    name = f"{folder}{path.name}"
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise CourseError(f"{path.name}: found {size} bytes; at most {MAX_BYTES} are read")
+            raise CourseError(f"{name}: found {size} bytes; at most {MAX_BYTES} are read")
         content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        raise CourseError(f"{path.name}: it cannot be read ({error.strerror})") from error
+        raise CourseError(f"{name}: it cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise CourseError(f"{path.name}: it is not TOML in UTF-8: {error}") from error
-    return Table(path.name, "", content, problems)
+        raise CourseError(f"{name}: it is not TOML in UTF-8: {error}") from error
+    return Table(name, "", content, problems)
 
 
 @dataclass
