@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.authoring.translations import TRANSLATIONS, translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.course.course import Course
+from grader.course.course import CHECKS, SOLUTIONS, WORK, Course
 from grader.course.hints import read_hints
 from grader.grading.known_mistakes import LiveMistakes
 from grader.release.solution_cells import BEGIN, END, REGION
@@ -63,7 +63,7 @@ def files_are_declared(course: Course) -> Iterator[str]:
         needed += [paths.visible_checks, paths.hidden_checks]
         declared.update(needed)
         yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())
-    for folder in ("solutions", "assignments", "tests/checks"):
+    for folder in (SOLUTIONS, WORK, CHECKS):
         for path in sorted((course.root / folder).rglob("*")):
             is_ours = path.is_dir() or any(part in GENERATED for part in path.parts)
             if not is_ours and path not in declared:

@@ -1,7 +1,7 @@
 """What is remembered of a copy of the course from one command to the next: hints, last results.
 
-It lies in the user's state folder, a file per copy, and is nothing that anybody needs: where it is
-damaged or cannot be written, everything begins anew.
+It lies in the user's state folder, a file per copy, and nothing depends on it: where it is damaged
+or cannot be written, everything begins again.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ class Remembered:
     """The last result of an exercise.
 
     Args:
-        key: a hash of all that decided it.
-        result: what came out.
+        key: a hash of everything that decided it.
+        result: of the checks.
     """
 
     key: str

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterator
 
 from grader.core.files import OutputFile
-from grader.course.course import Course
+from grader.course.course import CHECKS, SOLUTIONS, WORK, Course
 from grader.release.students import (
     copied_files,
     course_file,
@@ -15,7 +15,7 @@ from grader.release.students import (
 
 ZIP = "autograder.zip"
 SCRIPTS = {"setup.sh": "gradescope_setup.sh", "run_autograder": "gradescope_run.sh"}
-COURSE_FOLDERS = ("assignments", "solutions", "tests/checks", "tests/documents", "translations")
+COURSE_FOLDERS = (WORK, SOLUTIONS, CHECKS, "tests/documents", "translations")
 FORMS = (".py", ".ipynb", ".toml", ".json", ".mo")
 MOMENT = (2020, 1, 1, 0, 0, 0)
 """Every entry's time, so that the same course makes the same zip."""

@@ -47,8 +47,7 @@ def _small_course(
 
     nbgrader copies it along with the notebook, to students and to where it runs submissions.
     """
-    needed = course.builds_on(assignment)
-    chosen = [a for a in course.assignments if a.id in needed]
+    chosen = [a for a in course.assignments if a.id in course.with_imports(assignment)]
     yield OutputFile(MANIFEST, manifest(course, chosen))
     yield from translations(course)
     yield course_file(course, course.documents)

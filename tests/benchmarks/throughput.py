@@ -28,8 +28,8 @@ from classes import KINDS, make_class
 from grader.core.errors import GraderFault
 from grader.course.course import Course, load_course
 from grader.grading.class_files import write_student
-from grader.grading.orders import WorkOrder
 from grader.grading.process_pool import grade_locally
+from grader.grading.run_settings import RunSettings
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.grading.worker import Worker
 from grader.sessions.child import ChildSession
@@ -161,7 +161,7 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
     """One worker, sealed, against the floor and a fresh pytest on the same student, all in turn."""
     size = WARM_UP + rounds
     classes: dict[str, list[Student]] = {}
-    worker = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
+    worker = Worker(RunSettings(course.root, course.hash, "1", "sealed"))
     taken: dict[str, list[float]] = {name: [] for name in (*KINDS, "floor")}
     in_the_open: dict[str, list[float]] = {kind: [] for kind in KINDS}
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -251,7 +251,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
     run(*GRADER, "release", folder, "--to", "nbgrader", cwd=ROOT)
     nbgrader = Path(sys.executable).with_name("nbgrader")
     names = ("one", "two")
-    worker = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
+    worker = Worker(RunSettings(course.root, course.hash, "1", "sealed"))
     own = students_in(make_class(course, work / "class", "right, in other words", WARM_UP + 400))
     for student in own[:WARM_UP]:
         worker.grade(student)
@@ -305,7 +305,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
 # Workers.
 
 
-def rate(order: WorkOrder, students: Sequence[Student], jobs: int) -> float:
+def rate(order: RunSettings, students: Sequence[Student], jobs: int) -> float:
     """Students per second once all workers are warm, up to the last one that keeps all busy."""
     moments = [time.perf_counter() for _ in grade_locally(order, students, jobs)]
     first, last = WARM_UP * jobs * 2, len(moments) - jobs
@@ -315,7 +315,7 @@ def rate(order: WorkOrder, students: Sequence[Student], jobs: int) -> float:
 def one_against_two(course: Course, work: Path, rounds: int) -> None:
     """The same students by one worker process and by two, in turn."""
     students = students_in(make_class(course, work / "class", "right, in other words", 120))
-    order = WorkOrder(course.root, course.hash, "1", "sealed")
+    order = RunSettings(course.root, course.hash, "1", "sealed")
     rates: dict[int, list[float]] = {1: [], 2: []}
     loads = []
     for _ in range(max(2, rounds // 3)):

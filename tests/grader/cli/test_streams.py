@@ -116,7 +116,7 @@ def show(folder, monkeypatch, **environment):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     screen = console()
     with screen.capture() as shown:
-        for assignment in now.told(course.exercises.values()):
+        for assignment in now.shown(course.exercises.values()):
             print_assignment(screen, assignment)
     return shown.get()
 
