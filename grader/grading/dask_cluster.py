@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.core.errors import UsageError
+from grader.course.course import COURSE_VARIABLE
 from grader.grading.class_files import Written
 from grader.grading.orders import WorkOrder
 from grader.submissions.payload import HandedIn
@@ -39,7 +40,7 @@ def _grade(order: WorkOrder, handed: HandedIn | Student) -> Written:
         if order not in _stations:
             for other in list(_stations):
                 _stations.pop(other).close()
-            root = Path(os.environ.get("GRADER_COURSE", order.root))
+            root = Path(os.environ.get(COURSE_VARIABLE, order.root))
             _stations[order] = Worker(replace(order, root=root))
         worker = _stations[order]
         return worker.grade_sent(handed) if isinstance(handed, HandedIn) else worker.grade(handed)

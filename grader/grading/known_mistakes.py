@@ -122,8 +122,8 @@ class LiveMistakes:
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
         records = []
         for check in checks:
-            tools = self.environment.tools(handle, exercise, check.id, check.visibility)
-            record = check.run(tools)
+            fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)
+            record = check.run(fixtures)
             records.append(record)
             outcome = outcome_of(check, record.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):

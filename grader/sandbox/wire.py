@@ -13,7 +13,7 @@ import numbers
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -29,7 +29,6 @@ MAX_RANK = 16
 MAX_AXIS = 2**31 - 1
 MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
-READ_BYTES = 65_536
 
 DTYPES: dict[str, torch.dtype] = {
     str(dtype).removeprefix("torch."): dtype
@@ -83,16 +82,6 @@ class Unsupported:
     """A value that does not travel; only the name of its type does."""
 
     type_name: str
-
-
-class Stream(Protocol):
-    """What frames are read from and written to; a socket is one."""
-
-    def recv_into(self, buffer: memoryview, /) -> int:
-        """Read up to `len(buffer)` bytes; 0 at the end."""
-
-    def sendall(self, data: bytes, /) -> None:
-        """Write all of it."""
 
 
 @dataclass(slots=True)
@@ -361,88 +350,3 @@ def decode_header(text: bytes) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise WireFault("a header is not an object")
     return header
-
-
-def send(stream: Stream, frame: Frame) -> None:
-    """Write a frame."""
-    stream.sendall(encode(frame))
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """A frame as it arrived, of sizes that may travel; nobody has looked into it yet."""
-
-    header: bytes
-    payload: bytes
-
-    def frame(self) -> Frame:
-        """The frame.
-
-        Raises:
-            WireFault: when its header is not a JSON object.
-        """
-        return Frame(decode_header(self.header), self.payload)
-
-
-class Reader:
-    """Reads frames from a stream; what arrived beyond one is kept for the next."""
-
-    def __init__(self) -> None:
-        self.buffer = bytearray(READ_BYTES)
-        self.start = self.end = 0
-
-    def receive(self, stream: Stream) -> Raw:
-        """Read a frame; its sizes are checked before anything is allocated.
-
-        Raises:
-            EOFError: at the end of the stream.
-            WireFault: when the frame announces more than may travel.
-        """
-        header_size, payload_size = PREFIX.unpack(self._take(stream, PREFIX.size))
-        if header_size > MAX_HEADER_BYTES or payload_size > MAX_PAYLOAD_BYTES:
-            raise WireFault("a frame announces more bytes than may travel")
-        data = self._take(stream, header_size + payload_size)
-        return Raw(data[:header_size], data[header_size:])
-
-    def _take(self, stream: Stream, size: int) -> bytes:
-        """The next bytes; those that are not there yet are read along with what follows them."""
-        held = self.end - self.start
-        if held >= size:
-            taken = bytes(self.buffer[self.start : self.start + size])
-            self.start += size
-            return taken
-        if size > READ_BYTES:
-            return self._take_long(stream, size)
-        self.buffer[:held] = self.buffer[self.start : self.end]
-        self.start, self.end = 0, held
-        with memoryview(self.buffer) as view:
-            while self.end < size:
-                self.end += _some(stream, view[self.end :])
-        return self._take(stream, size)
-
-    def _take_long(self, stream: Stream, size: int) -> bytes:
-        taken = bytearray(size)
-        held = self.end - self.start
-        taken[:held] = self.buffer[self.start : self.end]
-        self.start = self.end = 0
-        with memoryview(taken) as view:
-            while held < size:
-                held += _some(stream, view[held:])
-        return bytes(taken)
-
-
-def _some(stream: Stream, view: memoryview) -> int:
-    count = stream.recv_into(view)
-    if count == 0:
-        raise EOFError("the stream ended inside a frame")
-    return count
-
-
-def receive(stream: Stream) -> Frame:
-    """Read one frame from a stream on which nothing follows it before it is answered.
-
-    Raises:
-        EOFError: at the end of the stream.
-        WireFault: when the bytes are not a frame.
-    """
-    return Reader().receive(stream).frame()

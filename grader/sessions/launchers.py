@@ -10,12 +10,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from grader.core.errors import GraderFault
 from grader.course.course import Limits
+from grader.sandbox.limits import ChildLimits
 
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 START_SECONDS = 120.0
@@ -77,17 +78,29 @@ class Seal:
         return (*seal, "child process", "limits", *layers, *namespaces)
 
 
-def child_arguments(
+def child_limits(
     limits: Limits, generation: int, folder: str, seal: Seal | None = None
-) -> dict[str, Any]:
-    """What a child is told when it starts."""
-    first = (generation - 1) * INSTANCES_PER_PROCESS
-    return {
-        **asdict(limits),
-        **asdict(seal or Seal()),
-        "folder": folder,
-        "first_instance": first,
-    }
+) -> ChildLimits:
+    """What a child may use.
+
+    Args:
+        limits: the course's.
+        generation: counts the processes of a submission; each has instance numbers of its own.
+        folder: the child's own.
+        seal: what is put around it.
+    """
+    seal = seal or Seal()
+    return ChildLimits(
+        folder=folder,
+        first_instance=(generation - 1) * INSTANCES_PER_PROCESS,
+        load_seconds=limits.load_seconds,
+        request_seconds=limits.request_seconds,
+        memory_mib=limits.memory_mib,
+        output_kib=limits.output_kib,
+        file_mib=limits.file_mib,
+        sealed=seal.sealed,
+        namespaces=seal.namespaces,
+    )
 
 
 def _command(function: str, *arguments: object) -> list[str]:
@@ -107,11 +120,10 @@ class SpawnedChild:
     def __init__(self, limits: Limits, generation: int) -> None:
         self.folder = tempfile.mkdtemp(prefix="submission-")
         self.connection, theirs = socket.socketpair()
-        arguments = child_arguments(limits, generation, self.folder)
         shares = hasattr(theirs, "share")
-        arguments["descriptor"] = None if shares else theirs.fileno()
+        header = json.dumps(child_limits(limits, generation, self.folder).header())
         self.process = subprocess.Popen(
-            _command("spawned", json.dumps(arguments)),
+            _command("spawned", header, None if shares else theirs.fileno()),
             env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -275,8 +287,8 @@ class WarmParent:
         folder = self.inside
         if not self.seal.sealed:
             folder = tempfile.mkdtemp(prefix="submission-", dir=self.folder)
-        arguments = child_arguments(limits, generation, folder, self.seal)
-        return int(self.command({"fork": arguments}, descriptor)["pid"]), folder
+        header = child_limits(limits, generation, folder, self.seal).header()
+        return int(self.command({"fork": header}, descriptor)["pid"]), folder
 
     def launch(self, limits: Limits, generation: int) -> Child:
         """Fork a child."""
