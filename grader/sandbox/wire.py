@@ -2,8 +2,7 @@
 
 A frame is `!II` (header length, payload length), the header as UTF-8 JSON, the payload. The
 payload is the tensors' memory, one after the other, in the order in which the header names them.
-This module runs on both sides; what it decodes is never trusted. It imports the standard library
-and torch only.
+This module runs on both sides, beside student code as well; what it decodes is never trusted.
 """
 
 import ctypes
@@ -89,7 +88,7 @@ class Packer:
     """Turns values into JSON nodes and collects the bytes of their tensors.
 
     Args:
-        refer: answers a `RemoteObject` for an object that stays where it is, None for any other.
+        refer: returns a `RemoteObject` for an object that stays where it is, None for any other.
         shapes_only: tensors travel without their values.
     """
 
@@ -122,8 +121,8 @@ class Packer:
             number = int(value)
             return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
         if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
-            number_ = float(value)
-            return number_ if math.isfinite(number_) else {"float": repr(number_)}
+            real = float(value)
+            return real if math.isfinite(real) else {"float": repr(real)}
         if isinstance(value, str):
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
@@ -217,7 +216,8 @@ class Unpacker:
         if tag == "tensor":
             return self._tensor(content)
         if tag == "shape" and self.takes_shapes:
-            return _valueless(*_tensor_description(content))
+            dtype, shape, *flags = _tensor_description(content)
+            return _flagged(_without_values(shape, dtype, "meta"), *flags)
         if tag == "reference":
             return self.resolve(_reference(content))
         if tag == "unsupported" and isinstance(content, str):
@@ -249,7 +249,7 @@ class Unpacker:
         if self.offset + size > len(self.payload):
             raise WireFault("a tensor claims more bytes than the frame carries")
         if count == 0:
-            tensor = _empty(shape, dtype)
+            tensor = _without_values(shape, dtype, "cpu")
         else:
             chunk = bytearray(memoryview(self.payload)[self.offset : self.offset + size])
             if dtype is torch.bool and chunk.strip(b"\x00\x01"):
@@ -275,31 +275,19 @@ def _flagged(tensor: torch.Tensor, parameter: bool, requires_grad: bool) -> torc
     return tensor.requires_grad_(requires_grad)
 
 
-def _valueless(
-    dtype: torch.dtype, shape: list[int], parameter: bool, requires_grad: bool
-) -> torch.Tensor:
-    """A tensor that has shape and dtype and takes no memory."""
+def _without_values(shape: list[int], dtype: torch.dtype, device: str) -> torch.Tensor:
+    """A tensor of this shape and dtype that takes no memory: empty, or on the device "meta"."""
     try:
-        tensor = torch.empty(shape, dtype=dtype, device="meta")
+        return torch.empty(shape, dtype=dtype, device=device)
     except RuntimeError as error:
         raise WireFault("a tensor has impossible sizes") from error
-    return _flagged(tensor, parameter, requires_grad)
-
-
-def _empty(shape: list[int], dtype: torch.dtype) -> torch.Tensor:
-    try:
-        return torch.empty(shape, dtype=dtype)
-    except RuntimeError as error:
-        raise WireFault("an empty tensor has impossible sizes") from error
 
 
 def _reference(content: Any) -> RemoteObject:
-    if not isinstance(content, list) or len(content) != 3:
-        raise WireFault("a reference is not number, kind and name")
-    number, kind, name = content
-    if type(number) is not int or not isinstance(kind, str) or not isinstance(name, str):
-        raise WireFault("a reference is not number, kind and name")
-    return RemoteObject(number, kind[:20], name[:200])
+    match content:
+        case [int(number), str(kind), str(name)] if type(number) is int:
+            return RemoteObject(number, kind[:20], name[:200])
+    raise WireFault("a reference is not number, kind and name")
 
 
 def _tensor_description(content: Any) -> tuple[torch.dtype, list[int], bool, bool]:

@@ -13,14 +13,15 @@ class Session(Protocol):
         generation: counts the processes that served so far; instances of an earlier one are gone.
     """
 
-    isolation: tuple[str, ...]
-    generation: int
+    isolation: tuple[str, ...] = ()
+    generation: int = 1
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Send a request and wait at most this long; a failure is part of the reply."""
 
     def close(self) -> None:
         """End the conversation; nothing of it is left behind."""
+        return
 
     def begin(self, check: str, file: str = "") -> Any:
         """A check begins.

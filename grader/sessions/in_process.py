@@ -14,8 +14,6 @@ class InProcessSession(Session):
     """Runs a submission here. Values still travel as frames' contents, never as objects."""
 
     def __init__(self, submission: Submission) -> None:
-        self.isolation = ()
-        self.generation = 1
         self.servant = Servant(Loader(interactive=True), interactive=True)
         self.servant.loader.add({k: s.header() for k, s in submission.sources.items()})
 
@@ -30,6 +28,3 @@ class InProcessSession(Session):
             return self.servant.answer(frame)
         except OutOfTime:
             return failed("timeout", "")
-
-    def close(self) -> None:
-        """Nothing is held."""

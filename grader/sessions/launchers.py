@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -89,18 +89,10 @@ def child_limits(
         folder: the child's own.
         seal: what is put around it.
     """
-    seal = seal or Seal()
-    return ChildLimits(
-        folder=folder,
-        first_instance=(generation - 1) * INSTANCES_PER_PROCESS,
-        load_seconds=limits.load_seconds,
-        request_seconds=limits.request_seconds,
-        memory_mib=limits.memory_mib,
-        output_kib=limits.output_kib,
-        file_mib=limits.file_mib,
-        sealed=seal.sealed,
-        namespaces=seal.namespaces,
-    )
+    given = asdict(limits)
+    del given["submission_seconds"]  # the trusted side keeps that
+    first_instance = (generation - 1) * INSTANCES_PER_PROCESS
+    return ChildLimits(folder, first_instance, **given, **asdict(seal or Seal()))
 
 
 def _command(function: str, *arguments: object) -> list[str]:
@@ -245,7 +237,7 @@ class WarmParent:
             raise GraderFault("the process that starts children has ended")
 
     def command(self, message: dict[str, Any], descriptor: int | None = None) -> dict[str, Any]:
-        """Send a message, with a descriptor if one is given, and wait for the answer.
+        """Send a message, with a descriptor if one is given, and wait for the reply.
 
         Raises:
             GraderFault: when the warm parent is gone.
@@ -258,12 +250,12 @@ class WarmParent:
                 self.control.send(data)
             else:
                 socket.send_fds(self.control, [data], [descriptor])
-            answer = self.control.recv(65_536)
+            data = self.control.recv(65_536)
         except OSError as error:
             raise GraderFault(f"the process that starts children is gone ({error})") from error
-        if not answer:
+        if not data:
             raise GraderFault("the process that starts children has ended")
-        reply: dict[str, Any] = json.loads(answer)
+        reply: dict[str, Any] = json.loads(data)
         return reply
 
     def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
@@ -328,8 +320,8 @@ class _Fork:
 class ForkedParent(WarmParent):
     """A warm parent that is a fork of this process, so that torch is imported once for both.
 
-    Make it before anything is loaded that student code must not see; a later one, in the place of
-    one that has ended, is a fresh interpreter.
+    Make it before anything is loaded that student code must not see; one that replaces it
+    after its end is a fresh interpreter.
     """
 
     def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":

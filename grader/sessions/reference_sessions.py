@@ -39,8 +39,6 @@ class CachedSession(Session):
     requests: list[Frame] = field(default_factory=list)
     digest: bytes = b""
     live: bool = False
-    generation: int = 1
-    isolation: tuple[str, ...] = ()
 
     def begin(self, check: str, file: str = "") -> None:
         """A check begins."""
@@ -97,8 +95,6 @@ class RecordingSession(Session):
     inner: Session
     transcripts: Transcripts = field(default_factory=dict)
     current: list[tuple[str, Frame]] = field(default_factory=list)
-    generation: int = 1
-    isolation: tuple[str, ...] = ()
 
     def begin(self, check: str, file: str = "") -> None:
         """Start the transcript of a check."""
@@ -132,8 +128,6 @@ class RecordedSession(Session):
     names: dict[str, list[str]]
     check: str = ""
     position: int = 0
-    generation: int = 1
-    isolation: tuple[str, ...] = ()
 
     def begin(self, check: str, file: str = "") -> None:
         """Go to the transcript of a check."""
@@ -158,6 +152,3 @@ class RecordedSession(Session):
             )
         self.position += 1
         return transcript[self.position - 1][1]
-
-    def close(self) -> None:
-        """Nothing is held."""
