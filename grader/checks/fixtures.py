@@ -17,7 +17,8 @@ from grader.sessions.reference_sessions import CachedSession, RecordedSession
 from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
-from grader.testing.student import ReferenceHandle, StudentHandle, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import ReferenceHandle, StudentHandle
 
 REFERENCE_STUDENT = "reference"
 

@@ -13,11 +13,12 @@ from grader.core.language import _
 from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
-from grader.feedback.code_location import place_of
+from grader.feedback.code_location import location_of
 from grader.feedback.messages import Explanation, explain_difference, explain_failure
 from grader.feedback.pictures import picture_of
 from grader.testing.judge import Mismatch
-from grader.testing.student import StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentOutcome
 
 MAX_PRINTED = 400
 ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
@@ -139,7 +140,7 @@ class CheckRun:
         record = check.run(fixtures)
         if record.raised is None:
             self.submission.session.conclude(record)
-        where = place_of(fixtures.student, record.raised)
+        where = location_of(fixtures.student, record.raised)
         self._conclude(check, record, "".join(fixtures.student.printed), started, where)
 
     def _conclude(

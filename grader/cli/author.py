@@ -9,6 +9,9 @@ import click
 from grader.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.core.files import OutputFile
     from grader.course.course import Course
 
 
@@ -17,16 +20,12 @@ if TYPE_CHECKING:
 def generate(only_check: bool) -> None:
     """Write stubs and notebooks anew from the solutions."""
     from grader.course.course import find_course, load_course
-    from grader.release.stubs import generate as generate_files
     from grader.release.stubs import stale
 
     course = load_course(find_course(Path.cwd()))
     _require_solutions(course)
-    changed = stale(generate_files(course))
-    for file in changed:
-        if not only_check:
-            file.write()
-        click.echo(f"{'stale' if only_check else 'written'}: {file.path.relative_to(course.root)}")
+    changed = stale(course)
+    _write(changed, course, only_check=only_check)
     if not changed:
         click.echo("Stubs and notebooks are up to date.")
     raise SystemExit(1 if changed and only_check else 0)
@@ -36,21 +35,26 @@ def generate(only_check: bool) -> None:
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
 def catalogues(only_check: bool) -> None:
     """Bring the catalogues of translations up to date, and compile them."""
-    from grader.authoring.translations import translation_files, untranslated
+    from grader.authoring.translations import translation_files
     from grader.course.course import find_course, load_course
 
     course = load_course(find_course(Path.cwd()))
     _require_solutions(course)
-    files = translation_files(course)
-    changed = [file for file in files if not file.is_current]
+    updated = translation_files(course)
+    changed = [file for one in updated for file in one.files if not file.is_current(course.root)]
+    _write(changed, course, only_check=only_check)
+    unfinished = [one for one in updated if one.untranslated]
+    for one in unfinished:
+        click.echo(f"{one.readable.path}: {one.untranslated} still to be translated")
+    raise SystemExit(1 if only_check and (changed or unfinished) else 0)
+
+
+def _write(changed: "Iterable[OutputFile]", course: "Course", *, only_check: bool) -> None:
+    """Write files that are stale, or only list them."""
     for file in changed:
         if not only_check:
-            file.write()
-        click.echo(f"{'stale' if only_check else 'written'}: {file.path.relative_to(course.root)}")
-    open_ = untranslated(files)
-    for file in open_:
-        click.echo(f"{file.path.relative_to(course.root)}: {file.open} still to be translated")
-    raise SystemExit(1 if only_check and (changed or open_) else 0)
+            file.write(course.root)
+        click.echo(f"{'stale' if only_check else 'written'}: {file.path}")
 
 
 @click.command()
@@ -80,22 +84,22 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     """
     from grader.core.language import resolve
     from grader.course.course import find_course, load_course
-    from grader.release.github import list_fingerprint, release_to_github
-    from grader.release.gradescope import release_to_gradescope
-    from grader.release.nbgrader import release_to_nbgrader
-    from grader.release.students import release_to_students
+    from grader.release.github import github_files, list_fingerprint
+    from grader.release.gradescope import zipped_files
+    from grader.release.nbgrader import nbgrader_files
+    from grader.release.students import student_files, write_release
 
     releases = {
-        "students": release_to_students,
-        "nbgrader": release_to_nbgrader,
-        "github": release_to_github,
-        "gradescope": release_to_gradescope,
+        "students": student_files,
+        "nbgrader": nbgrader_files,
+        "github": github_files,
+        "gradescope": zipped_files,
     }
     course = load_course(find_course(Path.cwd()))
     if lang:
         course = replace(course, language=resolve(lang))
-    released = releases[audience](course, dest)
-    size = sum(len(file.content) for file in released)
+    released = write_release(course, dest, releases[audience])
+    size = sum(len(file.data) for file in released)
     files = "1 file" if len(released) == 1 else f"{len(released)} files"
     click.echo(f"Released to {audience}: {files}, {size / 1024:.0f} KiB, in {dest}")
     if audience == "github":

@@ -109,13 +109,13 @@ def _reported(
     """Write the reports asked for; what they have for standard output is answered."""
     from grader.reports.base import CheckedWork
     from grader.reports.registry import checked
-    from grader.reports.writing import write_reports
 
     run = CheckedWork(
         course, result, _folder(given), dict(os.environ), datetime.now(UTC), protected
     )
     told = checked(names, run)
-    write_reports(told.files, course.root)
+    for file in told.files:
+        file.write(course.root)
     return told
 
 

@@ -201,8 +201,8 @@ def _report(
     from grader.grading.class_files import read_results
     from grader.reports.base import GradedClass
     from grader.reports.registry import graded
-    from grader.reports.writing import write_reports
 
     results = read_results(out, rows)
     run = GradedClass(course, results, dict(os.environ), datetime.now(UTC), arrived.roster)
-    write_reports(graded(names, run), out / "reports")
+    for file in graded(names, run):
+        file.write(out / "reports")

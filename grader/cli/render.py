@@ -22,7 +22,7 @@ from grader.core.records import (
     Outcome,
     Result,
 )
-from grader.core.text import columns, filled
+from grader.core.text import display_width, filled
 from grader.grading.class_files import WORDS, Row
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
@@ -75,7 +75,7 @@ class Wide:
 
 def broken(text: Text) -> Text | Wide:
     """Text that is broken into lines as its script is."""
-    return Wide(text) if columns(text.plain) > len(text.plain) else text
+    return Wide(text) if display_width(text.plain) > len(text.plain) else text
 
 
 def indented(text: Text, columns_: int) -> Padding:

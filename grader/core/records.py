@@ -167,7 +167,19 @@ class ExerciseResult:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentResult:
-    """One assignment's score, with what was read for it (a file name, or "" for nothing)."""
+    """One assignment's score.
+
+    Args:
+        id: the assignment's.
+        read_from: the file that was read for it, "" for nothing.
+        score: in points; None when it is undecided or nothing was handed in.
+        max_score: in points.
+        exercises: their results.
+        notes: sentences for everybody who reads this result.
+        days_late: days begun after the due date.
+        defects: those of the notes that say what nbgrader would stumble over. They are known only
+            where a submission was just graded: its file has them among the notes.
+    """
 
     id: str
     read_from: str
@@ -176,6 +188,7 @@ class AssignmentResult:
     exercises: tuple[ExerciseResult, ...]
     notes: tuple[str, ...] = ()
     days_late: int = 0
+    defects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

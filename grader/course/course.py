@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
-from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, said
+from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, translate
 from grader.course.toml_table import Table, read_toml
 
 MANIFEST = "course.toml"
@@ -140,7 +140,7 @@ class Course:
 
     def text_in(self, language: str, message: str) -> str:
         """A text of the course's own in a language; as it is where there is no translation."""
-        return said(self.translations, COURSE, language, message)
+        return translate(self.translations, COURSE, language, message)
 
     @property
     def max_score(self) -> int:
@@ -174,6 +174,15 @@ class Course:
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
         )
+
+    def inner(self, path: Path) -> str:
+        """A file of the course as a path from the course's folder, with `/`."""
+        return path.relative_to(self.root).as_posix()
+
+    def builds_on(self, assignment: Assignment) -> set[str]:
+        """The ids of an assignment and of all that it imports, however far."""
+        found = {assignment.id}
+        return found.union(*(self.builds_on(self.by_id[id_]) for id_ in assignment.imports))
 
     @cached_property
     def hash(self) -> str:

@@ -8,7 +8,7 @@ import torch
 
 from grader.core.records import Axis, Number, Picture
 from grader.course.printed_tensors import TOKENS, Ledger
-from grader.testing.judge import Difference, wrong_values
+from grader.testing.compare import Difference, wrong_values
 from grader.testing.student import Call
 
 MOST_SHOWN = 12

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.release.solution_cells import Solution, SourceCell
+from grader.release.solution_cells import Solution, SolutionCell
 from grader.release.stubs import notebook_text
 from grader.sandbox.loader import without_magics
 from grader.submissions.notebooks import Cell
@@ -44,13 +44,13 @@ def _answer(files: list[SourceFile], name: str) -> str:
     return f"# {name} was not found in what was handed in."
 
 
-def _others(file: SourceFile, shown: set[str]) -> Iterator[SourceCell]:
+def _others(file: SourceFile, shown: set[str]) -> Iterator[SolutionCell]:
     cells = [cell for cell in file.cells if _normal(cell.text) not in shown | {""}]
     if not cells:
         return
     what = "The other cells of" if file.key.endswith(".ipynb") else "The file as handed in:"
-    yield SourceCell("markdown", f"**{what} `{file.key}`**")
-    yield from (SourceCell("code", cell.text) for cell in cells)
+    yield SolutionCell("markdown", f"**{what} `{file.key}`**")
+    yield from (SolutionCell("code", cell.text) for cell in cells)
 
 
 def definitions(cell: Cell) -> Iterator[Definition]:

@@ -8,16 +8,16 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.core.errors import GraderError
+from grader.core.files import write_whole
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.gradebook.answers import answered_notebook
 from grader.gradebook.scores import write_student
 from grader.gradebook.store import database_url, open_gradebook, reason, without_password
 from grader.gradebook.structure import write_structure
-from grader.grading.class_files import write_text
 from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
-from grader.release.solution_cells import Solution, read_source
+from grader.release.solution_cells import Solution, read_solution
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
@@ -50,10 +50,9 @@ def prepare_gradebook(course: Course, address: str, folder: Path) -> list[str]:
     """
     with open_gradebook(address, course_id(course)) as gradebook:
         notes = write_structure(gradebook, course)
-    write_text(folder / CONFIG, config(course, without_password(database_url(address))))
+    write_whole(folder / CONFIG, config(course, without_password(database_url(address))))
     for assignment in course.assignments:
-        file = source_notebook(course, assignment)
-        write_text(folder / file.path, file.content.decode())
+        source_notebook(course, assignment).write(folder)
     return notes
 
 
@@ -71,7 +70,7 @@ def fill_gradebook(
     Raises:
         UsageError: when the gradebook cannot be opened.
     """
-    sources = {a.id: read_source(a, course.paths(a).solution) for a in course.assignments}
+    sources = {a.id: read_solution(a, course.paths(a).solution) for a in course.assignments}
     paths = {student.id: student.path for student in students}
     failed = {}
     with open_gradebook(address, course_id(course)) as gradebook:
@@ -104,4 +103,4 @@ def _write_notebooks(
             source = sources[graded.id]
             place = folder / AUTOGRADED / result.student / graded.id
             text = answered_notebook(submission, source)
-            write_text(place / f"{source.assignment.module}.ipynb", text)
+            write_whole(place / f"{source.assignment.module}.ipynb", text)

@@ -145,20 +145,8 @@ def work_keys(course: Course, submission: Submission) -> dict[str, str]:
 
 def _key(course: Course, submission: Submission, assignment: Assignment) -> str:
     digest = hashlib.sha256(course.hash.encode())
-    for id_ in sorted(_with_imports(course, assignment)):
+    for id_ in sorted(course.builds_on(assignment)):
         for key in submission.readings[id_].sources:
             source = submission.sources[key]
             digest.update(repr((id_, key, source)).encode("utf-8", "replace"))
     return digest.hexdigest()
-
-
-def _with_imports(course: Course, assignment: Assignment) -> set[str]:
-    """An assignment and all those that it builds on."""
-    found: set[str] = set()
-    waiting = [assignment.id]
-    while waiting:
-        id_ = waiting.pop()
-        if id_ not in found:
-            found.add(id_)
-            waiting += course.by_id[id_].imports
-    return found

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.core.files import write_whole
 from grader.core.language import current
 from grader.core.records import ExerciseResult
-from grader.grading.class_files import write_text
 from grader.grading.results import exercise_from, exercise_record
 
 
@@ -95,7 +95,7 @@ class Memory:
         content = {**self._everything(), "copy": str(self.root.resolve())}
         content[name] = {**self._part(name), **entries}
         try:
-            write_text(self.path, json.dumps(content))
+            write_whole(self.path, json.dumps(content))
         except OSError:
             return False
         return True

@@ -6,6 +6,7 @@ from datetime import datetime
 from fractions import Fraction
 from math import floor
 
+from grader.core.files import OutputFile
 from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 from grader.course.course import Course
@@ -31,25 +32,10 @@ NOT_SUBMITTED = N_("Nothing was handed in. This is no zero.")
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """A file to write.
-
-    Args:
-        path: where, relative to the folder of the reports or absolute.
-        text: what; None removes what an earlier run left there.
-        append: whether it is added to what is there (GitHub's own files are so).
-    """
-
-    path: str
-    text: str | None
-    append: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Checked:
     """What a report of `grader check` comes to: files, and lines for standard output."""
 
-    files: tuple[File, ...] = ()
+    files: tuple[OutputFile, ...] = ()
     lines: tuple[str, ...] = ()
 
 
@@ -103,7 +89,7 @@ class Report:
     """
 
     check: Callable[[CheckedWork], Checked] | None
-    grade: Callable[[GradedClass], Iterable[File]] | None
+    grade: Callable[[GradedClass], Iterable[OutputFile]] | None
 
 
 def exercise_name(exercise: ExerciseResult) -> str:

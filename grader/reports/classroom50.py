@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from grader.core.files import OutputFile
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
 from grader.grading.results import for_student
 from grader.reports.base import (
     Checked,
     CheckedWork,
-    File,
     GradedClass,
     details,
     is_solved,
@@ -27,15 +27,17 @@ MAX_MESSAGE = 4_000
 
 def check(run: CheckedWork) -> Checked:
     """The file `result.json`; none, and no old one, where the score is undecided."""
-    return Checked((File(FILE, classroom50(run.course, run.result, run.environment, run.now)),))
+    return Checked(
+        (OutputFile(FILE, classroom50(run.course, run.result, run.environment, run.now)),)
+    )
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with a score."""
     for result in run.results:
         owner = {"OWNER": result.student, **run.environment}
         text = classroom50(run.course, for_student(result), owner, run.now)
-        yield File(f"{result.student}.json", text)
+        yield OutputFile(f"{result.student}.json", text)
 
 
 def classroom50(

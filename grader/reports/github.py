@@ -7,6 +7,7 @@ that it is neither Markdown nor a command to the runner.
 import re
 from collections.abc import Iterator
 
+from grader.core.files import OutputFile
 from grader.core.language import _, ngettext, paragraph
 from grader.core.records import (
     AssignmentResult,
@@ -16,13 +17,12 @@ from grader.core.records import (
     Outcome,
     Result,
 )
-from grader.core.text import place_words
+from grader.core.text import location_words
 from grader.grading.results import for_student, points
 from grader.reports.base import (
     WORDS,
     Checked,
     CheckedWork,
-    File,
     GradedClass,
     all_exercises,
     is_solved,
@@ -57,16 +57,16 @@ def check(run: CheckedWork) -> Checked:
     lines = annotations(run.result, run.folder, run.protection)
     path = run.environment.get(SUMMARY)
     if path:
-        return Checked((File(path, f"{text}\n", append=True),), tuple(lines))
+        return Checked((OutputFile(path, f"{text}\n", append=True),), tuple(lines))
     return Checked(lines=(*lines, *text.splitlines()))
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A summary per student, and one of the class in a folder of its own."""
     for result in run.results:
         lines = summary_lines(run.course.text(run.course.title), for_student(result))
-        yield File(f"{result.student}.md", "\n".join(lines) + "\n")
-    yield File("class/summary.md", "\n".join(class_lines(run)) + "\n")
+        yield OutputFile(f"{result.student}.md", "\n".join(lines) + "\n")
+    yield OutputFile("class/summary.md", "\n".join(class_lines(run)) + "\n")
 
 
 # The summary.
@@ -152,7 +152,7 @@ def _sign(check: CheckResult) -> str:
 def _at(where: CodeLocation | None) -> str:
     if where is None:
         return ""
-    return f" ({place_words(code(where.file), where.cell, where.line)})"
+    return f" ({location_words(code(where.file), where.cell, where.line)})"
 
 
 def _next(result: Result) -> list[str]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from grader.core.files import OutputFile
 from grader.core.language import _
 from grader.core.records import ExerciseResult, Result
 from grader.grading.results import for_student
@@ -16,7 +17,6 @@ from grader.reports.base import (
     UNDECIDED,
     Checked,
     CheckedWork,
-    File,
     GradedClass,
     details,
     is_solved,
@@ -33,14 +33,16 @@ def check(run: CheckedWork) -> Checked:
     """The step's output `result`, or a line with it outside of a step."""
     line = f"result={encoded(run.result)}"
     path = run.environment.get(OUTPUT)
-    return Checked((File(path, f"{line}\n", append=True),)) if path else Checked(lines=(line,))
+    return (
+        Checked((OutputFile(path, f"{line}\n", append=True),)) if path else Checked(lines=(line,))
+    )
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with the value of `result`."""
     for result in run.results:
         text = None if not result.submitted else encoded(for_student(result))
-        yield File(f"{result.student}.txt", text)
+        yield OutputFile(f"{result.student}.txt", text)
 
 
 def encoded(result: Result) -> str:

@@ -6,11 +6,11 @@ score. A blank changes no grade; a zero would.
 
 from collections.abc import Iterator
 
+from grader.core.files import OutputFile, safe, table
 from grader.core.records import AssignmentResult, Result
 from grader.course.course import Assignment
-from grader.grading.class_files import safe, table
 from grader.grading.results import is_handed_in, points
-from grader.reports.base import File, GradedClass
+from grader.reports.base import GradedClass
 from grader.submissions.roster import Enrolled
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -21,7 +21,7 @@ WORKSHEET = (
 )
 
 
-def canvas(run: GradedClass) -> Iterator[File]:
+def canvas(run: GradedClass) -> Iterator[OutputFile]:
     """`gradebook.csv`, to be imported in Canvas's gradebook."""
     blank = [""] * (len(CANVAS) - 1)
     rows: list[list[object]] = [
@@ -33,10 +33,10 @@ def canvas(run: GradedClass) -> Iterator[File]:
         login = one.login or ("" if one.number else result.student)
         who = [safe(one.name or result.student), one.number, "", login, one.section]
         rows.append([*who, *_grades(run, result)])
-    yield File("gradebook.csv", table(rows))
+    yield OutputFile("gradebook.csv", table(rows))
 
 
-def moodle(run: GradedClass) -> Iterator[File]:
+def moodle(run: GradedClass) -> Iterator[OutputFile]:
     """`grades.csv` for Moodle's grade import, and a grading worksheet per assignment.
 
     The worksheets are for those whom a worksheet of Moodle's, given as roster, listed.
@@ -47,11 +47,11 @@ def moodle(run: GradedClass) -> Iterator[File]:
         one = _enrolled(run, result)
         who = [safe(one.login or result.student), safe(one.name), one.email]
         rows.append([*who, *_grades(run, result)])
-    yield File("grades.csv", table(rows))
+    yield OutputFile("grades.csv", table(rows))
     listed = [r for r in run.results if _enrolled(run, r).identifier]
     if listed:
         for assignment in run.course.assignments:
-            yield File(f"worksheet_{assignment.id}.csv", _worksheet(run, assignment, listed))
+            yield OutputFile(f"worksheet_{assignment.id}.csv", _worksheet(run, assignment, listed))
 
 
 def _worksheet(run: GradedClass, assignment: Assignment, results: list[Result]) -> str:

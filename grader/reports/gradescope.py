@@ -8,13 +8,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from grader.core.files import OutputFile
 from grader.core.language import N_, _, paragraph
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.grading.results import for_student, points
 from grader.reports.base import (
     Checked,
     CheckedWork,
-    File,
     GradedClass,
     details,
     is_solved,
@@ -31,13 +31,13 @@ NOTHING_TO_READ = N_(
 
 def check(run: CheckedWork) -> Checked:
     """The file `results.json`; none where the score is undecided."""
-    return Checked((File(FILE, gradescope(run.result)),))
+    return Checked((OutputFile(FILE, gradescope(run.result)),))
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with a score."""
     for result in run.results:
-        yield File(f"{result.student}.json", gradescope(for_student(result)))
+        yield OutputFile(f"{result.student}.json", gradescope(for_student(result)))
 
 
 def gradescope(result: Result, *, preface: str = "") -> str | None:

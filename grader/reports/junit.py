@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as Xml
 
+from grader.core.files import OutputFile
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
-from grader.core.text import place_words
+from grader.core.text import location_words
 from grader.grading.results import for_student, points
 from grader.reports.base import (
     WORDS,
     Checked,
     CheckedWork,
-    File,
     GradedClass,
     mistakes,
     shown,
@@ -31,13 +31,13 @@ KINDS = {
 
 def check(run: CheckedWork) -> Checked:
     """The file `junit.xml`, where the command is run."""
-    return Checked((File(FILE, junit(run.result)),))
+    return Checked((OutputFile(FILE, junit(run.result)),))
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student, fit to be shown to that student."""
     for result in run.results:
-        yield File(f"{result.student}.xml", junit(for_student(result)))
+        yield OutputFile(f"{result.student}.xml", junit(for_student(result)))
 
 
 def junit(result: Result) -> str:
@@ -109,7 +109,7 @@ def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
 def _placed(check: CheckResult) -> str:
     if check.where is None:
         return check.message
-    place = place_words(check.where.file, check.where.cell, check.where.line)
+    place = location_words(check.where.file, check.where.cell, check.where.line)
     return f"{place}\n{check.message}"
 
 

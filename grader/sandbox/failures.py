@@ -34,7 +34,14 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
-    """A line of the student's own: the file, the cell of a notebook, the line's number and text."""
+    """A line of the student's own, as their process reports it.
+
+    Args:
+        file: the file's name.
+        cell: the notebook's cell, counted from 1; None in a script.
+        line: counted from 1; in a notebook, inside the cell.
+        text: the line itself.
+    """
 
     file: str
     cell: int | None

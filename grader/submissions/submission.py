@@ -104,8 +104,8 @@ class Submission:
             )
         return digest.hexdigest()
 
-    def with_defects_told(self) -> "Submission":
-        """The same submission, its notes for an instructor."""
+    def for_instructors(self) -> "Submission":
+        """The same submission, with defects among its notes."""
         return self.with_notes({id_: r.defects for id_, r in self.readings.items()})
 
     def with_notes(self, notes: Mapping[str, tuple[str, ...]]) -> "Submission":

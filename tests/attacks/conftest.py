@@ -83,7 +83,7 @@ OURS = {
     "ended without an answer": rf"{_UNFINISHED}[a-zA-Z ]+ ended without an answer\.",
     "malformed": rf"{_UNFINISHED}its process sent a malformed reply: [a-zA-Z0-9 ,']+\.",
     "left out": rf"{_UNFINISHED}its process left out the gradients\.",
-    "no known failure": rf"{_UNFINISHED}[a-zA-Z ]+ a failure in no known way\.",
+    "no known failure": rf"{_UNFINISHED}[a-zA-Z ]+ a failure in an unknown form\.",
     "still running": rf"{_CALL}{_WHO} took too long: [a-z ]+ after [0-9.]+ seconds\.{_LOOP}",
     "time used up": rf"{_CALL}{_WHO} took too long: [a-z ]*[0-9.]+ seconds for [a-z ]+\.{_LOOP}",
     "too long": rf"{_CALL}{_WHO} took too long\.{_PLACE}{_LOOP}",

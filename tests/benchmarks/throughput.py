@@ -106,12 +106,12 @@ class Counting(AnswerCacheSession):
         return known
 
 
-def count(station: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
+def count(worker: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
     """What is asked of a student's code, and the share of checks whose replies were known."""
-    child = Listening(station.launcher, read(course, student), course.limits)
-    session = Counting(child, station.bench.answers)
+    child = Listening(worker.launcher, read(course, student), course.limits)
+    session = Counting(child, worker.bench.answers)
     try:
-        result = grade(station.bench, child.submission, session, Scope(course.exercises))
+        result = grade(worker.bench, child.submission, session, Scope(course.exercises))
     finally:
         session.close()
     checks = sum(len(e.checks) for a in result.assignments for e in a.exercises)
@@ -125,18 +125,18 @@ def read(course: Course, student: Student) -> Submission:
     return read_submission(course, student.path, student.id)
 
 
-def by_visible_checks(station: Worker, course: Course, student: Student) -> None:
+def by_visible_checks(worker: Worker, course: Course, student: Student) -> None:
     """Grade a student by what nbgrader's notebooks hold: the visible checks."""
-    session = ChildSession(station.launcher, read(course, student), course.limits)
+    session = ChildSession(worker.launcher, read(course, student), course.limits)
     try:
-        grade(station.bench, session.submission, session, Scope(course.exercises, VISIBLE_CHECKS))
+        grade(worker.bench, session.submission, session, Scope(course.exercises, VISIBLE_CHECKS))
     finally:
         session.close()
 
 
-def serve(station: Worker, course: Course, student: Student, requests: list[bytes]) -> None:
-    """The floor: a sealed child answers the same requests, and nobody judges."""
-    session = ChildSession(station.launcher, read(course, student), course.limits)
+def serve(worker: Worker, course: Course, student: Student, requests: list[bytes]) -> None:
+    """The floor: a sealed child serves the same requests, and nobody judges."""
+    session = ChildSession(worker.launcher, read(course, student), course.limits)
     for request in requests:
         session.exchange(request, course.limits.load_seconds)
     session.close()
@@ -164,7 +164,7 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
     """One worker, sealed, against the floor and a fresh pytest on the same student, all in turn."""
     size = WARM_UP + rounds
     classes: dict[str, list[Student]] = {}
-    station = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
+    worker = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
     taken: dict[str, list[float]] = {name: [] for name in (*KINDS, "floor")}
     in_the_open: dict[str, list[float]] = {kind: [] for kind in KINDS}
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -172,25 +172,25 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
         folder = make_class(course, work / f"class-{position}", kind, size)
         classes[kind] = students_in(folder)
         for student in classes[kind][:WARM_UP]:
-            shares[kind].append(count(station, course, student)[1])
-    requests, _ = count(station, course, classes["right, in other words"][0])
+            shares[kind].append(count(worker, course, student)[1])
+    requests, _ = count(worker, course, classes["right, in other words"][0])
     for number in range(WARM_UP, size):
         for kind in KINDS:
             student = classes[kind][number]
 
             def graded(student: Student = student) -> None:
-                write_student(work / "out", station.grade(student))
+                write_student(work / "out", worker.grade(student))
 
             taken[kind].append(seconds_of(graded))
         right = classes["right, in other words"][number]
-        taken["floor"].append(seconds_of(lambda who=right: serve(station, course, who, requests)))
+        taken["floor"].append(seconds_of(lambda who=right: serve(worker, course, who, requests)))
         kind = tuple(KINDS)[number % len(KINDS)]
         student = classes[kind][number]
         in_the_open[kind].append(seconds_of(lambda who=student: pytest_in_the_open(who)))
     for kind in KINDS:  # after all, so that it counts what is known by then
         student = students_in(make_class(course, work / "late", kind, size + 1))[-1]
-        shares[kind] = [count(station, course, student)[1]]
-    station.close()
+        shares[kind] = [count(worker, course, student)[1]]
+    worker.close()
     mine = median(taken["right, in other words"])
     table(
         "one student, the whole course, sealed, one worker|ms (median)|times the floor|"
@@ -254,10 +254,10 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
     run(*GRADER, "release", folder, "--to", "nbgrader", cwd=ROOT)
     nbgrader = Path(sys.executable).with_name("nbgrader")
     names = ("one", "two")
-    station = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
+    worker = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
     own = students_in(make_class(course, work / "class", "right, in other words", WARM_UP + 400))
     for student in own[:WARM_UP]:
-        station.grade(student)
+        worker.grade(student)
     following = iter(own[WARM_UP:])
     mine: list[float] = []
     visible: list[float] = []
@@ -273,12 +273,12 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
             )
             / len(names)
         )
-        mine += [seconds_of(lambda: station.grade(next(following))) for _ in range(rounds)]
+        mine += [seconds_of(lambda: worker.grade(next(following))) for _ in range(rounds)]
         visible += [
-            seconds_of(lambda: by_visible_checks(station, course, next(following)))
+            seconds_of(lambda: by_visible_checks(worker, course, next(following)))
             for _ in range(rounds)
         ]
-    station.close()
+    worker.close()
     run(nbgrader, "export", cwd=folder)
     scores = (folder / "grades.csv").read_text("utf-8").splitlines()
     total = sum(theirs)

@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from grader.core.language import _, ngettext, paragraph
 from grader.core.records import Picture
-from grader.core.text import columns as width_of
+from grader.core.text import display_width as width_of
 from grader.feedback.picture_layout import (
     Cell,
     Grid,

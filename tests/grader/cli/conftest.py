@@ -60,7 +60,7 @@ def folder(
     for name in set(COPIED) - {"course.toml"}:
         (made / name).write_text(f"{name} of the course\n", "utf-8")
     for file in generate(load_course(made)):
-        file.write()
+        file.write(made)
     monkeypatch.chdir(made)
     return made
 

@@ -77,7 +77,7 @@ def example_course(root: Path, folder: Path) -> Path:
     for name in set(COPIED) - {"course.toml"}:
         (folder / name).write_text(f"{name} of the course\n", "utf-8")
     for file in generate(load_course(folder)):
-        file.write()
+        file.write(folder)
     return folder
 
 

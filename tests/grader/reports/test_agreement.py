@@ -19,7 +19,7 @@ ALL = [name for name in GRADE_REPORTS if name != "csv"]
 
 def files(run: GradedClass) -> dict[str, str | None]:
     """All reports of a class by path."""
-    return {file.path: file.text for file in graded(GRADE_REPORTS, run)}
+    return {file.path: file.content for file in graded(GRADE_REPORTS, run)}
 
 
 def rows(text: str) -> dict[str, dict[str, str]]:
