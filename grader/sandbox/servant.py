@@ -240,49 +240,37 @@ def _named_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
 
 
 def _state(instance: object, packer: Packer) -> dict[str, Any]:
-    if not isinstance(instance, nn.Module):
-        loose = {name: _describe(value) for name, value, _ in _loose(instance, "")}
-        return _state_header(packer, {}, {}, loose, [], False)
-    parameters = dict(_named_parameters(instance))
-    buffers = dict(instance.named_buffers(remove_duplicate=False))
+    parameters: dict[str, torch.Tensor] = {}
+    buffers: dict[str, torch.Tensor] = {}
+    loose = [(name, value) for name, value, _ in _loose(instance, "")]
+    if isinstance(instance, nn.Module):
+        parameters = dict(_named_parameters(instance))
+        buffers = dict(instance.named_buffers(remove_duplicate=False))
+        registered = {id(part) for part in (*instance.modules(), *parameters.values())}
+        loose = [
+            (name, value)
+            for prefix, module in instance.named_modules()
+            for name, value, _ in _loose(module, f"{prefix}." if prefix else "")
+            if not _is_single_number(value) and id(value) not in registered
+        ]
     by_identity: dict[int, list[str]] = {}
     for name, tensor in [*parameters.items(), *buffers.items()]:
         by_identity.setdefault(id(tensor), []).append(name)
-    aliases = [names for names in by_identity.values() if len(names) > 1]
-    registered = {id(part) for part in (*instance.modules(), *parameters.values())}
-    loose = {
-        name: _describe(value)
-        for prefix, module in instance.named_modules()
-        for name, value, _ in _loose(module, f"{prefix}." if prefix else "")
-        if not _is_single_number(value) and id(value) not in registered
-    }
-    return _state_header(packer, parameters, buffers, loose, aliases, instance.training)
-
-
-def _state_header(
-    packer: Packer,
-    parameters: Mapping[str, torch.Tensor],
-    buffers: Mapping[str, torch.Tensor],
-    loose: Mapping[str, str],
-    aliases: list[list[str]],
-    training: bool,
-) -> dict[str, Any]:
     return {
-        "parameters": packer.pack(dict(parameters)),
-        "buffers": packer.pack(dict(buffers)),
-        "loose": dict(loose),
-        "aliases": aliases,
-        "training": training,
+        "parameters": packer.pack(parameters),
+        "buffers": packer.pack(buffers),
+        "loose": {
+            name: "tensor" if isinstance(value, torch.Tensor) else type_name(value)
+            for name, value in loose
+        },
+        "aliases": [names for names in by_identity.values() if len(names) > 1],
+        "training": isinstance(instance, nn.Module) and instance.training,
     }
 
 
 def _is_single_number(value: object) -> bool:
     """A scale kept as a tensor works on every device; it need not move with the module."""
     return isinstance(value, torch.Tensor) and value.dim() == 0
-
-
-def _describe(value: object) -> str:
-    return "tensor" if isinstance(value, torch.Tensor) else type_name(value)
 
 
 MODULES_OWN = frozenset(vars(nn.Module()))

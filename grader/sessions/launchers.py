@@ -226,15 +226,9 @@ class WarmParent:
         Raises:
             GraderFault: when it is gone.
         """
-        if self.ready:
-            return
-        try:
-            self.control.settimeout(START_SECONDS)
-            self.ready = bool(self.control.recv(65_536))
-        except OSError as error:
-            raise GraderFault(f"the process that starts children is gone ({error})") from error
         if not self.ready:
-            raise GraderFault("the process that starts children has ended")
+            self._exchange(None)
+            self.ready = True
 
     def command(self, message: dict[str, Any], descriptor: int | None = None) -> dict[str, Any]:
         """Send a message, with a descriptor if one is given, and wait for the reply.
@@ -243,20 +237,23 @@ class WarmParent:
             GraderFault: when the warm parent is gone.
         """
         self.wait()
+        reply: dict[str, Any] = json.loads(self._exchange(json.dumps(message).encode(), descriptor))
+        return reply
+
+    def _exchange(self, data: bytes | None, descriptor: int | None = None) -> bytes:
+        """Send these bytes, if there are any, and wait for some."""
         try:
             self.control.settimeout(START_SECONDS)
-            data = json.dumps(message).encode()
-            if descriptor is None:
-                self.control.send(data)
-            else:
+            if data is not None and descriptor is not None:
                 socket.send_fds(self.control, [data], [descriptor])
-            data = self.control.recv(65_536)
+            elif data is not None:
+                self.control.send(data)
+            received = self.control.recv(65_536)
         except OSError as error:
             raise GraderFault(f"the process that starts children is gone ({error})") from error
-        if not data:
+        if not received:
             raise GraderFault("the process that starts children has ended")
-        reply: dict[str, Any] = json.loads(data)
-        return reply
+        return received
 
     def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
         """Fork a child, by a new warm parent where this one is gone; its id and its folder.
