@@ -20,13 +20,7 @@ from grader.core.records import (
 from grader.core.text import location_words
 from grader.feedback.outcomes import EMOJI, WORDS, mistake_lines, reported_checks, status_words
 from grader.grading.results import for_student, points
-from grader.reports.base import (
-    Checked,
-    CheckedWork,
-    GradedClass,
-    score_line,
-    shown,
-)
+from grader.reports.base import Checked, CheckedWork, GradedClass, score_line, shown
 from grader.submissions.protected_files import Protection
 
 SUMMARY = "GITHUB_STEP_SUMMARY"

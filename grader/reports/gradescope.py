@@ -13,12 +13,7 @@ from grader.core.language import N_, _, paragraph
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.feedback.outcomes import details, status_words
 from grader.grading.results import for_student, points
-from grader.reports.base import (
-    Checked,
-    CheckedWork,
-    GradedClass,
-    score_line,
-)
+from grader.reports.base import Checked, CheckedWork, GradedClass, score_line
 
 FILE = "results.json"
 NOTHING_TO_READ = N_(

@@ -10,21 +10,11 @@ from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, O
 from grader.core.text import location_words
 from grader.feedback.outcomes import WORDS, mistake_lines
 from grader.grading.results import for_student, points
-from grader.reports.base import (
-    Checked,
-    CheckedWork,
-    GradedClass,
-    shown,
-)
+from grader.reports.base import Checked, CheckedWork, GradedClass, shown
 
 FILE = "junit.xml"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-KINDS = {
-    Outcome.PASSED: "",
-    Outcome.REMARK: "",
-    Outcome.BLOCKED: "skipped",
-    Outcome.ERROR: "error",
-}
+KINDS = {Outcome.PASSED: "", Outcome.REMARK: "", Outcome.BLOCKED: "skipped", Outcome.ERROR: "error"}
 """The element of an outcome; every other one is a failure, also what was not attempted."""
 
 

@@ -11,12 +11,7 @@ from grader.course.course import Assignment, Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.results import has_something, is_handed_in, points
 from grader.reports.html.views import percent, shown
-from grader.reports.insights import (
-    ExerciseInsight,
-    Misunderstood,
-    exercise_insights,
-    misunderstood,
-)
+from grader.reports.insights import ExerciseInsight, Misunderstood, exercise_insights, misunderstood
 
 BARS = 10
 """The columns of the histogram: a tenth of the points each."""
