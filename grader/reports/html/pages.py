@@ -24,7 +24,8 @@ CODE = re.compile(r"`([^`\n]+)`")
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates of pages, in the language of the run."""
     made = Environment(
         loader=PackageLoader("grader.reports.html"),
         autoescape=True,
@@ -50,7 +51,7 @@ def prose(text: str) -> Markup:
 
 def _page(template: str, **content: Any) -> str:
     return (
-        _environment()
+        environment()
         .get_template(template)
         .render(language=language.current().replace("_", "-"), **content)
     )
