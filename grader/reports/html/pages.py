@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from grader.core import language
 from grader.core.records import Picture, Result
-from grader.core.text import clean
+from grader.core.text import clean, display_width
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus
 from grader.grading.results import for_student
@@ -50,7 +50,12 @@ def environment() -> Environment:
         newstyle=True,
     )
     made.filters["prose"] = prose
-    made.filters |= {"clean": clean, "score": shown, "percent": percent}
+    made.filters |= {
+        "clean": clean,
+        "score": shown,
+        "percent": percent,
+        "display_width": display_width,
+    }
     return made
 
 
