@@ -40,8 +40,7 @@ ZERO, NO_NUMBER = "#f3f2ef", "#b9b4aa"
 DARK, LIGHT = "#17202a", "#ffffff"
 
 SHADES = "·░░▒▒▓█"
-ASCII_SHADES = ".::++##"
-IN_ASCII = str.maketrans({"−": "-", "∞": "I", "…": "."})
+IN_ASCII = str.maketrans("−∞…·░▒▓█", "-I..:+##")
 INFINITE = re.compile(r"  (−?)∞")
 """An infinity, with the room before it that its name needs in ASCII."""
 
@@ -57,10 +56,8 @@ def render_picture(picture: Picture, out: Console, indent: int) -> list[Text]:
     columns = min(COLUMNS, out.width) - indent
     has_colour = out.color_system in ("256", "truecolor")
     is_ascii = not out.encoding.lower().startswith("utf")
-    if len(picture.expected) == 1:
-        lines = _vector(picture, columns, has_colour=has_colour, is_ascii=is_ascii)
-    else:
-        lines = _matrices(picture, columns, has_colour=has_colour, is_ascii=is_ascii)
+    draw = _vector if len(picture.expected) == 1 else _matrices
+    lines = draw(picture, columns, has_colour=has_colour)
     cut = cut_words(picture)
     if cut:
         lines.insert(0, Text(f"({cut})", style="dim"))
@@ -81,7 +78,7 @@ def _plain(line: Text) -> Text:
     return plain
 
 
-def _vector(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
+def _vector(picture: Picture, columns: int, *, has_colour: bool) -> list[Text]:
     """Expected above received, so that values to compare are in one column."""
     count = len(picture.expected[0])
     titles = [grid.title for grid in grids(picture, WIDEST)]
@@ -93,20 +90,18 @@ def _vector(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool)
         Text(head.rstrip(), style="dim"),
         *(
             Text(_right(title, beside), style="bold").append_text(
-                _row(grid.rows[0], room, has_colour=has_colour, is_ascii=is_ascii)
+                _row(grid.rows[0], room, has_colour=has_colour)
             )
             for title, grid in zip(titles, both, strict=True)
         ),
     ]
 
 
-def _matrices(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
+def _matrices(picture: Picture, columns: int, *, has_colour: bool) -> list[Text]:
     """Side by side, with all the room there is for each number."""
     count = len(picture.expected[0])
-    above, beside = (
-        axis_labels(picture.columns, count),
-        axis_labels(picture.rows, len(picture.expected)),
-    )
+    above = axis_labels(picture.columns, count)
+    beside = axis_labels(picture.rows, len(picture.expected))
     width = max(map(cell_len, beside))
     # Each row of a side is a column wider than its cells, for the bracket at its end.
     room = (columns - width - BETWEEN - 2) // (2 * count) - 1
@@ -128,9 +123,7 @@ def _matrices(picture: Picture, columns: int, *, has_colour: bool, is_ascii: boo
             if side:
                 line.pad_right(width + across - line.cell_len)
                 line.append(gap)
-            line.append_text(
-                _row(grid.rows[number], room, has_colour=has_colour, is_ascii=is_ascii)
-            )
+            line.append_text(_row(grid.rows[number], room, has_colour=has_colour))
         lines.append(line)
     return lines
 
@@ -144,7 +137,7 @@ def _right(text: str, width: int) -> str:
     return " " * (width - cell_len(text)) + set_cell_size(text, min(width, cell_len(text)))
 
 
-def _row(cells: tuple[Cell, ...], room: int, *, has_colour: bool, is_ascii: bool) -> Text:
+def _row(cells: tuple[Cell, ...], room: int, *, has_colour: bool) -> Text:
     """The cells of a row, brackets around the first difference; without room, as blocks."""
     line = Text()
     follows = False
@@ -152,18 +145,16 @@ def _row(cells: tuple[Cell, ...], room: int, *, has_colour: bool, is_ascii: bool
         before = "[" if cell.is_first else "]" if follows else " "
         style = _style(cell) if has_colour else Style()
         line.append(before, style + Style(bold=True))
-        line.append(f"{cell.text:>{room}}" if room else _block(cell, is_ascii=is_ascii), style)
+        line.append(f"{cell.text:>{room}}" if room else _block(cell), style)
         follows = cell.is_first
     return line.append("]", style="bold") if follows else line
 
 
-def _block(cell: Cell, *, is_ascii: bool) -> str:
+def _block(cell: Cell) -> str:
     """One character for a value: the darker, the larger; a sign for what is no number."""
     if cell.step is None:
         return cell.text[-1]
-    if cell.step < 0:
-        return "-" if is_ascii else "−"
-    return (ASCII_SHADES if is_ascii else SHADES)[cell.step]
+    return "−" if cell.step < 0 else SHADES[cell.step]
 
 
 def _style(cell: Cell) -> Style:

@@ -125,7 +125,7 @@ def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -
         _print_check(out, check, pictures=pictures and number == 0)
     for finding in exercise.findings:
         _print_finding(out, finding)
-    if wrong and not exercise.findings and _was_judged(wrong):
+    if not exercise.findings and any(check.outcome is Outcome.FAILED for check in wrong):
         sentence = _("It is not one of the mistakes we know.")
         out.print(indented(Text(sentence, style="dim"), 6))
     for check in wrong[ALL_SHOWN:]:
@@ -141,11 +141,6 @@ def _print_finding(out: Console, finding: Finding) -> None:
     for mistake in finding.candidates:
         out.print(indented(Text(f"{mistake.symptom}  ({mistake.id})"), 8))
         out.print(indented(Text(mistake.question, style="italic"), 8))
-
-
-def _was_judged(wrong: list[CheckResult]) -> bool:
-    """Whether a check failed on what the code returned, and did more than remark on it."""
-    return any(check.outcome is Outcome.FAILED for check in wrong)
 
 
 def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:

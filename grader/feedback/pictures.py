@@ -1,7 +1,6 @@
 """Cuts what two tensors differ in down to a picture: a few rows and columns, with labels."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -42,7 +41,7 @@ def picture_of(
     index = [int(position) for position in wrong.nonzero()[0]]
     leading, last = index[:-2], index[-2:] if len(index) > 1 else [0, *index]
     planes = [t[tuple(leading)].reshape(-1, t.shape[-1]) for t in (right, mine, wrong)]
-    names = _axis_names(difference, right.dim())
+    names = difference.axes if len(difference.axes) == right.dim() else ("",) * right.dim()
     tokens = TOKENS if _is_of_the_text(difference, calls, ledger) else ()
     rows, columns = (
         _axis(name, size, position, tokens if key in TEXT_AXES else ())
@@ -72,10 +71,6 @@ def picture_of(
     )
 
 
-def _axis_names(difference: Difference, count: int) -> tuple[str, ...]:
-    return difference.axes if len(difference.axes) == count else ("",) * count
-
-
 def _can_be_shown(expected: Any, actual: Any) -> bool:
     return (
         isinstance(expected, torch.Tensor)
@@ -94,21 +89,18 @@ def _axis(name: str, size: int, position: int, tokens: tuple[str, ...]) -> Axis:
 
 
 def _numbers(plane: torch.Tensor) -> tuple[tuple[Number, ...], ...]:
-    return tuple(tuple(_number(value) for value in row) for row in plane.tolist())
+    def number(value: float) -> Number:
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
 
-
-def _number(value: float) -> Number:
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+    return tuple(tuple(map(number, row)) for row in plane.tolist())
 
 
 def _is_of_the_text(difference: Difference, calls: tuple[Call, ...], ledger: Ledger) -> bool:
     """Whether the numbers are about the documents' six tokens."""
-    return bool(difference.source) or any(ledger.is_of_the_text(t) for t in _given(calls))
-
-
-def _given(calls: tuple[Call, ...]) -> Iterator[torch.Tensor]:
-    """The tensors that the requests were made with."""
-    for call in calls:
-        for value in (*call.args, *call.kwargs.values()):
-            if isinstance(value, torch.Tensor) and value.dim() and not value.is_complex():
-                yield value
+    given = (value for call in calls for value in (*call.args, *call.kwargs.values()))
+    tensors = (value for value in given if isinstance(value, torch.Tensor))
+    return bool(difference.source) or any(
+        ledger.is_of_the_text(tensor)
+        for tensor in tensors
+        if tensor.dim() and not tensor.is_complex()
+    )

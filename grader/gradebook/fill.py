@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -89,7 +88,9 @@ def fill_gradebook(
         for result in results:
             try:
                 submission = _submission(course, result, paths.get(result.student))
-                write_student(gradebook, course, result, _times(submission))
+                readings = submission.readings.items()
+                times = {id_: r.submitted_at for id_, r in readings if r.submitted_at is not None}
+                write_student(gradebook, course, result, times)
                 _write_notebooks(folder, result, submission, sources)
             except (SQLAlchemyError, GraderError, ValueError, OSError) as error:
                 failed[result.student] = reason(error)
@@ -100,11 +101,6 @@ def _submission(course: Course, result: Result, path: Path | None) -> Submission
     if path is None or not result.submitted:
         return Submission(result.student)
     return read_submission(course, path, result.student)
-
-
-def _times(submission: Submission) -> dict[str, datetime]:
-    found = {id_: reading.submitted_at for id_, reading in submission.readings.items()}
-    return {id_: moment for id_, moment in found.items() if moment is not None}
 
 
 def _write_notebooks(

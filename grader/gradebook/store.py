@@ -100,7 +100,9 @@ def _prepare(url: URL) -> None:
 
 def _complete(engine: Engine, connection: Connection) -> None:
     head = _newest_version()
-    version = _version(connection)
+    has_table = inspect(connection).has_table(VERSION_TABLE)
+    found = text(f"SELECT version_num FROM {VERSION_TABLE}")
+    version = connection.execute(found).scalar() if has_table else None
     if version == head:
         return
     if version is None:
@@ -110,7 +112,7 @@ def _complete(engine: Engine, connection: Connection) -> None:
             f"The gradebook {engine.url.render_as_string()} was made by another version of "
             "nbgrader. Run `nbgrader db upgrade` first."
         )
-    if not inspect(connection).has_table(VERSION_TABLE):
+    if not has_table:
         connection.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL)"))
     connection.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:head)"), {"head": head})
 
@@ -119,13 +121,6 @@ def _newest_version() -> str:
     config = Config()
     config.set_main_option("script_location", ALEMBIC_DIR.replace("%", "%%"))
     return str(ScriptDirectory.from_config(config).get_current_head())
-
-
-def _version(connection: Connection) -> str | None:
-    if not inspect(connection).has_table(VERSION_TABLE):
-        return None
-    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-    return None if found is None else str(found)
 
 
 def _is_current(connection: Connection) -> bool:
@@ -138,26 +133,19 @@ def _is_current(connection: Connection) -> bool:
 
 
 @contextmanager
-def _silenced() -> Iterator[None]:
-    """Without nbgrader's log: it writes a traceback for what is raised anyway."""
-    before, app_log.disabled = app_log.disabled, True
-    try:
-        yield
-    finally:
-        app_log.disabled = before
-
-
-@contextmanager
 def transaction(gradebook: Gradebook) -> Iterator[None]:
     """All or nothing: what nbgrader's methods commit within is committed at the end, together."""
     gradebook.db.remove()
+    # nbgrader's log would have a traceback for what is raised anyway.
+    before, app_log.disabled = app_log.disabled, True
     try:
-        with _silenced(), gradebook.engine.begin() as connection:
+        with gradebook.engine.begin() as connection:
             gradebook.db.configure(bind=connection, join_transaction_mode="rollback_only")
             # nbgrader queries while it builds a submission; a flush in between warns.
             with gradebook.db.no_autoflush:
                 yield
                 gradebook.db.flush()
     finally:
+        app_log.disabled = before
         gradebook.db.remove()
         gradebook.db.configure(bind=gradebook.engine)

@@ -32,9 +32,7 @@ def _write_assignment(gradebook: Gradebook, assignment: Assignment) -> list[str]
     dates = {"duedate": assignment.due} if assignment.due else {}
     gradebook.update_or_create_assignment(assignment.id, **dates)
     notebook = gradebook.update_or_create_notebook(
-        assignment.module,
-        assignment.id,
-        kernelspec=json.dumps(NOTEBOOK_METADATA["kernelspec"]),
+        assignment.module, assignment.id, kernelspec=json.dumps(NOTEBOOK_METADATA["kernelspec"])
     )
     location = (assignment.module, assignment.id)
     for exercise in assignment.exercises:

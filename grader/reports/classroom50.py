@@ -10,13 +10,7 @@ from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
 from grader.feedback.outcomes import details, status_words
 from grader.grading.results import for_student
-from grader.reports.base import (
-    Checked,
-    CheckedWork,
-    GradedClass,
-    whole_exercises,
-    whole_score,
-)
+from grader.reports.base import Checked, CheckedWork, GradedClass, whole_exercises, whole_score
 
 FILE = "result.json"
 SCHEMA = "classroom50/result/v1"

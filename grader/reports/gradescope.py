@@ -10,15 +10,10 @@ from typing import Any
 
 from grader.core.files import OutputFile
 from grader.core.language import N_, _, paragraph
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import ExerciseResult, Result
 from grader.feedback.outcomes import details, status_words
 from grader.grading.results import for_student, points
-from grader.reports.base import (
-    Checked,
-    CheckedWork,
-    GradedClass,
-    score_line,
-)
+from grader.reports.base import Checked, CheckedWork, GradedClass, score_line
 
 FILE = "results.json"
 NOTHING_TO_READ = N_(
@@ -51,8 +46,10 @@ def gradescope(result: Result, *, preface: str = "") -> str | None:
         for number, assignment in enumerate(result.assignments, 1)
         for inner, exercise in enumerate(assignment.exercises, 1)
     ]
+    notes = [f"{a.id}: {paragraph(a.notes)}" for a in result.assignments if a.notes]
+    head = "\n".join(filter(None, [preface, score_line(result), *notes]))
     seconds = sum(check.duration_s for check in result.checks)
-    return _record(points(result.score) or 0, _head(result, preface), tests, seconds)
+    return _record(points(result.score) or 0, head, tests, seconds)
 
 
 def nothing_to_read(preface: str = "") -> str:
@@ -72,15 +69,6 @@ def _record(score: float, output: str, tests: list[dict[str, Any]], seconds: flo
         "tests": tests,
     }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-
-
-def _head(result: Result, preface: str) -> str:
-    notes = [_notes(assignment) for assignment in result.assignments if assignment.notes]
-    return "\n".join(filter(None, [preface, score_line(result), *notes]))
-
-
-def _notes(assignment: AssignmentResult) -> str:
-    return f"{assignment.id}: {paragraph(assignment.notes)}"
 
 
 def _test(number: str, exercise: ExerciseResult) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """What a class's results say together: what to teach again, and which exercises to look at."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 from fractions import Fraction
 from statistics import StatisticsError, correlation
 
-from grader.core.language import _
+from grader.core.language import N_, _
 from grader.core.records import ExerciseResult, Mistake, Result
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
@@ -29,7 +30,6 @@ class Misunderstood:
     """A known mistake, and who made it.
 
     Args:
-        mistake: the mistake.
         exercise: the full id of the exercise.
         students: who certainly made it.
         perhaps: for whom it is one of several that look the same.
@@ -53,31 +53,22 @@ class Misunderstood:
         return len(self.students) > 1 and self.share >= TEACH_AGAIN
 
 
-class Separation(StrEnum):
-    """How well an exercise separates stronger from weaker students."""
+class Separation(Enum):
+    """How well an exercise separates stronger from weaker students; the value is for people."""
 
-    UNTRIED = "untried"
-    NOBODY = "nobody"
-    EVERYBODY = "everybody"
-    FEW = "few"
-    BACKWARDS = "backwards"
-    POORLY = "poorly"
-    SOMEWHAT = "somewhat"
-    WELL = "well"
+    UNTRIED = N_("nobody has tried it yet")
+    NOBODY = N_("nobody solves it: is it too hard, or wrong?")
+    EVERYBODY = N_("everybody solves it")
+    FEW = N_("too few students to tell")
+    BACKWARDS = N_("separates the wrong way round: look at its checks")
+    POORLY = N_("separates poorly: solving it says little about the rest")
+    SOMEWHAT = N_("separates somewhat")
+    WELL = N_("separates well")
 
     @property
     def words(self) -> str:
-        """In words."""
-        return {
-            Separation.UNTRIED: _("nobody has tried it yet"),
-            Separation.NOBODY: _("nobody solves it: is it too hard, or wrong?"),
-            Separation.EVERYBODY: _("everybody solves it"),
-            Separation.FEW: _("too few students to tell"),
-            Separation.BACKWARDS: _("separates the wrong way round: look at its checks"),
-            Separation.POORLY: _("separates poorly: solving it says little about the rest"),
-            Separation.SOMEWHAT: _("separates somewhat"),
-            Separation.WELL: _("separates well"),
-        }[self]
+        """In the language of the run."""
+        return _(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +76,6 @@ class ExerciseInsight:
     """One exercise over the class.
 
     Args:
-        id: the full id.
-        max_score: its points.
         tried: how many attempted it.
         solved: how many have its full score.
         mean: the mean score of those who handed in something and are decided; None without any.
@@ -165,7 +154,9 @@ def _insight(
     solved = [one is ExerciseStatus.SOLVED for one in statuses]
     scores = [0.0 if one is None else float(one.score or 0) for one, _ in rows]
     rest = [total - score for (_, total), score in zip(rows, scores, strict=True)]
-    number = _correlation(solved, rest)
+    number = None
+    with suppress(StatisticsError):  # all are alike
+        number = correlation(list(map(float, solved)), rest)
     return ExerciseInsight(
         id=id_,
         max_score=max_score,
@@ -175,14 +166,6 @@ def _insight(
         correlation=number,
         separation=_separation(solved, number) if tried else Separation.UNTRIED,
     )
-
-
-def _correlation(solved: list[bool], rest: list[float]) -> float | None:
-    """How solving goes along with the rest; None where all are alike."""
-    try:
-        return correlation([float(one) for one in solved], rest)
-    except StatisticsError:
-        return None
 
 
 def _separation(solved: list[bool], number: float | None) -> Separation:

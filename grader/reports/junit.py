@@ -10,21 +10,11 @@ from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, O
 from grader.core.text import location_words
 from grader.feedback.outcomes import WORDS, mistake_lines
 from grader.grading.results import for_student, points
-from grader.reports.base import (
-    Checked,
-    CheckedWork,
-    GradedClass,
-    shown,
-)
+from grader.reports.base import Checked, CheckedWork, GradedClass, shown
 
 FILE = "junit.xml"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-KINDS = {
-    Outcome.PASSED: "",
-    Outcome.REMARK: "",
-    Outcome.BLOCKED: "skipped",
-    Outcome.ERROR: "error",
-}
+KINDS = {Outcome.PASSED: "", Outcome.REMARK: "", Outcome.BLOCKED: "skipped", Outcome.ERROR: "error"}
 """The element of an outcome; every other one is a failure, also what was not attempted."""
 
 
@@ -42,21 +32,17 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
 def junit(result: Result) -> str:
     """A result as JUnit XML."""
     suites = [_suite(assignment) for assignment in result.assignments]
-    root = Xml.Element("testsuites", {"name": _text(result.student), **_sums(suites)})
+    root = Xml.Element("testsuites", {"name": _text(result.student)})
+    for count in ("tests", "failures", "errors"):
+        root.set(count, str(sum(int(suite.get(count, "0")) for suite in suites)))
     root.extend(suites)
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, "unicode")}\n'
 
 
-def _sums(suites: list[Xml.Element]) -> dict[str, str]:
-    counted = ("tests", "failures", "errors")
-    return {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in counted}
-
-
 def _suite(assignment: AssignmentResult) -> Xml.Element:
     cases = [_case(e, check) for e in assignment.exercises for check in e.checks]
-    if not cases:
-        cases = [_nothing(assignment)]
+    cases = cases or [_nothing(assignment)]
     seconds = sum(check.duration_s for check in assignment.checks)
     suite = Xml.Element("testsuite", {"name": assignment.id, **_counts(cases)})
     suite.set("time", f"{seconds:.4f}")
@@ -99,17 +85,12 @@ def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
     if kind:
         found = Xml.SubElement(case, kind, {"type": str(check.outcome)})
         found.set("message", _(WORDS[check.outcome]))
-        found.text = _text(_located(check))
+        at = check.where
+        place = f"{location_words(at.file, at.cell, at.line)}\n" if at is not None else ""
+        found.text = _text(place + check.message)
     elif check.message:
         Xml.SubElement(case, "system-out").text = _text(check.message)
     return case
-
-
-def _located(check: CheckResult) -> str:
-    if check.where is None:
-        return check.message
-    location = location_words(check.where.file, check.where.cell, check.where.line)
-    return f"{location}\n{check.message}"
 
 
 def _nothing(assignment: AssignmentResult) -> Xml.Element:

@@ -1,28 +1,20 @@
 """What the class report shows, worked out from the results of a class."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import mean, median
 
 from grader.core.language import _, listed, ngettext
 from grader.core.records import ExerciseResult, Result
 from grader.core.text import clean
-from grader.course.course import Assignment, Course
+from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.results import has_something, is_handed_in, points
-from grader.reports.html.views import percent, shown
-from grader.reports.insights import (
-    ExerciseInsight,
-    Misunderstood,
-    exercise_insights,
-    misunderstood,
-)
+from grader.reports.html.views import percent
 
-BARS = 10
-"""The columns of the histogram: a tenth of the points each."""
-
-MOST_SHOWN = 8
-"""How many mistakes, and names of students, are shown at once; the others are folded."""
+Entry = tuple[str, str]
+"""A student's exercise on the map: the points, or a sign; its status, "" for the many that are
+solved, so that the page stays small."""
 
 FEW_LATE = 2
 """How many late assignments are listed by name."""
@@ -37,86 +29,8 @@ class First:
     students: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A column of the histogram: from and to which share in percent, how many, how high."""
-
-    low: int
-    high: int
-    count: int
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class MapCell:
-    """A student's exercise on the map.
-
-    Args:
-        text: the points, or a sign.
-        css: its status; "" for the many that are solved, so that the page stays small.
-    """
-
-    text: str
-    css: str
-
-
-@dataclass(frozen=True, slots=True)
-class MapRow:
-    """A student on the map."""
-
-    student: str
-    score: str
-    flag: str
-    cells: tuple[MapCell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ClassView:
-    """The class report."""
-
-    course: str
-    students: int
-    submitted: int
-    max_score: int
-    mean: str
-    median: str
-    is_sealed: bool
-    first: tuple[First, ...]
-    bars: tuple[Bar, ...]
-    mistakes: tuple[Misunderstood, ...]
-    exercises: tuple[ExerciseInsight, ...]
-    assignments: tuple[Assignment, ...]
-    rows: tuple[MapRow, ...]
-    shown: int = MOST_SHOWN
-
-
-def class_view(results: Sequence[Result], course: Course) -> ClassView:
-    """Everything the class report shows; the results are the instructor's records."""
-    scores = [result.score for result in results if result.score is not None]
-    submitted = sum(result.submitted for result in results)
-    return ClassView(
-        course=course.text(course.title),
-        students=len(results),
-        submitted=submitted,
-        max_score=course.max_score,
-        mean=f"{mean(scores):.1f}" if scores else "–",
-        median=f"{median(scores):.1f}" if scores else "–",
-        is_sealed=all("sealed" in result.isolation for result in results if result.isolation),
-        first=_first(results),
-        bars=_bars(results),
-        mistakes=tuple(misunderstood(results)),
-        exercises=tuple(exercise_insights(results, course)),
-        assignments=course.assignments,
-        rows=tuple(_row(result, course) for result in sorted(results, key=_rank)),
-    )
-
-
-def _rank(result: Result) -> int:
-    """Undecided students first, then late ones; otherwise the order they came in."""
-    return 0 if result.undecided else 1 if result.days_late else 2
-
-
-def _first(results: Sequence[Result]) -> tuple[First, ...]:
+def first_to_look_at(results: Sequence[Result]) -> tuple[First, ...]:
+    """The groups of students that need somebody, each where there are any."""
     groups = (
         First(
             _("Undecided"),
@@ -177,26 +91,19 @@ def _lateness(result: Result) -> str:
     )
 
 
-def _bars(results: Sequence[Result]) -> tuple[Bar, ...]:
-    counts = [0] * BARS
-    for result in results:
-        if result.score is not None:
-            share = percent(result.score, result.max_score)
-            counts[min(BARS - 1, share * BARS // 100)] += 1
-    most = max(counts) or 1
-    step = 100 // BARS
-    return tuple(
-        Bar(number * step, (number + 1) * step, count, count / most)
-        for number, count in enumerate(counts)
-    )
+def tenths(results: Sequence[Result]) -> list[int]:
+    """How many students have which tenth of the points."""
+    shares = [percent(r.score, r.max_score) for r in results if r.score is not None]
+    counts = Counter(min(9, share // 10) for share in shares)
+    return [counts[number] for number in range(10)]
 
 
-def _row(result: Result, course: Course) -> MapRow:
-    found = {exercise.id: exercise for exercise in result.exercises}
-    cells = tuple(_cell(found.get(id_), result) for id_ in course.exercises)
-    flag = _("undecided") if result.undecided else _("late") if result.days_late else ""
-    score = shown(result.score) if result.submitted else ""
-    return MapRow(result.student, score, flag, cells)
+def students_map(results: Sequence[Result], course: Course) -> Iterator[tuple[Result, list[Entry]]]:
+    """Each student with an entry per exercise: undecided students first, then late ones."""
+    ranked = sorted(results, key=lambda one: 0 if one.undecided else 1 if one.days_late else 2)
+    for result in ranked:
+        found = {exercise.id: exercise for exercise in result.exercises}
+        yield result, [_entry(found.get(id_), result) for id_ in course.exercises]
 
 
 CSS = {
@@ -210,14 +117,14 @@ CSS = {
 }
 
 
-def _cell(exercise: ExerciseResult | None, result: Result) -> MapCell:
+def _entry(exercise: ExerciseResult | None, result: Result) -> Entry:
     """The points where there is an attempt; a sign where there is none."""
     if exercise is None:
-        return MapCell("?", "u") if result.undecided else MapCell("", "n")
+        return ("?", "u") if result.undecided else ("", "n")
     one = exercise_status(exercise)
     css = CSS[one]
     if css in ("n", "u"):
-        return MapCell("?" if css == "u" else "·", css)
+        return ("?" if css == "u" else "·", css)
     if one is ExerciseStatus.PARTLY and exercise.score is not None:
-        return MapCell(f"{exercise.score:.1f}".removesuffix(".0"), css)
-    return MapCell(f"{points(exercise.score)}", css)
+        return (f"{exercise.score:.1f}".removesuffix(".0"), css)
+    return (f"{points(exercise.score)}", css)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from statistics import mean, median
 from typing import Any
 from urllib.parse import quote
 
@@ -11,20 +12,30 @@ from markupsafe import Markup, escape
 
 from grader.core import language
 from grader.core.records import Picture, Result
-from grader.core.text import clean
+from grader.core.text import clean, display_width
 from grader.course.course import Course
-from grader.reports.html.class_views import class_view
+from grader.feedback.outcomes import ExerciseStatus
+from grader.grading.results import for_student
+from grader.reports.html.class_views import first_to_look_at, students_map, tenths
 from grader.reports.html.heatmap import figure
-from grader.reports.html.views import student_view
+from grader.reports.html.views import card, percent, shown
+from grader.reports.insights import exercise_insights, misunderstood
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""
+
+MOST_SHOWN = 8
+"""How many mistakes, and names of students, are shown at once; the others are folded."""
+
+DONE = (ExerciseStatus.SOLVED, ExerciseStatus.UNDECIDED)
+"""Exercises with such a status leave their student nothing to do."""
 
 CODE = re.compile(r"`([^`\n]+)`")
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates of pages, in the language of the run."""
     made = Environment(
         loader=PackageLoader("grader.reports.html"),
         autoescape=True,
@@ -39,7 +50,12 @@ def _environment() -> Environment:
         newstyle=True,
     )
     made.filters["prose"] = prose
-    made.filters["clean"] = lambda text: clean(text, 120)
+    made.filters |= {
+        "clean": clean,
+        "score": shown,
+        "percent": percent,
+        "display_width": display_width,
+    }
     return made
 
 
@@ -50,7 +66,7 @@ def prose(text: str) -> Markup:
 
 def _page(template: str, **content: Any) -> str:
     return (
-        _environment()
+        environment()
         .get_template(template)
         .render(language=language.current().replace("_", "-"), **content)
     )
@@ -58,12 +74,44 @@ def _page(template: str, **content: Any) -> str:
 
 def student_page(result: Result, course: Course) -> str:
     """The feedback page of one student; hidden checks keep their secrets."""
-    return _page("student.html.j2", page=student_view(result, course))
+    result = for_student(result)
+    sections = [
+        (assignment, [card(e, course, assignment.read_from) for e in assignment.exercises])
+        for assignment in result.assignments
+    ]
+    statuses = [card.status for _, cards in sections for card in cards]
+    read = [card for assignment, cards in sections if assignment.read_from for card in cards]
+    return _page(
+        "student.html.j2",
+        title=course.text(course.title),
+        titles={assignment.id: course.text(assignment.title) for assignment in course.assignments},
+        student=clean(result.student, 120),
+        result=result,
+        counts=[(one, statuses.count(one)) for one in ExerciseStatus if one in statuses],
+        next=next((card for card in read if card.status not in DONE), None),
+        sections=sections,
+    )
 
 
 def class_report(results: Sequence[Result], course: Course) -> str:
     """The instructor's report on a class, with a link to each student's page."""
-    return _page("class.html.j2", page=class_view(results, course), address=address)
+    scores = [result.score for result in results if result.score is not None]
+    return _page(
+        "class.html.j2",
+        title=course.text(course.title),
+        course=course,
+        results=results,
+        mean=f"{mean(scores):.1f}" if scores else "–",
+        median=f"{median(scores):.1f}" if scores else "–",
+        is_sealed=all("sealed" in result.isolation for result in results if result.isolation),
+        first=first_to_look_at(results),
+        tenths=tenths(results),
+        mistakes=misunderstood(results),
+        exercises=exercise_insights(results, course),
+        rows=students_map(results, course),
+        shown=MOST_SHOWN,
+        address=address,
+    )
 
 
 def pages(results: Sequence[Result], course: Course) -> Iterator[tuple[str, str]]:

@@ -18,8 +18,7 @@ from grader.reports.github import (
     annotations,
     check,
     grade,
-    protection_lines,
-    summary_lines,
+    summary,
 )
 from grader.submissions.protected_files import Change, Protection
 
@@ -78,8 +77,8 @@ def test_checks_told_by_title_have_their_sign(check_run) -> None:
     """Without it, a title would read as if it held."""
     remark = one_check(outcome=Outcome.REMARK)
     checks = (*[one_check()] * MAX_CHECKS, one_check(), remark)
-    lines = summary_lines("A course", with_exercise(check_run.result, *checks))
-    told = [line for line in lines if "also: " in line]
+    text = summary("A course", with_exercise(check_run.result, *checks))
+    told = [line for line in text.splitlines() if "also: " in line]
     assert told == ["- ❌ also: It holds", "- 💬 also: It holds"]
 
 
@@ -132,7 +131,8 @@ def test_of_many_annotations_the_last_counts_the_rest(check_run) -> None:
 def test_student_text_cannot_leave_its_fence(check_run) -> None:
     """Whatever it prints, it is shown as text."""
     text = "````\n# 113 of 113 points\n| a | b |"
-    lines = summary_lines("A", with_exercise(check_run.result, one_check(text)))
+    result = with_exercise(check_run.result, one_check(text))
+    lines = summary("A", result).splitlines()
     start = lines.index("  `````text")
     assert lines[start : start + 5] == [
         "  `````text",
@@ -163,7 +163,7 @@ def test_changed_protected_files_stand_above_everything(check_run) -> None:
     """Loudly, each by name, and as annotations of their own."""
     changes = (Change("tests/checks/01_a/test_visible.py", "changed"), Change("x.py", "missing"))
     protection = Protection("0123456789abcdef", changes)
-    assert protection_lines(protection)[:6] == [
+    assert summary("A", check_run.result, protection).splitlines()[:6] == [
         "> [!CAUTION]",
         "> **2 protected files are not as released. Nothing below counts until this is undone.**",
         ">",
@@ -181,8 +181,8 @@ def test_changed_protected_files_stand_above_everything(check_run) -> None:
 
 def test_an_unchanged_list_shows_its_fingerprint(check_run) -> None:
     """The instructor was told it at release."""
-    lines = protection_lines(Protection("0123456789abcdef", ()))
-    assert lines == ["Protected files are as released (list `0123456789abcdef`).", ""]
+    lines = summary("A", check_run.result, Protection("0123456789abcdef", ())).splitlines()
+    assert lines[:2] == ["Protected files are as released (list `0123456789abcdef`).", ""]
 
 
 def test_the_class_has_a_summary_of_its_own(class_run) -> None:
