@@ -134,9 +134,9 @@ class StudentHandle:
         """The exception that a call raises, or None when it returns.
 
         Args:
-            target: a name the student defined, or an instance made before.
-            *args: as for `call`.
-            **kwargs: as for `call`.
+            target: as for `call`, like the others.
+            *args: what it is called with.
+            **kwargs: and by name.
 
         Raises:
             StudentOutcome: when the request fails in any other way.
@@ -174,12 +174,8 @@ class StudentHandle:
         Raises:
             StudentOutcome: when the request fails; a value that does not fit is only reported.
         """
-        packer = Packer()
-        header = {
-            "verb": "load",
-            "instance": self._instance(instance).number,
-            "values": packer.pack(dict(values)),
-        }
+        number, packer = self._instance(instance).number, Packer()
+        header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
         return self._read(read_loaded, self._ask(header, packer.payload()))
 
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
@@ -229,19 +225,18 @@ class StudentHandle:
         """A missing name with the reason for it; another exercise's stub as what blocks this one."""
         if failure.kind == "not_attempted" and failure.message != self.exercise.id:
             return Failure("blocked", message=failure.message, location=failure.location)
-        if failure.kind == "missing":
-            if self.located is None:
-                return replace(failure, message=name)
-            return self.submission.why_missing(self.exercise, self.located, name)
-        return failure
+        if failure.kind != "missing":
+            return failure
+        if self.located is None:
+            return replace(failure, message=name)
+        return self.submission.why_missing(self.exercise, self.located, name)
 
     def _read(self, reader: Callable[[Frame], T], frame: Frame) -> T:
         """What a reader makes of a reply; a malformed one ends the check."""
         try:
             return reader(frame)
         except WireFault as error:
-            template = _("its process sent a malformed reply: {error}")
-            message = template.format(error=error)
+            message = _("its process sent a malformed reply: {error}").format(error=error)
         raise self._outcome(Failure("crashed", message=message))
 
     def _outcome(self, failure: Failure) -> StudentOutcome:
