@@ -29,7 +29,10 @@ def location_of(student: StudentHandle, error: BaseException | None) -> CodeLoca
         confirmed = reported and _confirmed(files, reported)
         if confirmed:
             return confirmed
-    return _definition(files, student.exercise.name)
+    for source in files:
+        for cell, line in reversed(list(definitions(source, student.exercise.name))):
+            return _location(source, cell, line)  # the last definition counts, as in Python
+    return None
 
 
 def _source_files(student: StudentHandle) -> list[SourceFile]:
@@ -43,20 +46,10 @@ def _source_files(student: StudentHandle) -> list[SourceFile]:
 
 def _confirmed(files: list[SourceFile], reported: CodeLine) -> CodeLocation | None:
     for source in files:
-        if source.key.rpartition("/")[2] != reported.file:
-            continue
-        for cell in source.cells:
+        for cell in source.cells if source.key.rpartition("/")[2] == reported.file else ():
             is_there = 1 <= reported.line <= cell.text.count("\n") + 1
             if cell.number == reported.cell and is_there:
                 return _location(source, reported.cell, reported.line)
-    return None
-
-
-def _definition(files: list[SourceFile], name: str) -> CodeLocation | None:
-    """Where a name is defined: the last time, as in Python."""
-    for source in files:
-        for cell, line in reversed(list(definitions(source, name))):
-            return _location(source, cell, line)
     return None
 
 

@@ -4,7 +4,7 @@ Pure: from how the checks went, for the student and with each known mistake, to 
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -42,7 +42,6 @@ class Trace:
     Args:
         end: "passed", "mismatch", or the kind of failure with the exception's built-in base
             class and whether the line was the student's own.
-        judged: fingerprints, in order.
     """
 
     end: str
@@ -56,7 +55,7 @@ class Trace:
     @property
     def has_tensor(self) -> bool:
         """Whether it judged more than yes and no: a tensor of two values or more."""
-        return any(_has_tensor(value) for value in self.judged)
+        return _has_tensor(self.judged)
 
 
 Traces = Mapping[str, Trace]
@@ -96,9 +95,7 @@ def distance(one: Fingerprint, other: Fingerprint) -> float:
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return _tensor_distance(one, other)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        if len(one) != len(other):
-            return INFINITE
-        return max((distance(a, b) for a, b in zip(one, other, strict=True)), default=0.0)
+        return _farthest(one, other) if len(one) == len(other) else INFINITE
     if isinstance(one, float) and isinstance(other, float):
         if one == other or (math.isnan(one) and math.isnan(other)):
             return 0.0
@@ -107,26 +104,29 @@ def distance(one: Fingerprint, other: Fingerprint) -> float:
     return 0.0 if type(one) is type(other) and one == other else INFINITE
 
 
+def _farthest(one: Iterable[Fingerprint], other: Iterable[Fingerprint]) -> float:
+    """The largest distance between values at one place, as far as both have some."""
+    return max((distance(a, b) for a, b in zip(one, other, strict=False)), default=0.0)
+
+
 def _tensor_distance(one: torch.Tensor, other: torch.Tensor) -> float:
     if one.shape != other.shape or one.dtype != other.dtype:
         return INFINITE
     if torch.equal(one, other):
         return 0.0
     same = (one == other) | (one.isnan() & other.isnan())
-    gap = (one - other).abs()
-    gap = torch.where(same, torch.zeros_like(gap), gap)
+    gap = (one - other).abs().masked_fill(same, 0)
     if not bool(gap.isfinite().all()):
         return INFINITE
-    size = torch.where(other.isfinite(), other.abs(), torch.zeros_like(gap))
-    scale = torch.maximum(torch.ones_like(gap), size * RTOL / ATOL)
-    return float((gap / scale).max()) if gap.numel() else 0.0
+    size = other.abs().masked_fill(~other.isfinite(), 0)
+    return float((gap / (size * RTOL / ATOL).clamp(min=1)).max())
 
 
 def trace_distance(one: Trace, other: Trace) -> float:
     """How far two runs of one check are apart."""
     if one.end != other.end or len(one.judged) != len(other.judged):
         return INFINITE
-    return max((distance(a, b) for a, b in zip(one.judged, other.judged, strict=True)), default=0.0)
+    return _farthest(one.judged, other.judged)
 
 
 def separation(one: Traces, other: Traces) -> float:
@@ -141,8 +141,7 @@ def separation(one: Traces, other: Traces) -> float:
 def _value_distance(one: Trace, other: Trace) -> float:
     if one.end != other.end and not {one.end, other.end} <= {"passed", "mismatch"}:
         return INFINITE
-    both = zip(one.judged, other.judged, strict=False)
-    gap = max((distance(a, b) for a, b in both), default=0.0)
+    gap = _farthest(one.judged, other.judged)
     is_same_end = one.end == other.end and len(one.judged) == len(other.judged)
     return gap if is_same_end or gap > ATOL else INFINITE
 
@@ -218,25 +217,19 @@ def _cover(
     rest = dict(failing)
     findings: list[Finding] = []
     while rest:
-        best = max((len(ids & rest.keys()) for ids, _ in explained), default=0)
-        if best == 0:
+        left = [(ids & rest.keys(), entry) for ids, entry in explained]
+        most = max((ids for ids, _ in left), key=len, default=set())
+        if not most:
             break
-        chosen = [(ids & rest.keys(), entry) for ids, entry in explained]
-        chosen = [(ids, entry) for ids, entry in chosen if len(ids) == best]
-        first = chosen[0][0]
-        findings += name(_likeliest([entry for ids, entry in chosen if ids == first], student))
-        for id_ in first:
-            del rest[id_]
+        findings += name(_likeliest([entry for ids, entry in left if ids == most], student))
+        rest = {id_: trace for id_, trace in rest.items() if id_ not in most}
     return tuple(findings), rest
 
 
 def _likeliest(entries: list[Known], student: Traces) -> list[Known]:
     """Of mistakes that explain the same failing checks, those that agree with most other checks."""
-    agreeing = [
-        sum(_agrees(entry, id_, trace) for id_, trace in student.items()) for entry in entries
-    ]
-    most = max(agreeing)
-    return [entry for entry, count in zip(entries, agreeing, strict=True) if count == most]
+    agreeing = [sum(_agrees(entry, id_, student[id_]) for id_ in student) for entry in entries]
+    return [entry for entry, n in zip(entries, agreeing, strict=True) if n == max(agreeing)]
 
 
 def _is_contradicted(entry: Known, student: Traces) -> bool:
@@ -250,12 +243,11 @@ def _is_contradicted(entry: Known, student: Traces) -> bool:
 def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Each mistake once; what is certain somewhere is not repeated as a candidate."""
     certain = {f.candidates[0].id for f in findings if len(f.candidates) == 1}
-    kept = [
+    return tuple(
         finding
-        for finding in findings
+        for finding in dict.fromkeys(findings)
         if len(finding.candidates) == 1 or not certain & {m.id for m in finding.candidates}
-    ]
-    return tuple(dict.fromkeys(kept))
+    )
 
 
 def _rests_on_tensor(finding: Finding, failing: Traces, known: Sequence[Known]) -> bool:
