@@ -22,7 +22,11 @@ def location_of(student: StudentHandle, error: BaseException | None) -> CodeLoca
     """
     if not isinstance(error, StudentOutcome | AssertionError):
         return None
-    files = _source_files(student)
+    submission = student.submission.submission
+    keys = list(submission.readings[student.exercise.assignment].sources)
+    if student.located is not None and student.located.key in keys:
+        keys.insert(0, student.located.key)  # the one that was read comes first
+    files = [submission.sources[key] for key in dict.fromkeys(keys)]
     if isinstance(error, StudentOutcome):
         failure = error.failure
         reported = failure.location or (failure.loading and failure.loading.location)
@@ -33,15 +37,6 @@ def location_of(student: StudentHandle, error: BaseException | None) -> CodeLoca
         for cell, line in reversed(list(definitions(source, student.exercise.name))):
             return _location(source, cell, line)  # the last definition counts, as in Python
     return None
-
-
-def _source_files(student: StudentHandle) -> list[SourceFile]:
-    """The files the exercise may stand in, the one that was read first."""
-    submission = student.submission.submission
-    keys = list(submission.readings[student.exercise.assignment].sources)
-    if student.located is not None and student.located.key in keys:
-        keys.insert(0, student.located.key)
-    return [submission.sources[key] for key in dict.fromkeys(keys)]
 
 
 def _confirmed(files: list[SourceFile], reported: CodeLine) -> CodeLocation | None:

@@ -162,17 +162,15 @@ def diagnose(
     failing = {id_: trace for id_, trace in student.items() if trace.failed}
     if not failing:
         return ()
-    whole = [entry for entry in known if _explains(entry, student)]
-    if whole:
-        return _one_of(whole)
-    covered, rest = _cover(failing, known, student, _one_of)
+    if whole := [entry for entry in known if _explains(entry, student)]:
+        return _named(whole)
+    covered, rest = _cover(failing, known, student)
     if not rest:
         return covered
     two = pairs()
-    both = [entry for entry in two if _explains(entry, student)]
-    if both:
-        return _both(both)
-    more, still = _cover(rest, two, student, _both)
+    if both := [entry for entry in two if _explains(entry, student)]:
+        return _named(both)
+    more, still = _cover(rest, two, student)
     if still:  # something else is wrong, too: keep only what rests on more than yes and no
         covered = tuple(f for f in covered if _rests_on_tensor(f, failing, known))
         more = tuple(f for f in more if _rests_on_tensor(f, rest, two))
@@ -188,14 +186,8 @@ def _explains(entry: Known, traces: Traces) -> bool:
     return all(_agrees(entry, id_, trace) for id_, trace in traces.items())
 
 
-def _one_of(entries: Sequence[Known]) -> tuple[Finding, ...]:
-    """One finding: certain, or one of a few that look the same."""
-    mistakes = tuple(dict.fromkeys(m for entry in entries for m in entry.mistakes))
-    return (Finding(mistakes),) if len(mistakes) <= MOST_CANDIDATES else ()
-
-
-def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
-    """Two findings for two mistakes at once; what differs between pairs is "one of"."""
+def _named(entries: Sequence[Known]) -> tuple[Finding, ...]:
+    """Findings for what looks the same: what all have is certain, what differs is "one of"."""
     shared = [m for m in entries[0].mistakes if all(m in entry.mistakes for entry in entries)]
     others = tuple(dict.fromkeys(m for e in entries for m in e.mistakes if m not in shared))
     findings = tuple(Finding((mistake,)) for mistake in shared)
@@ -203,10 +195,7 @@ def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
 
 
 def _cover(
-    failing: Traces,
-    known: Sequence[Known],
-    student: Traces,
-    name: Callable[[Sequence[Known]], tuple[Finding, ...]],
+    failing: Traces, known: Sequence[Known], student: Traces
 ) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
     """The fewest mistakes that explain failing checks one by one, and the checks left over."""
     explained = [
@@ -221,7 +210,7 @@ def _cover(
         most = max((ids for ids, _ in left), key=len, default=set())
         if not most:
             break
-        findings += name(_likeliest([entry for ids, entry in left if ids == most], student))
+        findings += _named(_likeliest([entry for ids, entry in left if ids == most], student))
         rest = {id_: trace for id_, trace in rest.items() if id_ not in most}
     return tuple(findings), rest
 

@@ -46,10 +46,8 @@ def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
     if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= SMALL:
         return []
-    head = _("expected")
-    if difference.source:
-        head = _("expected ({source})").format(source=difference.source)
-    lines = [head, *_indented(expected)]
+    head = _("expected ({source})") if difference.source else _("expected")
+    lines = [head.format(source=difference.source), *_indented(expected)]
     if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
         lines += [_("received"), *_indented(actual)]
     return lines

@@ -56,10 +56,6 @@ class ClassRun:
 
         However it ends, each student who is done is written, also into the class's files.
 
-        Args:
-            grade: grades students somewhere.
-            watcher: shows the progress.
-
         Raises:
             UsageError: in a released copy, or when another run writes to the folder.
             CourseError: when an assignment has no solution.

@@ -90,13 +90,11 @@ class LiveMistakes:
         """As the checks go here and now; combinations whose edits collide are left out."""
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
-            found = []
-            for group in combinations(self.of(exercise), size):
-                submission = self.with_mistakes(exercise, *group)
-                if submission is not None:
-                    ran = traces(self._run(submission, exercise, checks))
-                    found.append(Known(tuple(m.mistake for m in group), ran))
-            self.tried[key] = found
+            self.tried[key] = [
+                Known(tuple(m.mistake for m in group), traces(self._run(made, exercise, checks)))
+                for group in combinations(self.of(exercise), size)
+                if (made := self.with_mistakes(exercise, *group)) is not None
+            ]
         return self.tried[key]
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:

@@ -41,11 +41,6 @@ class Scope:
     exercises: dict[str, Exercise]
     visibilities: tuple[Visibility, ...] = ALL_CHECKS
 
-    @property
-    def is_for_instructors(self) -> bool:
-        """Whether instructors read the result: hidden checks are run for them alone."""
-        return Visibility.HIDDEN in self.visibilities
-
 
 @dataclass(frozen=True, slots=True)
 class SubmissionGrader:
@@ -73,9 +68,9 @@ class SubmissionGrader:
         self.environment.close()
 
 
-def full_grader(course: Course, seed: str) -> SubmissionGrader:
-    """What instructors grade with: solutions, hidden checks, live diagnosis."""
-    environment = live_environment(course, seed)
+def full_grader(course: Course, seed: str, *, apart: bool = False) -> SubmissionGrader:
+    """What instructors grade with, all checks; `apart` runs solutions in a process of their own."""
+    environment = live_environment(course, seed, apart=apart)
     return SubmissionGrader(environment, LiveMistakes(environment))
 
 
@@ -93,8 +88,7 @@ def visible_grader(
         CourseError: when a recording is missing or damaged.
     """
     if course.has_solutions:
-        environment = live_environment(course, VISIBLE_SEED, apart=apart)
-        return SubmissionGrader(environment, LiveMistakes(environment))
+        return full_grader(course, VISIBLE_SEED, apart=apart)
     wanted = course.exercises if exercises is None else exercises
     needed = {course.exercises[id_].assignment for id_ in wanted}
     assignments = [a for a in course.assignments if a.id in needed]
@@ -129,9 +123,9 @@ def grade(
         score = exercise_score(exercise.points, outcomes[id_])
         exercises[id_] = ExerciseResult(id_, score, exercise.points, outcomes[id_], found)
     submission = _with_notes_on_slow_files(submission, handle, exercises)
-    if scope.is_for_instructors:
+    if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
-    return add_up(environment, submission, session.isolation, exercises)
+    return _add_up(environment, submission, session.isolation, exercises)
 
 
 def _with_notes_on_slow_files(
@@ -163,20 +157,13 @@ def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]
     return tuple(Finding(tuple(map(worded, finding.candidates))) for finding in found)
 
 
-def add_up(
+def _add_up(
     environment: CheckEnvironment,
     submission: Submission,
     isolation: tuple[str, ...],
     exercises: dict[str, ExerciseResult],
 ) -> Result:
-    """The result that graded exercises add up to.
-
-    Args:
-        environment: what they were graded with.
-        submission: what was handed in.
-        isolation: the layers around student code, for the record.
-        exercises: by id; those of the course that are missing do not count.
-    """
+    """The result that graded exercises add up to; those of the course that are missing do not count."""
     assignments = tuple(
         _assignment(environment.course, assignment, submission, exercises)
         for assignment in environment.course.assignments

@@ -290,12 +290,7 @@ def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
 
 
 def describe(value: Any, say: Say = _) -> str:
-    """A value in a few words; never a student's own text at length.
-
-    Args:
-        value: what came from the student, or what was expected.
-        say: puts the words into the language of the run; `str` leaves them as they are.
-    """
+    """A value in a few words, never a student's text at length; `say=str` leaves them in English."""
     if isinstance(value, torch.Tensor):
         words = (
             say("a tensor of shape {shape}") if value.dim() else say("a tensor of a single number")

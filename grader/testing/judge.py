@@ -43,11 +43,9 @@ class Judge:
     say: Say = str
 
     def words(self, template: str, **names: Any) -> str:
-        """A check's own sentence with names and numbers in it, in the language of the run.
+        """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
 
-        Args:
-            template: with a `{placeholder}` for each name.
-            **names: what stands there; words of the course ("query") are translated, too.
+        What stands there is translated, too, when it is a word of the course ("query").
         """
         said = {n: self.say(v) if isinstance(v, str) else v for n, v in names.items()}
         return self.say(template).format(**said)
