@@ -88,8 +88,9 @@ def grade_locally(
     try:
         while waiting or busy:
             while waiting and idle:
-                process, (student, tries) = idle.pop(), waiting.popleft()
+                process, (student, tries) = idle[-1], waiting.popleft()
                 busy[_submit(process, settings, student)] = (process, student, tries)
+                idle.pop()  # not before: Ctrl-C in between must not lose a process
             for future in wait(busy, return_when=FIRST_COMPLETED).done:
                 process, student, tries = busy.pop(future)
                 idle.append(process)
