@@ -175,7 +175,7 @@ class _CheckProofs:
         for exercise in self.course.exercises.values():
             checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
             right = traces(run.records[check.id] for check in checks if check.id in run.records)
-            known = self.known[exercise.id] = self.mistakes.try_out(exercise, checks, 1)
+            known = self.known[exercise.id] = self.mistakes.known(exercise, checks, 1)
             visible = {check.id for check in checks if check.visibility is Visibility.VISIBLE}
             row = Row(exercise, len(visible), len(checks) - len(visible), len(known))
             self.report.rows.append(row)

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 import click
@@ -65,11 +66,8 @@ def _graded(course: Course, folder: Path, launcher: launchers.Launcher) -> Resul
         for problem in lay_out(course, upload, work):
             click.echo(problem)
         settings = RunSettings(course.root, course.hash, new_seed(), "sealed")
-        worker = Worker(settings, launcher)
-        try:
+        with closing(Worker(settings, launcher)) as worker:
             return worker.result(Student("submission", work))
-        finally:
-            worker.close()
 
 
 def _files(folder: Path) -> list[Path]:

@@ -22,41 +22,29 @@ def location_of(student: StudentHandle, error: BaseException | None) -> CodeLoca
     """
     if not isinstance(error, StudentOutcome | AssertionError):
         return None
-    files = _source_files(student)
+    submission = student.submission.submission
+    keys = list(submission.readings[student.exercise.assignment].sources)
+    if student.located is not None and student.located.key in keys:
+        keys.insert(0, student.located.key)  # the one that was read comes first
+    files = [submission.sources[key] for key in dict.fromkeys(keys)]
     if isinstance(error, StudentOutcome):
         failure = error.failure
         reported = failure.location or (failure.loading and failure.loading.location)
         confirmed = reported and _confirmed(files, reported)
         if confirmed:
             return confirmed
-    return _definition(files, student.exercise.name)
-
-
-def _source_files(student: StudentHandle) -> list[SourceFile]:
-    """The files the exercise may stand in, the one that was read first."""
-    submission = student.submission.submission
-    keys = list(submission.readings[student.exercise.assignment].sources)
-    if student.located is not None and student.located.key in keys:
-        keys.insert(0, student.located.key)
-    return [submission.sources[key] for key in dict.fromkeys(keys)]
+    for source in files:
+        for cell, line in reversed(list(definitions(source, student.exercise.name))):
+            return _location(source, cell, line)  # the last definition counts, as in Python
+    return None
 
 
 def _confirmed(files: list[SourceFile], reported: CodeLine) -> CodeLocation | None:
     for source in files:
-        if source.key.rpartition("/")[2] != reported.file:
-            continue
-        for cell in source.cells:
+        for cell in source.cells if source.key.rpartition("/")[2] == reported.file else ():
             is_there = 1 <= reported.line <= cell.text.count("\n") + 1
             if cell.number == reported.cell and is_there:
                 return _location(source, reported.cell, reported.line)
-    return None
-
-
-def _definition(files: list[SourceFile], name: str) -> CodeLocation | None:
-    """Where a name is defined: the last time, as in Python."""
-    for source in files:
-        for cell, line in reversed(list(definitions(source, name))):
-            return _location(source, cell, line)
     return None
 
 

@@ -4,7 +4,7 @@ Pure: from how the checks went, for the student and with each known mistake, to 
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -42,7 +42,6 @@ class Trace:
     Args:
         end: "passed", "mismatch", or the kind of failure with the exception's built-in base
             class and whether the line was the student's own.
-        judged: fingerprints, in order.
     """
 
     end: str
@@ -56,7 +55,7 @@ class Trace:
     @property
     def has_tensor(self) -> bool:
         """Whether it judged more than yes and no: a tensor of two values or more."""
-        return any(_has_tensor(value) for value in self.judged)
+        return _has_tensor(self.judged)
 
 
 Traces = Mapping[str, Trace]
@@ -96,9 +95,7 @@ def distance(one: Fingerprint, other: Fingerprint) -> float:
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return _tensor_distance(one, other)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        if len(one) != len(other):
-            return INFINITE
-        return max((distance(a, b) for a, b in zip(one, other, strict=True)), default=0.0)
+        return _farthest(one, other) if len(one) == len(other) else INFINITE
     if isinstance(one, float) and isinstance(other, float):
         if one == other or (math.isnan(one) and math.isnan(other)):
             return 0.0
@@ -107,26 +104,29 @@ def distance(one: Fingerprint, other: Fingerprint) -> float:
     return 0.0 if type(one) is type(other) and one == other else INFINITE
 
 
+def _farthest(one: Iterable[Fingerprint], other: Iterable[Fingerprint]) -> float:
+    """The largest distance between values at one place, as far as both have some."""
+    return max((distance(a, b) for a, b in zip(one, other, strict=False)), default=0.0)
+
+
 def _tensor_distance(one: torch.Tensor, other: torch.Tensor) -> float:
     if one.shape != other.shape or one.dtype != other.dtype:
         return INFINITE
     if torch.equal(one, other):
         return 0.0
     same = (one == other) | (one.isnan() & other.isnan())
-    gap = (one - other).abs()
-    gap = torch.where(same, torch.zeros_like(gap), gap)
+    gap = (one - other).abs().masked_fill(same, 0)
     if not bool(gap.isfinite().all()):
         return INFINITE
-    size = torch.where(other.isfinite(), other.abs(), torch.zeros_like(gap))
-    scale = torch.maximum(torch.ones_like(gap), size * RTOL / ATOL)
-    return float((gap / scale).max()) if gap.numel() else 0.0
+    size = other.abs().masked_fill(~other.isfinite(), 0)
+    return float((gap / (size * RTOL / ATOL).clamp(min=1)).max())
 
 
 def trace_distance(one: Trace, other: Trace) -> float:
     """How far two runs of one check are apart."""
     if one.end != other.end or len(one.judged) != len(other.judged):
         return INFINITE
-    return max((distance(a, b) for a, b in zip(one.judged, other.judged, strict=True)), default=0.0)
+    return _farthest(one.judged, other.judged)
 
 
 def separation(one: Traces, other: Traces) -> float:
@@ -141,8 +141,7 @@ def separation(one: Traces, other: Traces) -> float:
 def _value_distance(one: Trace, other: Trace) -> float:
     if one.end != other.end and not {one.end, other.end} <= {"passed", "mismatch"}:
         return INFINITE
-    both = zip(one.judged, other.judged, strict=False)
-    gap = max((distance(a, b) for a, b in both), default=0.0)
+    gap = _farthest(one.judged, other.judged)
     is_same_end = one.end == other.end and len(one.judged) == len(other.judged)
     return gap if is_same_end or gap > ATOL else INFINITE
 
@@ -163,17 +162,15 @@ def diagnose(
     failing = {id_: trace for id_, trace in student.items() if trace.failed}
     if not failing:
         return ()
-    whole = [entry for entry in known if _explains(entry, student)]
-    if whole:
-        return _one_of(whole)
-    covered, rest = _cover(failing, known, student, _one_of)
+    if whole := [entry for entry in known if _explains(entry, student)]:
+        return _named(whole)
+    covered, rest = _cover(failing, known, student)
     if not rest:
         return covered
     two = pairs()
-    both = [entry for entry in two if _explains(entry, student)]
-    if both:
-        return _both(both)
-    more, still = _cover(rest, two, student, _both)
+    if both := [entry for entry in two if _explains(entry, student)]:
+        return _named(both)
+    more, still = _cover(rest, two, student)
     if still:  # something else is wrong, too: keep only what rests on more than yes and no
         covered = tuple(f for f in covered if _rests_on_tensor(f, failing, known))
         more = tuple(f for f in more if _rests_on_tensor(f, rest, two))
@@ -189,14 +186,8 @@ def _explains(entry: Known, traces: Traces) -> bool:
     return all(_agrees(entry, id_, trace) for id_, trace in traces.items())
 
 
-def _one_of(entries: Sequence[Known]) -> tuple[Finding, ...]:
-    """One finding: certain, or one of a few that look the same."""
-    mistakes = tuple(dict.fromkeys(m for entry in entries for m in entry.mistakes))
-    return (Finding(mistakes),) if len(mistakes) <= MOST_CANDIDATES else ()
-
-
-def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
-    """Two findings for two mistakes at once; what differs between pairs is "one of"."""
+def _named(entries: Sequence[Known]) -> tuple[Finding, ...]:
+    """Findings for what looks the same: what all have is certain, what differs is "one of"."""
     shared = [m for m in entries[0].mistakes if all(m in entry.mistakes for entry in entries)]
     others = tuple(dict.fromkeys(m for e in entries for m in e.mistakes if m not in shared))
     findings = tuple(Finding((mistake,)) for mistake in shared)
@@ -204,10 +195,7 @@ def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
 
 
 def _cover(
-    failing: Traces,
-    known: Sequence[Known],
-    student: Traces,
-    name: Callable[[Sequence[Known]], tuple[Finding, ...]],
+    failing: Traces, known: Sequence[Known], student: Traces
 ) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
     """The fewest mistakes that explain failing checks one by one, and the checks left over."""
     explained = [
@@ -218,25 +206,19 @@ def _cover(
     rest = dict(failing)
     findings: list[Finding] = []
     while rest:
-        best = max((len(ids & rest.keys()) for ids, _ in explained), default=0)
-        if best == 0:
+        left = [(ids & rest.keys(), entry) for ids, entry in explained]
+        most = max((ids for ids, _ in left), key=len, default=set())
+        if not most:
             break
-        chosen = [(ids & rest.keys(), entry) for ids, entry in explained]
-        chosen = [(ids, entry) for ids, entry in chosen if len(ids) == best]
-        first = chosen[0][0]
-        findings += name(_likeliest([entry for ids, entry in chosen if ids == first], student))
-        for id_ in first:
-            del rest[id_]
+        findings += _named(_likeliest([entry for ids, entry in left if ids == most], student))
+        rest = {id_: trace for id_, trace in rest.items() if id_ not in most}
     return tuple(findings), rest
 
 
 def _likeliest(entries: list[Known], student: Traces) -> list[Known]:
     """Of mistakes that explain the same failing checks, those that agree with most other checks."""
-    agreeing = [
-        sum(_agrees(entry, id_, trace) for id_, trace in student.items()) for entry in entries
-    ]
-    most = max(agreeing)
-    return [entry for entry, count in zip(entries, agreeing, strict=True) if count == most]
+    agreeing = [sum(_agrees(entry, id_, student[id_]) for id_ in student) for entry in entries]
+    return [entry for entry, n in zip(entries, agreeing, strict=True) if n == max(agreeing)]
 
 
 def _is_contradicted(entry: Known, student: Traces) -> bool:
@@ -250,12 +232,11 @@ def _is_contradicted(entry: Known, student: Traces) -> bool:
 def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Each mistake once; what is certain somewhere is not repeated as a candidate."""
     certain = {f.candidates[0].id for f in findings if len(f.candidates) == 1}
-    kept = [
+    return tuple(
         finding
-        for finding in findings
+        for finding in dict.fromkeys(findings)
         if len(finding.candidates) == 1 or not certain & {m.id for m in finding.candidates}
-    ]
-    return tuple(dict.fromkeys(kept))
+    )
 
 
 def _rests_on_tensor(finding: Finding, failing: Traces, known: Sequence[Known]) -> bool:

@@ -21,10 +21,9 @@ ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a value is not what was expected.
+    """Why a value is not what was expected, in lines for a student.
 
     Args:
-        text: for a student, in lines.
         tensors: the lines that show tensors: the first, and the one after the last.
     """
 
@@ -34,28 +33,22 @@ class Explanation:
 
 def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> Explanation:
     """What was called, what was expected, what it returned, where they first differ."""
-    before = [*call_lines(calls), _sentence(difference)]
+    sentence = difference.summary
+    if difference.what:
+        sentence = _("{what}: {difference}").format(what=difference.what, difference=sentence)
+    end = "" if sentence.endswith(ENDS) else _(".")
+    before = [*call_lines(calls), f"{sentence[:1].upper()}{sentence[1:]}{end}"]
     tensors = _side_by_side(difference)
     lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
     return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
-
-
-def _sentence(difference: Difference) -> str:
-    what, sentence = difference.what, difference.summary
-    if what:
-        sentence = _("{what}: {difference}").format(what=what, difference=sentence)
-    end = "" if sentence.endswith(ENDS) else _(".")
-    return f"{sentence[:1].upper()}{sentence[1:]}{end}"
 
 
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
     if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= SMALL:
         return []
-    head = _("expected")
-    if difference.source:
-        head = _("expected ({source})").format(source=difference.source)
-    lines = [head, *_indented(expected)]
+    head = _("expected ({source})") if difference.source else _("expected")
+    lines = [head.format(source=difference.source), *_indented(expected)]
     if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
         lines += [_("received"), *_indented(actual)]
     return lines
@@ -74,12 +67,10 @@ def call_lines(calls: tuple[Call, ...]) -> list[str]:
     """The last request, after the one that made its instance; empty where nothing was called."""
     if not calls:
         return []
-    last = calls[-1]
-    lines = []
-    if last.is_forward:
-        makers = [call for call in calls[:-1] if call.target == last.target and not call.is_forward]
-        lines += _request(makers[-1], "model = ") if makers else []
-    return [*lines, *_request(last)]
+    *before, last = calls
+    makers = [call for call in before if call.target == last.target and not call.is_forward]
+    made = _request(makers[-1], "model = ") if last.is_forward and makers else []
+    return [*made, *_request(last)]
 
 
 def _request(call: Call, start: str = "") -> list[str]:
@@ -95,9 +86,8 @@ def _request(call: Call, start: str = "") -> list[str]:
 
 def _argument(value: Any) -> str:
     if isinstance(value, torch.Tensor):
-        if value.numel() <= 6:
-            return " ".join(show(value).split())
-        return f"<tensor {tuple(value.shape)}>"
+        short = " ".join(show(value).split()) if value.numel() <= 6 else ""
+        return short or f"<tensor {tuple(value.shape)}>"
     if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
         return f"[{', '.join(_argument(item) for item in value[:6])}]"
     if isinstance(value, RemoteObject):
@@ -116,10 +106,8 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
     hints: list[str] = []
     match failure.kind:
         case "not_attempted":
-            template = _(
-                "{name} is not attempted yet: the stub's NotImplementedError is still there."
-            )
-            return template.format(name=name)
+            words = _("{name} is not attempted yet: the stub's NotImplementedError is still there.")
+            return words.format(name=name)
         case "missing":
             return _missing(failure, name)
         case "blocked":
@@ -134,18 +122,18 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
         case "out_of_memory":
             sentence = _("It asked for more memory than a submission may use.")
         case _:
-            sentence = _unfinished(failure)
+            sentence = _("The check could not finish.")
+            if reason := _reason(failure):
+                sentence = _("The check could not finish: {reason}.").format(reason=reason)
     return "\n".join([*call_lines(calls), sentence, *_location_lines(failure.location), *hints])
 
 
 def _blocked(failure: Failure) -> str:
     if failure.loading is None:
-        sentence = _("It needs {name}, which is not written yet.")
-        return sentence.format(name=clean(failure.message, 100))
-    lines = [_ended(failure.message)]
-    if failure.loading.type:
-        lines.append(_raised(failure.loading))
-    return "\n".join([*lines, *_location_lines(failure.location)])
+        words = _("It needs {name}, which is not written yet.")
+        return words.format(name=clean(failure.message, 100))
+    raised = [_raised(failure.loading)] if failure.loading.type else []
+    return "\n".join([_ended(failure.message), *raised, *_location_lines(failure.location)])
 
 
 def _ended(sentence: str) -> str:
@@ -157,13 +145,17 @@ def _raised(failure: Failure) -> str:
 
 
 def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
-    reason = "" if failure.message == "out of time" else clean(failure.message, 200)
-    if not reason:
-        return _("Loading your file took too long.") if is_loading else _("It took too long.")
-    template = _("It took too long: {reason}.")
+    reason = _reason(failure)
+    template = _("It took too long: {reason}.") if reason else _("It took too long.")
     if is_loading:
-        template = _("Loading your file took too long: {reason}.")
+        template = _("Loading your file took too long.")
+        if reason:
+            template = _("Loading your file took too long: {reason}.")
     return template.format(reason=reason)
+
+
+def _reason(failure: Failure) -> str:
+    return "" if failure.message == "out of time" else clean(failure.message, 200)
 
 
 def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
@@ -178,22 +170,14 @@ def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
         "{place}: loading took longer than {seconds} seconds and was stopped there. What stands "
         "before it counts. Is there a loop that never ends?"
     )
-    where = clean(file, 120)
-    if line is not None:
-        where = location_words(where, line.cell, line.line)
-    return template.format(place=where, seconds=f"{seconds:g}")
-
-
-def _unfinished(failure: Failure) -> str:
-    if failure.message in ("", "out of time"):
-        return _("The check could not finish.")
-    reason = clean(failure.message, 200)
-    return _("The check could not finish: {reason}.").format(reason=reason)
+    file = clean(file, 120)
+    place = file if line is None else location_words(file, line.cell, line.line)
+    return template.format(place=place, seconds=f"{seconds:g}")
 
 
 def _exception(failure: Failure) -> str:
-    message = clean(failure.message)
-    return f"{clean(failure.type, 80)}: {message}" if message else clean(failure.type, 80)
+    name, message = clean(failure.type, 80), clean(failure.message)
+    return f"{name}: {message}" if message else name
 
 
 def _location_lines(location: CodeLine | None) -> list[str]:

@@ -1,6 +1,7 @@
 """A class run: who is still to be graded, by whom, and everything written as it comes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -55,15 +56,10 @@ class ClassRun:
 
         However it ends, each student who is done is written, also into the class's files.
 
-        Args:
-            grade: grades students somewhere.
-            watcher: shows the progress.
-
         Raises:
             UsageError: in a released copy, or when another run writes to the folder.
             CourseError: when an assignment has no solution.
         """
-        self.course.require_solutions()
         self._require_solutions()
         seed = self.seed or earlier_seed(self.out) or new_seed()
         course, isolation, language = self.course, self.isolation, current()
@@ -76,8 +72,11 @@ class ClassRun:
             todo = [student for student in self.students if student.id not in rows]
             watcher.begin(len(self.students), len(rows))
             try:
-                for student, written in grade(settings, todo) if todo else ():
-                    done = _decided(settings, student, written)
+                for student, done in grade(settings, todo) if todo else ():
+                    if isinstance(done, str):
+                        from grader.grading.worker import undecided_result  # imports torch
+
+                        done = undecided_result(settings, student, done)
                     write_student(self.out, done)
                     journal.add(student.id, prints[student.id], done.row)
                     rows[student.id] = done.row
@@ -89,12 +88,12 @@ class ClassRun:
         return found
 
     def _require_solutions(self) -> None:
-        paths = [(a.id, self.course.paths(a).solution) for a in self.course.assignments]
-        root = self.course.root
+        self.course.require_solutions()
+        paths = {a.id: self.course.paths(a).solution for a in self.course.assignments}
         problems = [
             f"{MANIFEST}: the assignment {id_!r} has no solution: there is no "
-            f"{path.relative_to(root).as_posix()}"
-            for id_, path in paths
+            f"{path.relative_to(self.course.root).as_posix()}"
+            for id_, path in paths.items()
             if not path.is_file()
         ]
         if problems:
@@ -127,18 +126,6 @@ def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:
     """Grade in this process, one student after the other."""
     from grader.grading.worker import Worker  # imports torch, which the others do without here
 
-    worker = Worker(settings)
-    try:
+    with closing(Worker(settings)) as worker:
         for student in students:
             yield student, worker.grade(student)
-    finally:
-        worker.close()
-
-
-def _decided(settings: RunSettings, student: Student, written: Written | str) -> Written:
-    """A student's result: undecided, with the reason, where they could not be graded."""
-    if not isinstance(written, str):
-        return written
-    from grader.grading.worker import undecided_result
-
-    return undecided_result(settings, student, written)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.core.errors import UsageError
 from grader.course.course import COURSE_VARIABLE
@@ -21,29 +21,20 @@ from grader.grading.run_settings import RunSettings
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
 
-if TYPE_CHECKING:
-    from grader.grading.worker import Worker
-
 START_SECONDS = 30
 AHEAD = 4
 """Submissions that are under way per core of the cluster; the others wait on this machine."""
 
-_workers: "dict[RunSettings, Worker]" = {}
-"""What this process grades with, when it is a worker: one at a time, of the latest run."""
 _one_at_a_time = threading.Lock()
 
 
 def _grade(settings: RunSettings, work: Payload | Student) -> Written:
-    """Grade on a worker, which keeps what it has loaded from one student to the next."""
-    from grader.grading.worker import Worker
+    """Grade on a worker of the cluster."""
+    from grader.grading.worker import kept_worker
 
+    root = Path(os.environ.get(COURSE_VARIABLE, settings.root))
     with _one_at_a_time:
-        if settings not in _workers:
-            for other in list(_workers):
-                _workers.pop(other).close()
-            root = Path(os.environ.get(COURSE_VARIABLE, settings.root))
-            _workers[settings] = Worker(replace(settings, root=root))
-        worker = _workers[settings]
+        worker = kept_worker(replace(settings, root=root))
         return worker.grade_payload(work) if isinstance(work, Payload) else worker.grade(work)
 
 
@@ -72,7 +63,11 @@ def grade_on_cluster(
     """
     distributed = _distributed()
     with contextlib.ExitStack() as stack:
-        _silence(stack)
+        for name in ("distributed", "distributed.client"):
+            # Dask's warnings of lost workers stay off the screen: we handle or report them.
+            logger = logging.getLogger(name)
+            stack.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.ERROR)
         client = _client(distributed, address, jobs, stack)
         run = secrets.token_hex(8)  # the seed is a secret, and keys stand in logs
         waiting = deque(enumerate(students))
@@ -93,16 +88,12 @@ def grade_on_cluster(
                 done.add(future)
             if futures:
                 future = next(done)
-                yield futures.pop(future), _result(distributed, future)
+                student = futures.pop(future)
+                try:
+                    yield student, future.result()
+                except distributed.scheduler.KilledWorker:
+                    yield student, "several workers were lost while they graded it"
                 future.release()
-
-
-def _result(distributed: Any, future: Any) -> Written | str:
-    try:
-        written: Written = future.result()
-    except distributed.scheduler.KilledWorker:
-        return "several workers were lost while they graded it"
-    return written
 
 
 def _distributed() -> Any:
@@ -116,22 +107,11 @@ def _distributed() -> Any:
     return distributed
 
 
-def _silence(stack: contextlib.ExitStack) -> None:
-    """Keep dask's warnings of lost workers off the screen: we handle them, or report them."""
-    for name in ("distributed", "distributed.client"):
-        logger = logging.getLogger(name)
-        stack.callback(logger.setLevel, logger.level)
-        logger.setLevel(logging.ERROR)
-
-
 def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:
     if address == "local":
-        cluster = distributed.LocalCluster(
-            n_workers=jobs,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.ERROR,  # how its workers end concerns nobody
-        )
+        # How its workers end concerns nobody.
+        quiet = {"dashboard_address": None, "silence_logs": logging.ERROR}
+        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, **quiet)
         stack.enter_context(cluster)
         return stack.enter_context(distributed.Client(cluster))
     try:

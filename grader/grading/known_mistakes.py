@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Protocol
 
@@ -24,8 +25,14 @@ Checks = tuple[Check, ...]
 class KnownMistakes(Protocol):
     """How the checks of an exercise go with its known mistakes."""
 
-    def known(self, checks: Checks, size: int) -> list[Known]:
-        """How these checks, all of one exercise, go with `size` of its mistakes at a time."""
+    def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        """How checks of an exercise go with each combination of its mistakes.
+
+        Args:
+            exercise: the exercise.
+            checks: its checks; there may be none.
+            size: how many mistakes at a time, one or two.
+        """
 
 
 def trace(record: CheckRecord) -> Trace:
@@ -55,9 +62,9 @@ class RecordedMistakes:
 
     recorded: Mapping[str, tuple[list[Known], list[Known]]]
 
-    def known(self, checks: Checks, size: int) -> list[Known]:
-        """As recorded, one mistake at a time or two."""
-        return self.recorded.get(checks[0].exercise.id, ([], []))[size - 1]
+    def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        """As recorded."""
+        return self.recorded.get(exercise.id, ([], []))[size - 1]
 
 
 @dataclass(slots=True)
@@ -79,27 +86,15 @@ class LiveMistakes:
         """The misconceptions of an exercise."""
         return [m for m in self.misconceptions[exercise.assignment] if m.exercise == exercise.id]
 
-    def known(self, checks: Checks, size: int) -> list[Known]:
+    def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
         """As the checks go here and now; combinations whose edits collide are left out."""
-        return self.try_out(checks[0].exercise, checks, size)
-
-    def try_out(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
-        """How checks of an exercise go with each combination of its mistakes; worked out once.
-
-        Args:
-            exercise: the exercise.
-            checks: its checks; there may be none.
-            size: how many mistakes at a time.
-        """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
-            found = []
-            for group in combinations(self.of(exercise), size):
-                submission = self.with_mistakes(exercise, *group)
-                if submission is not None:
-                    ran = traces(self._run(submission, exercise, checks))
-                    found.append(Known(tuple(m.mistake for m in group), ran))
-            self.tried[key] = found
+            self.tried[key] = [
+                Known(tuple(m.mistake for m in group), traces(self._run(made, exercise, checks)))
+                for group in combinations(self.of(exercise), size)
+                if (made := self.with_mistakes(exercise, *group)) is not None
+            ]
         return self.tried[key]
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
@@ -140,13 +135,10 @@ def findings(
     ran = [records[check.id] for check in checks if check.id in records]
     if all(record.raised is None or record.check.is_remark for record in ran):
         return ()
-    student = traces(ran)
-    if _is_untouched(ran) or any(trace.end == BROKEN for trace in student.values()):
+    first, student = ran[0].raised, traces(ran)
+    if isinstance(first, StudentOutcome) and first.failure.outcome in UNJUDGED:
+        return ()  # a stub, or no such name: there is nothing to recognise a mistake in
+    if any(trace.end == BROKEN for trace in student.values()):
         return ()
-    return diagnose(student, mistakes.known(checks, 1), lambda: mistakes.known(checks, 2))
-
-
-def _is_untouched(ran: list[CheckRecord]) -> bool:
-    """Whether there is nothing to recognise a mistake in: a stub, or no such name."""
-    first = ran[0].raised
-    return isinstance(first, StudentOutcome) and first.failure.outcome in UNJUDGED
+    known = partial(mistakes.known, checks[0].exercise, checks)
+    return diagnose(student, known(1), lambda: known(2))

@@ -8,23 +8,15 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from grader.grading.class_files import Written
 from grader.grading.run_settings import RunSettings
 from grader.submissions.student_folders import Student
 
-if TYPE_CHECKING:
-    from grader.grading.worker import Worker
-
 MOST_STUDENTS = 1_000
 """Students after which a worker process is renewed, so that what it keeps cannot grow for ever."""
 MOST_TRIES = 2
 DIED = "its worker process died, and so did a second one"
-
-_worker: "Worker | None" = None
-"""What this process grades with, when it is a worker process."""
 
 
 def _begin() -> None:
@@ -50,41 +42,27 @@ def _end_with_parent() -> None:
 
 def _grade(settings: RunSettings, student: Student) -> Written:
     """Grade in a worker process."""
-    global _worker
-    if _worker is None:
-        from grader.grading.worker import Worker  # imports torch, which the main process lacks
+    from grader.grading.worker import kept_worker  # imports torch, which the main process lacks
 
-        _worker = Worker(settings)
-    return _worker.grade(student)
+    return kept_worker(settings).grade(student)
 
 
-@dataclass
-class _WorkerProcess:
-    """A process that is replaced when it dies, and after many students."""
+def _new_process() -> ProcessPoolExecutor:
+    """A worker process, which begins with its first student and is renewed after many."""
+    # Spawned, not forked: the main process has threads.
+    spawn = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, spawn, _begin, max_tasks_per_child=MOST_STUDENTS)
 
-    settings: RunSettings
-    executor: ProcessPoolExecutor = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.renew()
-
-    def renew(self) -> None:
-        """Begin with a new process."""
-        self.executor = ProcessPoolExecutor(
-            1,
-            # Spawned, not forked: the main process has threads.
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_begin,
-            max_tasks_per_child=MOST_STUDENTS,
-        )
-
-    def submit(self, student: Student) -> Future[Written]:
-        """Have a student graded; the first one starts the process."""
-        _block_ctrl_c(blocked=True)
-        try:
-            return self.executor.submit(_grade, self.settings, student)
-        finally:
-            _block_ctrl_c(blocked=False)
+def _submit(
+    process: ProcessPoolExecutor, settings: RunSettings, student: Student
+) -> Future[Written]:
+    """Have a student graded; the first one starts the process."""
+    _block_ctrl_c(blocked=True)
+    try:
+        return process.submit(_grade, settings, student)
+    finally:
+        _block_ctrl_c(blocked=False)
 
 
 def grade_locally(
@@ -105,27 +83,27 @@ def grade_locally(
     """
     others = set(multiprocessing.active_children())
     waiting = deque((student, 1) for student in students)
-    workers = [_WorkerProcess(settings) for _ in range(min(jobs, len(waiting)))]
-    idle = list(workers)
-    busy: dict[Future[Written], tuple[_WorkerProcess, Student, int]] = {}
+    idle = [_new_process() for _ in range(min(jobs, len(waiting)))]
+    busy: dict[Future[Written], tuple[ProcessPoolExecutor, Student, int]] = {}
     try:
         while waiting or busy:
             while waiting and idle:
-                worker, (student, tries) = idle.pop(), waiting.popleft()
-                busy[worker.submit(student)] = (worker, student, tries)
+                process, (student, tries) = idle[-1], waiting.popleft()
+                busy[_submit(process, settings, student)] = (process, student, tries)
+                idle.pop()  # not before: Ctrl-C in between must not lose a process
             for future in wait(busy, return_when=FIRST_COMPLETED).done:
-                worker, student, tries = busy.pop(future)
-                idle.append(worker)
+                process, student, tries = busy.pop(future)
+                idle.append(process)
                 try:
                     yield student, future.result()
                 except BrokenProcessPool:
-                    worker.renew()
+                    idle[-1] = _new_process()
                     if tries == MOST_TRIES:
                         yield student, DIED
                     else:
                         waiting.appendleft((student, tries + 1))
     finally:
-        for process in set(multiprocessing.active_children()) - others:
-            process.kill()
-        for worker in workers:
-            worker.executor.shutdown(cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - others:
+            child.kill()
+        for process in (*idle, *(process for process, *_ in busy.values())):
+            process.shutdown(cancel_futures=True)

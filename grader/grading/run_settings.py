@@ -8,15 +8,7 @@ from grader.core.language import DEFAULT_LANGUAGE
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What every worker of a run has to agree on.
-
-    Args:
-        root: the course's folder.
-        course_hash: the course as the run began with it.
-        seed: of the hidden inputs.
-        isolation: "sealed" or "process".
-        language: of what students read.
-    """
+    """The course as the run began with it, the hidden inputs' seed, and "sealed" or "process"."""
 
     root: Path
     course_hash: str

@@ -3,6 +3,7 @@
 import os
 import secrets
 import socket
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,14 +97,10 @@ class Layer:
 
 def examine() -> tuple[Layer, ...]:
     """Try every layer on this machine."""
-    unsupported = _unsupported()
-    if unsupported:
+    if unsupported := _unsupported():
         return unsupported
-    launcher = WarmParent()
-    try:
+    with closing(WarmParent()) as launcher:
         return _examine(launcher)
-    finally:
-        launcher.close()
 
 
 def _unsupported() -> tuple[Layer, ...]:
@@ -125,15 +122,12 @@ def _examine(launcher: WarmParent) -> tuple[Layer, ...]:
     optional = Layer("namespaces", False, with_them, granted)
     if isinstance(results, str):
         return (Layer("sealed child", True, False, results), optional)
-    required = [_layer(name, attempts, results) for name, attempts in LAYERS.items()]
+    required = []
+    for name, attempts in LAYERS.items():
+        allowed = [attempt for attempt in attempts if results.get(attempt) in ("allowed", None)]
+        found = "a sealed child could still: " if allowed else "refused: "
+        required.append(Layer(name, True, not allowed, found + ", ".join(allowed or attempts)))
     return (*required, optional)
-
-
-def _layer(name: str, attempts: tuple[str, ...], results: dict[str, object]) -> Layer:
-    allowed = [attempt for attempt in attempts if results.get(attempt) in ("allowed", None)]
-    if allowed:
-        return Layer(name, True, False, f"a sealed child could still: {', '.join(allowed)}")
-    return Layer(name, True, True, f"refused: {', '.join(attempts)}")
 
 
 def _attempt(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:

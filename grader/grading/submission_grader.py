@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from grader.checks.answer_cache import AnswerCache, with_answers
 from grader.checks.collect import collect
@@ -40,11 +41,6 @@ class Scope:
     exercises: dict[str, Exercise]
     visibilities: tuple[Visibility, ...] = ALL_CHECKS
 
-    @property
-    def is_for_instructors(self) -> bool:
-        """Whether instructors read the result: hidden checks are run for them alone."""
-        return Visibility.HIDDEN in self.visibilities
-
 
 @dataclass(frozen=True, slots=True)
 class SubmissionGrader:
@@ -62,11 +58,9 @@ class SubmissionGrader:
             CourseError: when a check declares something wrong.
             GraderFault: when checks cannot be collected.
         """
-        key = (*scope.exercises, *scope.visibilities)
+        course, key = self.environment.course, (*scope.exercises, *scope.visibilities)
         if key not in self.collected:
-            self.collected[key] = collect(
-                self.environment.course, scope.exercises, scope.visibilities
-            )
+            self.collected[key] = collect(course, scope.exercises, scope.visibilities)
         return self.collected[key]
 
     def close(self) -> None:
@@ -74,9 +68,9 @@ class SubmissionGrader:
         self.environment.close()
 
 
-def full_grader(course: Course, seed: str) -> SubmissionGrader:
-    """What instructors grade with: solutions, hidden checks, live diagnosis."""
-    environment = live_environment(course, seed)
+def full_grader(course: Course, seed: str, *, apart: bool = False) -> SubmissionGrader:
+    """What instructors grade with, all checks; `apart` runs solutions in a process of their own."""
+    environment = live_environment(course, seed, apart=apart)
     return SubmissionGrader(environment, LiveMistakes(environment))
 
 
@@ -94,15 +88,11 @@ def visible_grader(
         CourseError: when a recording is missing or damaged.
     """
     if course.has_solutions:
-        environment = live_environment(course, VISIBLE_SEED, apart=apart)
-        return SubmissionGrader(environment, LiveMistakes(environment))
+        return full_grader(course, VISIBLE_SEED, apart=apart)
     wanted = course.exercises if exercises is None else exercises
     needed = {course.exercises[id_].assignment for id_ in wanted}
-    recordings = {
-        a.id: read_recording(course.paths(a).recording)
-        for a in course.assignments
-        if a.id in needed
-    }
+    assignments = [a for a in course.assignments if a.id in needed]
+    recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
     return SubmissionGrader(recorded_environment(course, recordings), RecordedMistakes(known))
 
@@ -121,40 +111,34 @@ def grade(
     Raises:
         GraderFault: when the grader itself fails before any check could report.
     """
-    environment = grader.environment
+    environment, checks = grader.environment, grader.checks(scope)
     course = environment.course
     session = with_answers(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    checks = grader.checks(scope)
     run = CheckRun(environment, handle, checks)
     outcomes = run.run(scope.exercises)
-    own = {id_: tuple(c for c in checks if c.exercise.id == id_) for id_ in scope.exercises}
-    exercises = {
-        exercise.id: ExerciseResult(
-            id=exercise.id,
-            score=exercise_score(exercise.points, outcomes[exercise.id]),
-            max_score=exercise.points,
-            checks=outcomes[exercise.id],
-            findings=_in_words(course, findings(grader.mistakes, own[exercise.id], run.records)),
-        )
-        for exercise in scope.exercises.values()
-    }
+    exercises = {}
+    for id_, exercise in scope.exercises.items():
+        own = tuple(check for check in checks if check.exercise.id == id_)
+        found = _in_words(course, findings(grader.mistakes, own, run.records))
+        score = exercise_score(exercise.points, outcomes[id_])
+        exercises[id_] = ExerciseResult(id_, score, exercise.points, outcomes[id_], found)
     submission = _with_notes_on_slow_files(submission, handle, exercises)
-    if scope.is_for_instructors:
+    if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
-    return add_up(environment, submission, session.isolation, exercises)
+    return _add_up(environment, submission, session.isolation, exercises)
 
 
 def _with_notes_on_slow_files(
     submission: Submission, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
 ) -> Submission:
     """The same submission with a note on each file that was stopped where no check says so."""
-    seconds = handle.limits.load_seconds
     reported = {
         exercise.id.partition("/")[0]
         for exercise in exercises.values()
         if any(check.outcome == Outcome.TIMEOUT for check in exercise.checks)
     }
+    seconds = handle.limits.load_seconds
     slow = {key: slow_loading(key, at, seconds) for key, at in handle.slow_files().items()}
     return submission.with_notes(
         {
@@ -174,27 +158,21 @@ def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]
     return tuple(Finding(tuple(map(worded, finding.candidates))) for finding in found)
 
 
-def add_up(
+def _add_up(
     environment: CheckEnvironment,
     submission: Submission,
     isolation: tuple[str, ...],
     exercises: dict[str, ExerciseResult],
 ) -> Result:
-    """The result that graded exercises add up to.
-
-    Args:
-        environment: what they were graded with.
-        submission: what was handed in.
-        isolation: the layers around student code, for the record.
-        exercises: by id; those of the course that are missing do not count.
-    """
+    """The result that graded exercises add up to; those of the course that are missing do not count."""
     assignments = tuple(
         _assignment(environment.course, assignment, submission, exercises)
         for assignment in environment.course.assignments
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )
-    return replace(
-        _no_score(environment, submission.student, submission.hash),
+    return _result(
+        environment,
+        submission,
         score=total(a.score for a in assignments),
         max_score=sum(a.max_score for a in assignments),
         undecided=any(e.undecided for a in assignments for e in a.exercises),
@@ -215,7 +193,10 @@ def _assignment(
     notes, score = reading.notes, total(exercise.score for exercise in exercises)
     if late and score is not None:
         factor = late_factor(late, course.late)
-        notes = (*notes, _late_note(late, 100 - 100 * factor))
+        percent = 100 - 100 * factor
+        off = _("{percent} percent taken off") if percent else _("nothing taken off")
+        note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", late)
+        notes = (*notes, note.format(days=late, off=off.format(percent=percent)))
         score = rounded(Fraction(score) * factor)
     return AssignmentResult(
         id=assignment.id,
@@ -229,17 +210,9 @@ def _assignment(
     )
 
 
-def _late_note(days: int, percent: Fraction) -> str:
-    off = _("nothing taken off")
-    if percent:
-        off = _("{percent} percent taken off").format(percent=percent)
-    template = ngettext("{days} day late: {off}.", "{days} days late: {off}.", days)
-    return template.format(days=days, off=off)
-
-
 def not_submitted(environment: CheckEnvironment, student: str) -> Result:
     """The result of a student who handed in nothing: no score, which is not a zero."""
-    return replace(_no_score(environment, student, ""), submitted=False)
+    return _result(environment, Submission(student), submitted=False, submission_hash="")
 
 
 def undecided(environment: CheckEnvironment, submission: Submission, reason: str) -> Result:
@@ -250,20 +223,19 @@ def undecided(environment: CheckEnvironment, submission: Submission, reason: str
         submission: what was handed in.
         reason: what failed, for instructors; a note on each assignment.
     """
-    readings = submission.readings
+    note = _("The grader itself failed: {reason}").format(reason=reason)
     assignments = tuple(
-        AssignmentResult(
-            a.id, readings.get(a.id, Reading()).read_from, None, a.max_score, (), (reason,)
-        )
+        AssignmentResult(a.id, reading.read_from, None, a.max_score, (), (note,))
         for a in environment.course.assignments
+        for reading in (submission.readings.get(a.id, Reading()),)
     )
-    result = _no_score(environment, submission.student, submission.hash)
-    return replace(result, undecided=True, assignments=assignments)
+    return _result(environment, submission, undecided=True, assignments=assignments)
 
 
-def _no_score(environment: CheckEnvironment, student: str, submission_hash: str) -> Result:
-    return Result(
-        student=student,
+def _result(environment: CheckEnvironment, submission: Submission, **known: Any) -> Result:
+    """A result without a score, but for what is known."""
+    result = Result(
+        student=submission.student,
         score=None,
         max_score=environment.course.max_score,
         undecided=False,
@@ -272,5 +244,6 @@ def _no_score(environment: CheckEnvironment, student: str, submission_hash: str)
         seed=environment.seed,
         versions=versions(),
         course_hash=environment.course.hash,
-        submission_hash=submission_hash,
+        submission_hash=submission.hash,
     )
+    return replace(result, **known)

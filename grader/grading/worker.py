@@ -1,10 +1,11 @@
 """Grades students one after the other with checks that are loaded once: one worker of a run."""
 
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from grader.core.errors import CourseError, GraderError
-from grader.core.language import _, use
+from grader.core.language import use
 from grader.core.records import Result
 from grader.course.course import load_course
 from grader.feedback.outcomes import summary_line
@@ -38,37 +39,23 @@ def grade_student(grader: SubmissionGrader, launcher: Launcher, student: Student
         launcher: makes the child process.
         student: whom to grade.
     """
-    environment = grader.environment
+    environment, submission, reason = grader.environment, Submission(student.id), ""
+    course = environment.course
     if student.path is None:
         return not_submitted(environment, student.id)
-    submission = Submission(student.id)
-    reason = ""
     for _try in range(TRIES):
         try:
-            submission = read_submission(environment.course, student.path, student.id)
+            submission = read_submission(course, student.path, student.id)
             if submission.is_empty:
                 return not_submitted(environment, student.id)
-            return _graded(grader, launcher, submission)
+            with closing(ChildSession(launcher, submission, course.limits)) as session:
+                return grade(grader, submission, session, Scope(course.exercises))
         except GraderError as error:
             reason = str(error)
             break
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-    return _undecided(grader, submission, reason)
-
-
-def _undecided(grader: SubmissionGrader, submission: Submission, reason: str) -> Result:
-    sentence = _("The grader itself failed: {reason}").format(reason=reason)
-    return undecided(grader.environment, submission, sentence)
-
-
-def _graded(grader: SubmissionGrader, launcher: Launcher, submission: Submission) -> Result:
-    course = grader.environment.course
-    session = ChildSession(launcher, submission, course.limits)
-    try:
-        return grade(grader, submission, session, Scope(course.exercises))
-    finally:
-        session.close()
+    return undecided(environment, submission, reason)
 
 
 class Worker:
@@ -92,7 +79,7 @@ class Worker:
                 f"{settings.root}: this is not the course that the run began with; every machine "
                 "needs the same course, and nobody may change it while a class is graded"
             )
-        self.grader: SubmissionGrader = full_grader(course, settings.seed)
+        self.grader = full_grader(course, settings.seed)
         if launcher is None:
             is_sealed = settings.isolation == "sealed"
             launcher = sealed_launcher() if is_sealed else default_launcher()
@@ -118,6 +105,19 @@ class Worker:
         self.grader.close()
 
 
+_kept: dict[RunSettings, Worker] = {}
+"""What this process grades with, when it is a worker process: one at a time, of the latest run."""
+
+
+def kept_worker(settings: RunSettings) -> Worker:
+    """This process's worker, which keeps what it has loaded from one student to the next."""
+    if settings not in _kept:
+        for other in list(_kept):
+            _kept.pop(other).close()
+        _kept[settings] = Worker(settings)
+    return _kept[settings]
+
+
 def undecided_result(settings: RunSettings, student: Student, reason: str) -> Written:
     """The result of a student on whom the grader itself failed.
 
@@ -126,9 +126,6 @@ def undecided_result(settings: RunSettings, student: Student, reason: str) -> Wr
         student: who could not be graded.
         reason: why not.
     """
-    grader = full_grader(load_course(settings.root), settings.seed)
-    try:
-        result = _undecided(grader, Submission(student.id), reason)
+    with closing(full_grader(load_course(settings.root), settings.seed)) as grader:
+        result = undecided(grader.environment, Submission(student.id), reason)
         return written(result, summary_line(result))
-    finally:
-        grader.close()

@@ -62,6 +62,6 @@ def _known(
     known = {}
     for exercise in assignment.exercises:
         checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
-        singles, pairs = (mistakes.try_out(exercise, checks, size) for size in (1, 2))
+        singles, pairs = (mistakes.known(exercise, checks, size) for size in (1, 2))
         known[exercise.id] = (singles, pairs)
     return known

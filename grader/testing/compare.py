@@ -28,13 +28,10 @@ class Difference:
 
     Args:
         what: what was compared, in words.
-        expected: the expected value.
-        actual: the student's.
         summary: the difference in one sentence.
         hints: possible causes, a sentence each.
         source: where the expected value is printed, "" when it is computed.
         axes: names of the tensors' axes, in the language of the run.
-        atol: the absolute tolerance.
         keys: the axes' names as checks give them.
     """
 
@@ -67,7 +64,8 @@ def compare(
         return _compare_tensor(actual, expected.detach(), atol, axes, any_dtype)
     if isinstance(actual, torch.Tensor) and actual.numel() == 1:
         actual = actual.item()
-    if isinstance(expected, float) and _is_number(actual):
+    is_number = isinstance(actual, int | float) and not isinstance(actual, bool)
+    if isinstance(expected, float) and is_number:
         return _compare_numbers(actual, expected, atol)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return _compare_mapping(actual, expected, again)
@@ -96,23 +94,17 @@ def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
     return _contrast(one, other), ()
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _compare_mapping(
     actual: Mapping[Any, Any], expected: Mapping[Any, Any], again: Callable[[Any, Any], Found]
 ) -> Found:
-    for key, value in expected.items():
+    for key in dict.fromkeys((*expected, *actual)):
         name = clean(repr(key), 60)
         if key not in actual:
             return _("{name} is missing").format(name=name), ()
-        found = again(actual[key], value)
-        if found is not None:
-            return _at(name, found)
-    for key in actual:
         if key not in expected:
-            return _("{name} is not expected").format(name=clean(repr(key), 60)), ()
+            return _("{name} is not expected").format(name=name), ()
+        if found := again(actual[key], expected[key]):
+            return _at(name, found)
     return None
 
 
@@ -123,8 +115,7 @@ def _compare_sequence(
         template = _("expected {expected} entries, received {actual}")
         return template.format(expected=len(expected), actual=len(actual)), ()
     for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
-        found = again(one, other)
-        if found is not None:
+        if found := again(one, other):
             return _at(_("position {index}").format(index=index), found)
     return None
 
@@ -198,15 +189,12 @@ def _value_summary(
     difference = _contrast(*_apart(expected[index].item(), actual[index].item()))
     if wrong.numel() == 1:
         return difference
-    template = _("{count} of {total} values differ, the first at {where}: {difference}")
-    count, where = int(wrong.sum()), _where(index, axes)
-    return template.format(count=count, total=wrong.numel(), where=where, difference=difference)
-
-
-def _where(index: tuple[int, ...], axes: Sequence[str]) -> str:
+    where = f"[{', '.join(map(str, index))}]"
     if len(axes) == len(index):
-        return listed(f"{axis} {position}" for axis, position in zip(axes, index, strict=True))
-    return f"[{', '.join(str(position) for position in index)}]"
+        where = listed(f"{axis} {position}" for axis, position in zip(axes, index, strict=True))
+    template = _("{count} of {total} values differ, the first at {where}: {difference}")
+    count, total = int(wrong.sum()), wrong.numel()
+    return template.format(count=count, total=total, where=where, difference=difference)
 
 
 def format_number(value: Any, decimals: int = 4) -> str:
@@ -222,11 +210,8 @@ def format_number(value: Any, decimals: int = 4) -> str:
 
 def _apart(one: Any, other: Any) -> tuple[str, str]:
     """Two different numbers, with as many decimals as it takes to see the difference."""
-    for decimals in range(4, 9):
-        shown = format_number(one, decimals), format_number(other, decimals)
-        if shown[0] != shown[1]:
-            return shown
-    return f"{one!r}", f"{other!r}"
+    shown = ((format_number(one, digits), format_number(other, digits)) for digits in range(4, 9))
+    return next((pair for pair in shown if pair[0] != pair[1]), (f"{one!r}", f"{other!r}"))
 
 
 def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
@@ -247,22 +232,22 @@ def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> I
     yield from _row_sum_hint(actual, expected, loose)
 
 
-def _ratio_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+def _ratio_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
     usable = expected.abs() > max(1e-3, 20 * atol)
     if int(usable.sum()) < 2:
-        return []
+        return
     ratios = actual[usable] / expected[usable]
     ratio = float(ratios.median())
     is_none = abs(ratio) < 1e-6 or abs(ratio - 1) < 1e-3
     if is_none or not torch.allclose(actual, ratio * expected, rtol=1e-5, atol=atol):
-        return []
-    if abs(ratio + 1) < 1e-3:
-        return [_("It has the opposite sign.")]
-    root = _root_words(ratio)
+        return
     template = _("Every value is {ratio} times the expected one.")
+    root = _root_words(ratio)
     if root:
         template = _("Every value is {ratio} times the expected one, {root}.")
-    return [template.format(ratio=f"{ratio:.4g}", root=root)]
+    if abs(ratio + 1) < 1e-3:
+        template = _("It has the opposite sign.")
+    yield template.format(ratio=f"{ratio:.4g}", root=root)
 
 
 def _root_words(ratio: float) -> str:
@@ -281,9 +266,9 @@ def _root_words(ratio: float) -> str:
     return ""
 
 
-def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
     if expected.dim() == 0 or expected.numel() < 2 or not bool(actual.isfinite().all()):
-        return []
+        return
     tolerance = atol * expected.shape[-1] + 1e-4
 
     def wrong_sums(tensor: torch.Tensor, axis: int) -> torch.Tensor:
@@ -291,7 +276,7 @@ def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
 
     is_wrong = wrong_sums(actual, -1).flatten()
     if bool(wrong_sums(expected, -1).any()) or not bool(is_wrong.any()):
-        return []
+        return
     sums = actual.sum(-1).flatten()
     shown = sums if bool(is_wrong[:4].any()) else sums[is_wrong]
     more = ", …" if len(sums) > 4 else ""
@@ -299,39 +284,30 @@ def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
     if expected.dim() > 1:
         template = _("Its rows sum to {sums} instead of 1.")
     text = ", ".join(format_number(value) for value in shown[:4].tolist())
-    hints = [template.format(sums=f"{text}{more}")]
+    yield template.format(sums=f"{text}{more}")
     if actual.dim() >= 2 and not bool(wrong_sums(actual, -2).any()):
-        hints.append(_("Its columns sum to 1: it was computed along another axis."))
-    return hints
+        yield _("Its columns sum to 1: it was computed along another axis.")
 
 
 def describe(value: Any, say: Say = _) -> str:
-    """A value in a few words; never a student's own text at length.
-
-    Args:
-        value: what came from the student, or what was expected.
-        say: puts the words into the language of the run; `str` leaves them as they are.
-    """
+    """A value in a few words, never a student's text at length; `say=str` leaves them in English."""
     if isinstance(value, torch.Tensor):
-        if value.dim() == 0:
-            return say("a tensor of a single number")
-        return say("a tensor of shape {shape}").format(shape=tuple(value.shape))
+        words = (
+            say("a tensor of shape {shape}") if value.dim() else say("a tensor of a single number")
+        )
+        return words.format(shape=tuple(value.shape))
     if isinstance(value, RemoteObject):
-        name, kind = clean(value.type_name, 80), clean(value.kind, 20)
-        if value.number:
-            return say("an instance of {name}").format(name=name)
-        return say("the {kind} itself").format(kind=kind)
+        words = say("an instance of {name}") if value.number else say("the {kind} itself")
+        return words.format(name=clean(value.type_name, 80), kind=clean(value.kind, 20))
     if isinstance(value, Unsupported):
         return say("a value of type {name}").format(name=clean(value.type_name, 80))
     if isinstance(value, list | tuple):
         return say("a {kind} of {size}").format(kind=type(value).__name__, size=len(value))
     if isinstance(value, Mapping):
         return say("a dict of {size}").format(size=len(value))
-    if isinstance(value, bool | None):
-        return f"{value}"
-    if isinstance(value, int):
-        return f"{value}" if value.bit_length() < 128 else say("a number of dozens of digits")
-    if isinstance(value, float):
+    if isinstance(value, int) and value.bit_length() >= 128:
+        return say("a number of dozens of digits")
+    if isinstance(value, bool | int | float | None):
         return f"{value!r}"
     if isinstance(value, str):
         return say("the text {text}").format(text=repr(clean(value[:60])))

@@ -9,12 +9,7 @@ VISIBLE_SEED = "visible"
 
 
 class Draw:
-    """The inputs of one check: the same check draws the same in runs of one seed.
-
-    Args:
-        seed: the run's seed.
-        check: the check's id.
-    """
+    """The inputs of one check, by its id: it draws the same in all runs of one seed."""
 
     def __init__(self, seed: str, check: str) -> None:
         digest = hashlib.blake2b(f"{seed}\n{check}".encode(), digest_size=7).digest()

@@ -29,11 +29,9 @@ class Mismatch(AssertionError):
 class Judge:
     """What checks hand their values to: `judge(…)`, `judge.shape(…)` and `judge.that(…)`.
 
-    It keeps every judged value: a misconception is recognised by the values it leads to.
-
     Args:
         calls: the handle's list of requests, for messages.
-        judged: the values so far.
+        judged: every value so far: a misconception is recognised by the values it leads to.
         covered: the ids of the printed tensors that were judged against.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
@@ -45,11 +43,9 @@ class Judge:
     say: Say = str
 
     def words(self, template: str, **names: Any) -> str:
-        """A check's own sentence with names and numbers in it, in the language of the run.
+        """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
 
-        Args:
-            template: with a `{placeholder}` for each name.
-            **names: what stands there; words of the course ("query") are translated, too.
+        What stands there is translated, too, when it is a word of the course ("query").
         """
         said = {n: self.say(v) if isinstance(v, str) else v for n, v in names.items()}
         return self.say(template).format(**said)
@@ -87,8 +83,7 @@ class Judge:
             expected = expected.tensor
         atol = REFERENCE_ATOL if atol is None else atol
         named = tuple(self.say(axis) for axis in axes)
-        found = compare(actual, expected, atol, named, any_dtype)
-        if found is not None:
+        if found := compare(actual, expected, atol, named, any_dtype):
             summary, hints = found
             if actual is None and what == THE_RESULT:
                 hints = (*hints, _(NO_RETURN))
@@ -113,8 +108,7 @@ class Judge:
         """
         expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
         self.judged.append(describe(actual, say=str))
-        found = compare(actual, expected, math.inf, any_dtype=dtype is None)
-        if found is not None:
+        if found := compare(actual, expected, math.inf, any_dtype=dtype is None):
             summary, hints = found
             hints = (*hints, _(NO_RETURN)) if actual is None else hints
             raise Mismatch(Difference("", None, actual, summary, hints), tuple(self.calls))
@@ -137,12 +131,10 @@ class Judge:
 
 def _printed_in(printed: str) -> str:
     """Where a value is printed, in words: "000 cell 28" is a document and a cell of it."""
-    document, _space, position = printed.partition(" ")
-    kind, _space, number = position.partition(" ")
+    document, _space, place = printed.partition(" ")
+    kind, _space, number = place.partition(" ")
     template = {
         "cell": _("printed in document {document}, cell {number}"),
         "line": _("printed in document {document}, line {number}"),
-    }.get(kind, "")
-    if template:
-        return template.format(document=document, number=number)
-    return _("printed in document {document}, {place}").format(document=document, place=position)
+    }.get(kind, _("printed in document {document}, {place}"))
+    return template.format(document=document, number=number, place=place)

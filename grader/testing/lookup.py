@@ -29,10 +29,8 @@ class Located:
     """The file in which an exercise's name is looked up.
 
     Args:
-        key: the file.
         loading: the first failure when it was loaded, if there was one.
         names: what the file defines.
-        readable: whether the file could be read at all.
         printed: what it printed while it was loaded.
     """
 
@@ -85,19 +83,17 @@ class SubmissionHandle:
     def locate(self, exercise: Exercise) -> Located:
         """The file in which an exercise is looked up: the first that defines its name."""
         generation, located = self.located.get(exercise.id, (0, None))
-        if located is None or generation != self.session.generation:
-            located = self._locate(exercise)
-            self.located[exercise.id] = (self.session.generation, located)
-        return located
-
-    def _locate(self, exercise: Exercise) -> Located:
-        first: Located | None = None
+        if located is not None and generation == self.session.generation:
+            return located
+        seen = []
         for key in self.submission.readings[exercise.assignment].sources:
-            located = self._look_into(key, exercise.name)
-            if exercise.name in located.names:
-                return located
-            first = first or located
-        return first or Located("", Failure("missing"), readable=False)
+            seen.append(self._look_into(key, exercise.name))
+            if exercise.name in seen[-1].names:
+                seen = seen[-1:]
+                break
+        located = seen[0] if seen else Located("", Failure("missing"), readable=False)
+        self.located[exercise.id] = (self.session.generation, located)
+        return located
 
     def _look_into(self, key: str, name: str) -> Located:
         problem = self.submission.sources[key].problem
@@ -126,13 +122,11 @@ class SubmissionHandle:
     def _open(self, key: str) -> Frame:
         """Load a file, once per process; one that ended its process is not run again."""
         generation, frame = self.opened.get(key, (0, None))
-        if frame is not None and (
-            generation == self.session.generation or "failure" in frame.header
-        ):
-            return frame
-        request = Frame({"verb": "open", "source": key})
-        frame = self.session.ask(request, self.limits.load_seconds)
-        self.opened[key] = (self.session.generation, frame)
+        is_current = generation == self.session.generation
+        if frame is None or not (is_current or "failure" in frame.header):
+            request = Frame({"verb": "open", "source": key})
+            frame = self.session.ask(request, self.limits.load_seconds)
+            self.opened[key] = (self.session.generation, frame)
         return frame
 
     def why_missing(self, exercise: Exercise, located: Located, name: str) -> Failure:
@@ -157,9 +151,9 @@ class SubmissionHandle:
 
     def slow_files(self) -> dict[str, CodeLine | None]:
         """The files whose loading was stopped for taking too long, and the line that was running."""
-        slow: dict[str, CodeLine | None] = {}
-        for key, (_generation, frame) in self.opened.items():
-            for failure in read_failures(frame):
-                if failure.kind == "timeout":
-                    slow.setdefault(key, failure.location)
-        return slow
+        return {
+            key: failure.location
+            for key, (_generation, frame) in self.opened.items()
+            for failure in reversed(read_failures(frame))  # the first one is the last to be kept
+            if failure.kind == "timeout"
+        }

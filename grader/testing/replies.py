@@ -69,11 +69,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Gradients:
-    """Gradients through a cotangent; None where none arrives.
+    """Gradients through a cotangent, of parameters by name and of floating-point arguments.
 
-    Args:
-        parameters: by name, each of its parameter's shape.
-        arguments: by position ("0") or keyword, floating-point tensors only.
+    Arguments are named by position ("0") or keyword. None where no gradient arrives.
     """
 
     parameters: dict[str, torch.Tensor | None]
@@ -88,7 +86,7 @@ class Answer:
         value: plain data, a tensor, or a `RemoteObject` that stands for an instance.
         changed: the arguments (by position or keyword) that were changed in place.
         gradients: where a cotangent was given.
-        printed: what the student's code printed during the call.
+        printed: by the student's code, during the call.
     """
 
     value: Any
@@ -102,11 +100,9 @@ class State:
     """What an instance holds.
 
     Args:
-        parameters: by every name they have.
-        buffers: by every name they have.
+        parameters: by every name they have; `buffers` as well.
         loose: tensors and modules kept in plain attributes or lists: by name, what they are.
         aliases: groups of names of one and the same parameter or buffer.
-        training: whether it is in training mode.
     """
 
     parameters: dict[str, torch.Tensor]
@@ -144,29 +140,22 @@ def read_values(frame: Frame, *keys: str, takes_shapes: bool = False) -> list[An
 
 def read_answer(frame: Frame) -> Answer:
     """What a call returned."""
-    value, gradients = read_values(frame, "value", "gradients")
+    value, content = read_values(frame, "value", "gradients")
+    gradients = None
+    if isinstance(content, dict):
+        parameters, arguments = content.get("parameters"), content.get("arguments")
+        gradients = Gradients(_tensors(parameters), _tensors(arguments))
     changed = frame.header.get("changed")
     names = tuple(map(str, changed)) if isinstance(changed, list) else ()
-    return Answer(value, names, _gradients(gradients), read_printed(frame))
-
-
-def _gradients(value: object) -> Gradients | None:
-    if not isinstance(value, dict):
-        return None
-    parameters, arguments = (
-        {
-            str(name): tensor if isinstance(tensor, torch.Tensor) else None
-            for name, tensor in (part.items() if isinstance(part, dict) else ())
-        }
-        for part in (value.get("parameters"), value.get("arguments"))
-    )
-    return Gradients(parameters, arguments)
+    return Answer(value, names, gradients, read_printed(frame))
 
 
 def read_state(frame: Frame, *, values: bool) -> State:
     """What an instance holds, with or without the tensors' values."""
-    tensors = read_values(frame, "parameters", "buffers", takes_shapes=not values)
-    parameters, buffers = map(_tensors, tensors)
+    parameters, buffers = (
+        {name: tensor for name, tensor in _tensors(value).items() if tensor is not None}
+        for value in read_values(frame, "parameters", "buffers", takes_shapes=not values)
+    )
     loose, aliases = frame.header.get("loose"), frame.header.get("aliases")
     is_listed = isinstance(aliases, list) and all(isinstance(names, list) for names in aliases)
     if not _is_texts(loose) or not is_listed:
@@ -176,9 +165,10 @@ def read_state(frame: Frame, *, values: bool) -> State:
     return State(parameters, buffers, cast(dict[str, str], loose), groups, training)
 
 
-def _tensors(value: object) -> dict[str, torch.Tensor]:
+def _tensors(value: object) -> dict[str, torch.Tensor | None]:
+    """By name, and None for what is no tensor."""
     items = value.items() if isinstance(value, dict) else ()
-    return {str(name): tensor for name, tensor in items if isinstance(tensor, torch.Tensor)}
+    return {str(name): item if isinstance(item, torch.Tensor) else None for name, item in items}
 
 
 def _is_texts(value: object) -> bool:

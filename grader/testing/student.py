@@ -131,12 +131,7 @@ class StudentHandle:
         return replace(answer, gradients=Gradients(answer.gradients.parameters, complete))
 
     def refusal(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Failure | None:
-        """The exception that a call raises, or None when it returns.
-
-        Args:
-            target: a name the student defined, or an instance made before.
-            *args: as for `call`.
-            **kwargs: as for `call`.
+        """The exception that a `call` with these arguments raises, or None when it returns.
 
         Raises:
             StudentOutcome: when the request fails in any other way.
@@ -152,10 +147,8 @@ class StudentHandle:
     def state(self, instance: RemoteObject, *, values: bool = True) -> State:
         """Parameters and buffers by every name, and what is kept where it should not be.
 
-        Args:
-            instance: the instance to ask.
-            values: without values, tensors have shape and dtype only (on the device "meta"):
-                enough to count a large layer's parameters, and nothing has to travel.
+        Without `values`, tensors have shape and dtype only (on the device "meta"): enough to count
+        a large layer's parameters, and nothing has to travel.
 
         Raises:
             StudentOutcome: when the request fails.
@@ -165,29 +158,20 @@ class StudentHandle:
         return self._read(lambda reply: read_state(reply, values=values), frame)
 
     def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
-        """Give parameters values and dtype.
-
-        Args:
-            instance: the instance whose parameters they are.
-            values: by name, each of its parameter's shape; a unique suffix of a name is enough.
+        """Give an instance's parameters values and dtype, by name or a unique suffix of one.
 
         Raises:
             StudentOutcome: when the request fails; a value that does not fit is only reported.
         """
-        packer = Packer()
-        header = {
-            "verb": "load",
-            "instance": self._instance(instance).number,
-            "values": packer.pack(dict(values)),
-        }
+        number, packer = self._instance(instance).number, Packer()
+        header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
         return self._read(read_loaded, self._ask(header, packer.payload()))
 
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.
 
-        Args:
-            reason: what is needed, and what is wrong with it, in a sentence without its full stop.
-            cause: the failure there.
+        The reason says what is needed and wrong, without its full stop; the cause is the failure
+        there.
         """
         failure = Failure("blocked", message=reason, location=cause.location, loading=cause)
         return self._outcome(failure)
@@ -229,19 +213,18 @@ class StudentHandle:
         """A missing name with the reason for it; another exercise's stub as what blocks this one."""
         if failure.kind == "not_attempted" and failure.message != self.exercise.id:
             return Failure("blocked", message=failure.message, location=failure.location)
-        if failure.kind == "missing":
-            if self.located is None:
-                return replace(failure, message=name)
-            return self.submission.why_missing(self.exercise, self.located, name)
-        return failure
+        if failure.kind != "missing":
+            return failure
+        if self.located is None:
+            return replace(failure, message=name)
+        return self.submission.why_missing(self.exercise, self.located, name)
 
     def _read(self, reader: Callable[[Frame], T], frame: Frame) -> T:
         """What a reader makes of a reply; a malformed one ends the check."""
         try:
             return reader(frame)
         except WireFault as error:
-            template = _("its process sent a malformed reply: {error}")
-            message = template.format(error=error)
+            message = _("its process sent a malformed reply: {error}").format(error=error)
         raise self._outcome(Failure("crashed", message=message))
 
     def _outcome(self, failure: Failure) -> StudentOutcome:
