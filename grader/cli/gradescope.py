@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 import click
@@ -29,7 +30,12 @@ NOT_SEALED = (
 
 def run_gradescope(course: Course, root: Path) -> ExitCode:
     """Grade `submission` below Gradescope's folder and write `results/results.json`."""
-    launcher, preface = _launcher()
+    launcher: launchers.Launcher
+    try:
+        preface, launcher = "", seal_probe.sealed_launcher()
+    except seal_probe.CannotSealError as error:
+        click.echo(str(error), err=True)
+        preface, launcher = NOT_SEALED, launchers.default_launcher()
     click.echo(preface or f"Sealed: {', '.join(launcher.isolation)}.")
     result = _graded(course, root / "submission", launcher)
     path = root / "results" / "results.json"
@@ -48,15 +54,6 @@ def run_gradescope(course: Course, root: Path) -> ExitCode:
     return ExitCode.FINE
 
 
-def _launcher() -> tuple[launchers.Launcher, str]:
-    """Sealed where the kernel allows it; else a child process, and a sentence that says so."""
-    try:
-        return seal_probe.sealed_launcher(), ""
-    except seal_probe.CannotSealError as error:
-        click.echo(str(error), err=True)
-        return launchers.default_launcher(), NOT_SEALED
-
-
 def _graded(course: Course, folder: Path, launcher: launchers.Launcher) -> Result:
     files = ((path, PurePosixPath(path.relative_to(folder).as_posix())) for path in _files(folder))
     upload = Upload("submission", files=tuple(files))
@@ -65,11 +62,8 @@ def _graded(course: Course, folder: Path, launcher: launchers.Launcher) -> Resul
         for problem in lay_out(course, upload, work):
             click.echo(problem)
         settings = RunSettings(course.root, course.hash, new_seed(), "sealed")
-        worker = Worker(settings, launcher)
-        try:
+        with closing(Worker(settings, launcher)) as worker:
             return worker.result(Student("submission", work))
-        finally:
-            worker.close()
 
 
 def _files(folder: Path) -> list[Path]:

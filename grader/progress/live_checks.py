@@ -4,12 +4,12 @@ Checks run in a thread of their own, so that whoever waits for them can do somet
 stop them when the work has changed.
 """
 
-import contextlib
 import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass
 
 from grader.core.errors import GraderError
 from grader.core.language import _
@@ -26,13 +26,7 @@ from grader.progress.progress import Progress, remember
 from grader.sandbox.wire import Raw
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import (
-    Child,
-    Launcher,
-    SpawnedChild,
-    SpawnLauncher,
-    early_launcher,
-)
+from grader.sessions.launchers import Child, Launcher, SpawnedChild, SpawnLauncher, early_launcher
 from grader.submissions.submission import Submission
 
 END_SECONDS = 3.0
@@ -52,7 +46,7 @@ class StoppableSession(ChildSession):
         self.stopped = True
         child = self.child
         if child is not None:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 child.connection.shutdown(socket.SHUT_RDWR)
 
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
@@ -78,7 +72,7 @@ class StoppableSession(ChildSession):
 
 
 @dataclass
-class AheadLauncher:
+class AheadLauncher(SpawnLauncher):
     """Starts fresh interpreters, the next one before it is needed.
 
     Args:
@@ -87,12 +81,6 @@ class AheadLauncher:
 
     limits: Limits
     ready: Child | None = None
-    inner: SpawnLauncher = field(default_factory=SpawnLauncher)
-
-    @property
-    def isolation(self) -> tuple[str, ...]:
-        """What keeps its children apart, in words."""
-        return self.inner.isolation
 
     def prepare(self) -> None:
         """Start the next interpreter, which imports torch while the student types."""
@@ -104,7 +92,7 @@ class AheadLauncher:
         if generation == 1 and limits == self.limits and self.ready is not None:
             child, self.ready = self.ready, None
             return child
-        return self.inner.launch(limits, generation)
+        return super().launch(limits, generation)
 
     def close(self) -> None:
         """End the interpreter that waits."""
@@ -148,24 +136,18 @@ class LiveChecker:
     session: StoppableSession | None = None
     thread: threading.Thread | None = None
 
-    def check(self, submission: Submission, batches: Sequence[Sequence[Exercise]]) -> int:
-        """Check some exercises, batch by batch; a run that is under way is stopped first.
-
-        Returns:
-            The run's number.
-        """
+    def check(self, submission: Submission, batches: Sequence[Sequence[Exercise]]) -> None:
+        """Check some exercises, batch by batch; a run that is under way is stopped first."""
         self.stop()
         self.run += 1
         arguments = (self.run, self.thread, submission, batches)
         self.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
         self.thread.start()
-        return self.run
 
     def stop(self) -> None:
         """Stop the run that is under way, if there is one."""
         self.run += 1
-        session = self.session
-        if session is not None:
+        if (session := self.session) is not None:  # the run's own thread may forget it meanwhile
             session.stop()
 
     def close(self) -> None:
@@ -186,14 +168,14 @@ class LiveChecker:
     ) -> None:
         if before is not None:
             before.join()
-        with contextlib.suppress(Stopped):
+        with suppress(Stopped):
             try:
                 self._check(run, submission, batches)
-            except GraderError as error:
-                self.report(Verdict(run, None, str(error), is_last=True))
             except Exception as error:
-                fault = _("The grader itself failed: {reason}")
-                fault = fault.format(reason=f"{type(error).__name__}: {error}")
+                fault = str(error)
+                if not isinstance(error, GraderError):
+                    sentence = _("The grader itself failed: {reason}")
+                    fault = sentence.format(reason=f"{type(error).__name__}: {error}")
                 self.report(Verdict(run, None, fault, is_last=True))
         if isinstance(self.launcher, AheadLauncher) and run == self.run:
             self.launcher.prepare()
@@ -222,14 +204,12 @@ def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
         GraderFault: when the grader itself fails.
     """
     scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
-    launcher = early_launcher()
-    grader = visible_grader(now.course, exercises=scope.exercises)
-    session = ChildSession(launcher, now.submission, now.course.limits, owns_launcher=True)
-    try:
-        result = grade(grader, now.submission, session, scope)
-    finally:
-        session.close()
-        grader.close()
+    work, limits = now.submission, now.course.limits
+    with (
+        closing(ChildSession(early_launcher(), work, limits, owns_launcher=True)) as session,
+        closing(visible_grader(now.course, exercises=scope.exercises)) as grader,
+    ):
+        result = grade(grader, work, session, scope)
     remember(now.course, now.submission, result)
     return now.adding(result)
 
