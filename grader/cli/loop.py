@@ -30,12 +30,13 @@ class Loop:
     """One `grader watch`.
 
     Args:
-        course: the course.
         chosen: the exercises to watch.
-        screen: where to write.
-        checker: what checks.
         has_keys: whether keys can be pressed.
         clock: returns the time of day.
+        now: what is known of the work as it is.
+        before: what was known before the last save.
+        watched: the exercise whose verdicts are shown; None when all are solved.
+        has_shown: whether its verdict was shown since the last save.
     """
 
     course: Course

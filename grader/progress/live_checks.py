@@ -31,6 +31,8 @@ from grader.submissions.submission import Submission
 
 END_SECONDS = 3.0
 
+Batches = Sequence[Sequence[Exercise]]
+
 
 class Stopped(BaseException):  # not an Exception: a check would take it for a failure
     """Checks were stopped from outside."""
@@ -136,7 +138,7 @@ class LiveChecker:
     session: StoppableSession | None = None
     thread: threading.Thread | None = None
 
-    def check(self, submission: Submission, batches: Sequence[Sequence[Exercise]]) -> None:
+    def check(self, submission: Submission, batches: Batches) -> None:
         """Check some exercises, batch by batch; a run that is under way is stopped first."""
         self.stop()
         self.run += 1
@@ -147,8 +149,8 @@ class LiveChecker:
     def stop(self) -> None:
         """Stop the run that is under way, if there is one."""
         self.run += 1
-        if (session := self.session) is not None:  # the run's own thread may forget it meanwhile
-            session.stop()
+        if self.session is not None:
+            self.session.stop()
 
     def close(self) -> None:
         """Stop, and end the processes that are held."""
@@ -160,11 +162,7 @@ class LiveChecker:
             self.grader.close()
 
     def _run(
-        self,
-        run: int,
-        before: threading.Thread | None,
-        submission: Submission,
-        batches: Sequence[Sequence[Exercise]],
+        self, run: int, before: threading.Thread | None, submission: Submission, batches: Batches
     ) -> None:
         if before is not None:
             before.join()
@@ -180,21 +178,16 @@ class LiveChecker:
         if isinstance(self.launcher, AheadLauncher) and run == self.run:
             self.launcher.prepare()
 
-    def _check(
-        self, run: int, submission: Submission, batches: Sequence[Sequence[Exercise]]
-    ) -> None:
+    def _check(self, run: int, submission: Submission, batches: Batches) -> None:
         grader = self.grader = self.grader or visible_grader(self.course)
-        session = self.session = StoppableSession(self.launcher, submission, self.course.limits)
-        try:
+        with closing(StoppableSession(self.launcher, submission, self.course.limits)) as session:
+            self.session = session
             for position, batch in enumerate(batches, 1):
                 if run != self.run:
                     raise Stopped
                 scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
                 result = grade(grader, submission, session, scope)
                 self.report(Verdict(run, result, is_last=position == len(batches)))
-        finally:
-            self.session = None
-            session.close()
 
 
 def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:

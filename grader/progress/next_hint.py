@@ -14,7 +14,6 @@ class Hint:
     Args:
         number: counted from 1.
         count: how many there are.
-        text: its words.
     """
 
     number: int
@@ -43,12 +42,7 @@ Advice = Question | Hint
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """Helps with one exercise, a piece at a time, and remembers what was shown.
-
-    Args:
-        course: the course.
-        exercise: which of its exercises.
-    """
+    """Helps with one exercise, a piece at a time, and remembers what was shown."""
 
     course: Course
     exercise: Exercise

@@ -19,8 +19,6 @@ class Progress:
     """A student's work as it is now, and what is known about it.
 
     Args:
-        course: the course.
-        submission: the work.
         results: by exercise, the results that hold for the work as it is.
     """
 
