@@ -59,9 +59,8 @@ def check_exercise(exercise_id: str) -> float | int:
         print(error)
         return 0
     find = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    is_rich = find is not None and hasattr(
-        find(), "kernel"
-    )  # a notebook's kernel shows more than text
+    # A notebook's kernel shows more than text.
+    is_rich = find is not None and hasattr(find(), "kernel")
     console = plain_console()
     with console.capture() as shown:
         print_check(result, console, pictures=not is_rich)

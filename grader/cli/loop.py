@@ -132,7 +132,7 @@ class Loop:
         self._say(_(NOTHING_THERE))
 
     def _check(self, first: Exercise) -> None:
-        """Check an exercise, then what else is not known: the rest of its assignment, the others."""
+        """Check an exercise, then what else is not known, its own assignment first."""
         rest = [exercise for exercise in self.now.unknown(self.chosen) if exercise != first]
         near = [exercise for exercise in rest if exercise.assignment == first.assignment]
         far = [exercise for exercise in rest if exercise.assignment != first.assignment]

@@ -115,7 +115,7 @@ def remember(course: Course, submission: Submission, result: Result) -> None:
 
 
 def work_keys(course: Course, submission: Submission) -> dict[str, str]:
-    """By assignment, a hash of what decides its results: the course, its files, what they import."""
+    """By assignment, a hash of what decides its results: the course, its files, their imports."""
     return {a.id: _key(course, submission, a) for a in course.assignments}
 
 
