@@ -15,7 +15,7 @@ from grader.cli.render import plain_console, print_check
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
-from grader.core.records import Picture, Result
+from grader.core.records import Result
 from grader.course.course import Assignment, Course, find_course, load_course
 from grader.feedback.outcomes import shown_checks
 from grader.feedback.picture_layout import first_difference
@@ -47,7 +47,10 @@ def check_exercise(exercise_id: str) -> float | int:
     try:
         course, grader = _course_and_grader(find_course(Path.cwd()))
         exercises = course.select((exercise_id,))
-        submission = _submission(course)
+        # The kernel's namespace, read as one notebook that defines everything.
+        source = SourceFile(KEY, "notebook", importable=False, cells=())
+        readings = {a.id: Reading((KEY,), KEY) for a in course.assignments}
+        submission = Submission("me", {KEY: source}, readings)
         session = InProcessSession(submission)
         session.adopt(KEY, namespace)
         with _quiet_stderr():
@@ -55,30 +58,22 @@ def check_exercise(exercise_id: str) -> float | int:
     except GraderError as error:
         print(error)
         return 0
-    is_rich = _shows_html()
+    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    # A notebook's kernel shows more than text.
+    is_rich = find is not None and hasattr(find(), "kernel")
     console = plain_console()
     with console.capture() as shown:
         print_check(result, console, pictures=not is_rich)
     print(shown.get(), end="")
     if is_rich:
-        _show(_first_pictures(result))
+        _show_pictures(result)
     return points(result.score) or 0
 
 
-def _shows_html() -> bool:
-    """Whether this is a notebook's kernel, which can show more than text."""
-    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    return find is not None and hasattr(find(), "kernel")
-
-
-def _first_pictures(result: Result) -> list[Picture]:
-    """The picture of each exercise's first failure, where it has one."""
+def _show_pictures(result: Result) -> None:
+    """Show the picture of each exercise's first failure: as HTML, or else in words."""
     firsts = [check for exercise in result.exercises for check in shown_checks(exercise)[:1]]
-    return [check.picture for check in firsts if check.picture is not None]
-
-
-def _show(pictures: list[Picture]) -> None:
-    """Show pictures below the words: as HTML, or in words where that cannot be shown."""
+    pictures = [check.picture for check in firsts if check.picture is not None]
     if not pictures:
         return
     from IPython.display import display
@@ -120,16 +115,14 @@ def use_own(assignment_id: str) -> None:
         course = load_course(find_course(here))
         language.use(language.resolve(None, course.language))
         assignment = course.by_id[course.select((assignment_id,)).popitem()[1].assignment]
-        found = next(
-            filter(None, (_own_work(course, assignment, folder) for folder in folders)), None
-        )
+        works = (_own_work(course, assignment, folder) for folder in folders)
+        found = next(filter(None, works), None)
         if found is None:
             sentence = _(
                 "Your assignment {assignment} is not here, and this notebook builds on it. Put "
                 "your {module}.py or {module}.ipynb beside this notebook."
             )
-            names = {"assignment": assignment.id, "module": assignment.module}
-            raise UsageError(sentence.format(**names))
+            raise UsageError(sentence.format(assignment=assignment.id, module=assignment.module))
     except GraderError as error:
         print(error)
         return
@@ -153,10 +146,3 @@ def _course_and_grader(root: Path) -> tuple[Course, SubmissionGrader]:
     course = load_course(root)
     language.use(language.resolve(None, course.language))
     return course, visible_grader(course, apart=True)
-
-
-def _submission(course: Course) -> Submission:
-    """The kernel's namespace, read as one notebook that defines everything."""
-    source = SourceFile(KEY, "notebook", importable=False, cells=())
-    readings = {a.id: Reading((KEY,), KEY) for a in course.assignments}
-    return Submission("me", {KEY: source}, readings)

@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.records import Outcome, Result
 from grader.course.course import Course
-from grader.reports.base import Checked, CheckedWork
+from grader.reports.base import CheckedWork
 from grader.reports.registry import checked
 from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
@@ -32,15 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """What `grader check` was asked for.
-
-    Args:
-        targets: assignments and exercises; all where there are none.
-        submission: a folder or file; the course's own work folder where it is None.
-        format_: "text" or "json".
-        debug: whether to run in this process.
-        reports: names of reports to write.
-    """
+    """What `grader check` was asked for, as its help says."""
 
     targets: tuple[str, ...]
     submission: Path | None
@@ -66,14 +58,16 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         from grader.grading.results import to_json
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
-    grader = visible_grader(course, apart=options.debug, exercises=exercises)
-    try:
+    with (
+        closing(session),
+        closing(visible_grader(course, apart=options.debug, exercises=exercises)) as grader,
+    ):
         result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
-    finally:
-        session.close()
-        grader.close()
-    protected = protection(course.root)
-    reports = _write_reports(course, result, path, protected, options.reports)
+    protected, now = protection(course.root), datetime.now(UTC)
+    run = CheckedWork(course, result, _platform_path(path), dict(os.environ), now, protected)
+    reports = checked(options.reports, run)
+    for file in reports.files:
+        file.write(course.root)
     is_json = options.format_ == "json"
     with _platform_commands(reports.lines, err=is_json):
         if is_json:
@@ -86,22 +80,6 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
 
         remember(course, submission, result)
     return _exit_code(result, protected)
-
-
-def _write_reports(
-    course: Course,
-    result: Result,
-    path: Path,
-    protected: Protection | None,
-    names: Sequence[str],
-) -> Checked:
-    """Write the reports asked for; the result has the lines they print."""
-    folder = _platform_path(path)
-    run = CheckedWork(course, result, folder, dict(os.environ), datetime.now(UTC), protected)
-    reports = checked(names, run)
-    for file in reports.files:
-        file.write(course.root)
-    return reports
 
 
 def _platform_path(path: Path) -> str:
@@ -156,7 +134,6 @@ def _exit_code(result: Result, protected: Protection | None) -> ExitCode:
     if result.undecided:
         return ExitCode.GRADERS_FAULT
     fine = (Outcome.PASSED, Outcome.REMARK)
-    outcomes = [check.outcome for check in result.checks]
+    is_passed = all(check.outcome in fine for check in result.checks)
     is_changed = protected is not None and protected.changes
-    is_passed = all(outcome in fine for outcome in outcomes) and not is_changed
-    return ExitCode.FINE if is_passed else ExitCode.NOT_PASSED
+    return ExitCode.FINE if is_passed and not is_changed else ExitCode.NOT_PASSED

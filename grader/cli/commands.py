@@ -13,6 +13,9 @@ from grader.cli.edge import Done, ExitCode, Group, current_course, lang_option, 
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
 
+ANYTHING = click.Path(path_type=Path)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+targets_argument = click.argument("targets", nargs=-1, metavar="[TARGET]...")
 only_check_option = click.option(
     "--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale."
 )
@@ -47,11 +50,9 @@ def cli(ctx: click.Context, traceback: bool) -> None:
 
 
 @cli.command()
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@targets_argument
 @click.option(
-    "--submission",
-    type=click.Path(path_type=Path),
-    help="A folder or file with your work.  [default: assignments/]",
+    "--submission", type=ANYTHING, help="A folder or file with your work.  [default: assignments/]"
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 @click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
@@ -79,7 +80,7 @@ def check(lang: str | None, **options: Any) -> None:
 
 
 @cli.command()
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@targets_argument
 @lang_option
 def watch(targets: tuple[str, ...], lang: str | None) -> None:
     """Check your work each time you save a file in assignments/.
@@ -94,7 +95,7 @@ def watch(targets: tuple[str, ...], lang: str | None) -> None:
 
 
 @cli.command()
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@targets_argument
 @click.option("--all", "everything", is_flag=True, help="Show every exercise.")
 @click.option("--again", is_flag=True, help="Check everything anew, also what has not changed.")
 @lang_option
@@ -130,10 +131,10 @@ def hint(exercise: str, lang: str | None, **options: bool) -> None:
 
 
 @cli.command()
-@click.argument("submissions", type=click.Path(path_type=Path))
+@click.argument("submissions", type=ANYTHING)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     required=True,
     help="The folder for results, feedback, scores.csv and summary.json.",
 )
@@ -251,7 +252,7 @@ def catalogues(only_check: bool) -> None:
 
 
 @cli.command()
-@click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("dest", type=FOLDER)
 @click.option(
     "--to",
     "audience",

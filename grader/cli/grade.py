@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -24,7 +23,6 @@ from grader.grading.process_pool import grade_locally
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from grader.submissions.intake import IntakeResult, read_submissions
-from grader.submissions.roster import Enrolled
 
 MOST_ROWS = 100
 """A class of more students is not shown as a table."""
@@ -33,21 +31,7 @@ GRADEBOOK_FOLDER = "nbgrader"
 
 @dataclass(frozen=True, slots=True)
 class GradeOptions:
-    """What `grader grade` was asked for.
-
-    Args:
-        submissions: a class's folder or zip, or one student's work.
-        out: the folder for everything that is written.
-        roster: a CSV of who is enrolled.
-        seed: of the hidden inputs; None for the one of an earlier run, or a new one.
-        isolation: "sealed" or "process".
-        jobs: students graded at a time; None for one per core.
-        scheduler: a dask scheduler's address, or "local".
-        force: whether to grade everybody again.
-        quiet: whether to print nothing but errors.
-        reports: names of reports to write.
-        gradebook: nbgrader's gradebook, as a path or URL.
-    """
+    """What `grader grade` was asked for, as its help says."""
 
     submissions: Path
     out: Path
@@ -79,13 +63,16 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
     try:
         with read_submissions(course, options.submissions, options.roster) as intake:
             rows = _grade(course, options, intake, screen)
-            _write_reports(course, rows, intake.roster, options)
-            _print_class(screen, rows, intake.notes, options, course.max_score)
+            if options.reports:
+                results, now = read_results(out, rows), datetime.now(UTC)
+                run = GradedClass(course, results, dict(os.environ), now, intake.roster)
+                for file in graded(options.reports, run):
+                    file.write(out / "reports")
+            _print_class(screen, rows, intake.notes, out, course.max_score)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
-        screen.print(
-            f"Interrupted. Who is graded is in {out}; the same command goes on from there."
-        )
+        told = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
+        screen.print(told)
         return ExitCode.INTERRUPTED
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
@@ -100,28 +87,19 @@ def _grade(
     course: Course, options: GradeOptions, intake: IntakeResult, screen: Console
 ) -> list[Row]:
     seed = None if options.seed is None else str(options.seed)
-    run = class_run.ClassRun(
-        course, intake.students, options.out, options.isolation, seed, options.force
-    )
+    isolation, force = options.isolation, options.force
+    run = class_run.ClassRun(course, intake.students, options.out, isolation, seed, force)
     with progress(screen) as watcher:
         return run.carry_out(_scheduler(options), watcher)
 
 
 def _scheduler(options: GradeOptions) -> class_run.Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
-    jobs = options.jobs or _cores()
-    if options.scheduler is not None:
-        return partial(
-            grade_on_cluster, address=options.scheduler, jobs=jobs, pack=class_run.packed
-        )
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
+    jobs, address = options.jobs or cores or 1, options.scheduler
+    if address is not None:
+        return partial(grade_on_cluster, address=address, jobs=jobs, pack=class_run.packed)
     return class_run.grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
-
-
-def _cores() -> int:
-    """The processor cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _print_line(screen: Console, line: str, style: str = "") -> None:
@@ -129,11 +107,7 @@ def _print_line(screen: Console, line: str, style: str = "") -> None:
 
 
 def _print_class(
-    screen: Console,
-    rows: Sequence[Row],
-    notes: Sequence[str],
-    options: GradeOptions,
-    max_score: int,
+    screen: Console, rows: Sequence[Row], notes: Sequence[str], out: Path, max_score: int
 ) -> None:
     for note in notes:
         _print_line(screen, note)
@@ -142,22 +116,11 @@ def _print_class(
     for row in rows:
         for defect in row.defects:
             _print_line(screen, f"{row.student}: {defect}", "yellow")
-    layers = sorted({", ".join(row.isolation) for row in rows if row.isolation})
-    if any(row.isolation and "sealed" not in row.isolation for row in rows):
+    isolations = {row.isolation for row in rows if row.isolation}
+    if any("sealed" not in layers for layers in isolations):
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
-    isolation = "; ".join(layers) or "nothing was run"
-    screen.print(f"Isolation: {isolation}. Results are in {options.out}.")
-
-
-def _write_reports(
-    course: Course, rows: Sequence[Row], roster: Mapping[str, Enrolled], options: GradeOptions
-) -> None:
-    """Write the reports asked for into `reports/`."""
-    if options.reports:
-        results = read_results(options.out, rows)
-        run = GradedClass(course, results, dict(os.environ), datetime.now(UTC), roster)
-        for file in graded(options.reports, run):
-            file.write(options.out / "reports")
+    isolation = "; ".join(sorted(map(", ".join, isolations))) or "nothing was run"
+    screen.print(f"Isolation: {isolation}. Results are in {out}.")
 
 
 # nbgrader's gradebook; nbgrader itself is imported only here.
@@ -165,45 +128,33 @@ def _write_reports(
 
 def _prepare_gradebook(course: Course, address: str, out: Path) -> None:
     """Open the gradebook and give it the course's structure, before anybody is graded."""
-    with _needing_nbgrader():
-        from grader.gradebook.fill import prepare_gradebook
-
-    for note in prepare_gradebook(course, address, out / GRADEBOOK_FOLDER):
-        _print_line(console(), note, "yellow")
-
-
-def _fill_gradebook(
-    course: Course,
-    intake: IntakeResult,
-    rows: Sequence[Row],
-    options: GradeOptions,
-    screen: Console,
-) -> bool:
-    """Write the class into the gradebook, if one was given; whether everybody is in it."""
-    if not options.gradebook:
-        return True
-    with _needing_nbgrader():
-        from grader.gradebook.fill import fill_gradebook
-
-    folder = options.out / GRADEBOOK_FOLDER
-    results = read_results(options.out, rows)
-    filled = fill_gradebook(course, intake.students, results, options.gradebook, folder)
-    _print_line(
-        screen,
-        f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "
-        f"{folder}: run `jupyter lab` there, then choose Nbgrader, Formgrader.",
-    )
-    for student, why in filled.failed.items():
-        _print_line(screen, f"NOT IN THE GRADEBOOK: {student}: {why}")
-    return not filled.failed
-
-
-@contextmanager
-def _needing_nbgrader() -> Iterator[None]:
     try:
-        yield
+        from grader.gradebook.fill import prepare_gradebook
     except ModuleNotFoundError as error:
         raise UsageError(
             f"A gradebook needs nbgrader, and {error.name} is not installed. "
             "Run: pip install 'attention-course[instructor]'."
         ) from error
+    for note in prepare_gradebook(course, address, out / GRADEBOOK_FOLDER):
+        _print_line(console(), note, "yellow")
+
+
+def _fill_gradebook(
+    course: Course, intake: IntakeResult, rows: Sequence[Row], options: GradeOptions, out: Console
+) -> bool:
+    """Write the class into the gradebook, if one was given; whether everybody is in it."""
+    if not options.gradebook:
+        return True
+    from grader.gradebook.fill import fill_gradebook
+
+    folder = options.out / GRADEBOOK_FOLDER
+    results = read_results(options.out, rows)
+    filled = fill_gradebook(course, intake.students, results, options.gradebook, folder)
+    _print_line(
+        out,
+        f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "
+        f"{folder}: run `jupyter lab` there, then choose Nbgrader, Formgrader.",
+    )
+    for student, why in filled.failed.items():
+        _print_line(out, f"NOT IN THE GRADEBOOK: {student}: {why}")
+    return not filled.failed

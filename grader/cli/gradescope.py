@@ -30,7 +30,12 @@ NOT_SEALED = (
 
 def run_gradescope(course: Course, root: Path) -> ExitCode:
     """Grade `submission` below Gradescope's folder and write `results/results.json`."""
-    launcher, preface = _launcher()
+    launcher: launchers.Launcher
+    try:
+        preface, launcher = "", seal_probe.sealed_launcher()
+    except seal_probe.CannotSealError as error:
+        click.echo(str(error), err=True)
+        preface, launcher = NOT_SEALED, launchers.default_launcher()
     click.echo(preface or f"Sealed: {', '.join(launcher.isolation)}.")
     result = _graded(course, root / "submission", launcher)
     path = root / "results" / "results.json"
@@ -47,15 +52,6 @@ def run_gradescope(course: Course, root: Path) -> ExitCode:
         text = rendered
     path.write_text(text, "utf-8")
     return ExitCode.FINE
-
-
-def _launcher() -> tuple[launchers.Launcher, str]:
-    """Sealed where the kernel allows it; else a child process, and a sentence that says so."""
-    try:
-        return seal_probe.sealed_launcher(), ""
-    except seal_probe.CannotSealError as error:
-        click.echo(str(error), err=True)
-        return launchers.default_launcher(), NOT_SEALED
 
 
 def _graded(course: Course, folder: Path, launcher: launchers.Launcher) -> Result:

@@ -1,11 +1,12 @@
 """Single keys from the terminal, without Enter; nothing where there is no terminal."""
 
 import os
+import select
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 LOOK_SECONDS = 0.1
@@ -20,22 +21,34 @@ def has_keys() -> bool:
 
 
 @contextmanager
+def in_background(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Do something in a thread while the block runs.
+
+    Args:
+        work: called with what tells it to end.
+    """
+    stop = threading.Event()
+    thread = threading.Thread(target=work, args=(stop,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(2.0)
+
+
+@contextmanager
 def pressed(report: Callable[[str], None]) -> Iterator[None]:
     """Report each key while the block runs; the terminal is then as it was before.
 
     Args:
         report: called with each key, in a thread of its own.
     """
-    stop = threading.Event()
     read = _read_windows if sys.platform == "win32" else _read_posix
-    with _single_keys(), _ended_by_signals():
-        thread = threading.Thread(target=read, args=(report, stop), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join(2.0)
+    # A closed window or a `kill` ends the block in order.
+    ended = _handled(lambda number, _frame: sys.exit(128 + number), "SIGTERM", "SIGHUP")
+    with _single_keys(), ended, in_background(lambda stop: read(report, stop)):
+        yield
 
 
 @contextmanager
@@ -53,39 +66,27 @@ def _single_keys() -> Iterator[None]:
     def begin(*_: object) -> None:
         tty.setcbreak(descriptor, termios.TCSADRAIN)
 
-    continued = signal.signal(signal.SIGCONT, begin)  # after Ctrl-Z and fg
-    begin()
     try:
-        yield
+        with _handled(begin, "SIGCONT"):  # after Ctrl-Z and fg
+            begin()
+            yield
     finally:
-        signal.signal(signal.SIGCONT, continued)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Have a closed window or a `kill` end the block in order."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        del frame
-        raise SystemExit(128 + number)
-
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), end) for name in names}
-    try:
+def _handled(handler: Callable[[int, FrameType | None], None], *names: str) -> Iterator[None]:
+    """Have a function called on signals, of those that this system knows."""
+    with ExitStack() as stack:
+        for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
+            stack.callback(signal.signal, number, signal.signal(number, handler))
         yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
 
 
 def _read_posix(report: Callable[[str], None], stop: threading.Event) -> None:
-    import select
-
     descriptor = sys.stdin.fileno()
     while not stop.is_set():
-        ready, _, _ = select.select([descriptor], [], [], LOOK_SECONDS)
-        if ready:
+        if select.select([descriptor], [], [], LOOK_SECONDS)[0]:
             data = os.read(descriptor, 64)
             if not data:
                 return

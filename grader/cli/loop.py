@@ -11,12 +11,12 @@ from grader.cli.hint import NOT_REMEMBERED, advice_text
 from grader.cli.render import broken, print_assignment
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, ngettext
-from grader.core.records import ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import headline, is_attempted
 from grader.grading.results import points
 from grader.progress.live_checks import LiveChecker, Verdict
-from grader.progress.next_hint import Hint, Question, hints_of, next_advice, remember_advice
+from grader.progress.next_hint import Helper, Hint, Question
 from grader.progress.progress import Progress, read_progress, remember
 from grader.progress.store import Memory
 
@@ -30,12 +30,13 @@ class Loop:
     """One `grader watch`.
 
     Args:
-        course: the course.
         chosen: the exercises to watch.
-        screen: where to write.
-        checker: what checks.
         has_keys: whether keys can be pressed.
         clock: returns the time of day.
+        now: what is known of the work as it is.
+        before: what was known before the last save.
+        watched: the exercise whose verdicts are shown; None when all are solved.
+        has_shown: whether its verdict was shown since the last save.
     """
 
     course: Course
@@ -54,31 +55,24 @@ class Loop:
 
     def begin(self) -> None:
         """Say what is watched, and check what is not known yet."""
-        self.now = self.before = read_progress(self.course, self.memory)
+        self.now = self.before = read_progress(self.course, Memory(self.course.root))
         self.watched = next(iter(self.now.unfinished(self.chosen)), None)
         self._say(_("Watching assignments/: save a file, and its verdict appears here."))
         self._say(_(KEYS) if self.has_keys else _("Ctrl-C ends it."), "dim")
-        first = [self.watched or self.chosen[0]]
-        self._check([first, *self._assignment_by_assignment(first)])
-
-    @property
-    def memory(self) -> Memory:
-        """What is remembered of this copy of the course."""
-        return Memory(self.course.root)
+        self._check(self.watched or self.chosen[0])
 
     # What happens.
 
     def saved(self) -> None:
         """A file was saved: check what it changed."""
         try:
-            found = read_progress(self.course, self.memory)
+            found = read_progress(self.course, Memory(self.course.root))
         except UsageError:  # the folder itself is gone
             self._stop()
             return
         if found.submission.hash == self.now.submission.hash:
             return
-        changed = found.differing(self.now)
-        ids = {assignment.id for assignment in changed}
+        ids = {assignment.id for assignment in found.differing(self.now)}
         mine = [exercise for exercise in self.chosen if exercise.assignment in ids]
         if not mine:  # nothing that is watched
             self.now = found
@@ -93,8 +87,7 @@ class Loop:
         if found.submission.is_empty:
             self._stop()
             return
-        first = [self.watched]
-        self._check([first, *self._assignment_by_assignment(first)])
+        self._check(self.watched)
 
     def pressed(self, key: str) -> None:
         """A key was pressed."""
@@ -138,16 +131,14 @@ class Loop:
         self.is_busy = False
         self._say(_(NOTHING_THERE))
 
-    def _check(self, batches: Sequence[Sequence[Exercise]]) -> None:
+    def _check(self, first: Exercise) -> None:
+        """Check an exercise, then what else is not known, its own assignment first."""
+        rest = [exercise for exercise in self.now.unknown(self.chosen) if exercise != first]
+        near = [exercise for exercise in rest if exercise.assignment == first.assignment]
+        far = [exercise for exercise in rest if exercise.assignment != first.assignment]
         self.is_busy = True
+        batches = [batch for batch in ([first], near, far) if batch]
         self.checker.check(self.now.submission, batches)
-
-    def _assignment_by_assignment(self, first: Sequence[Exercise]) -> list[list[Exercise]]:
-        """What else is not known, nearest first: the rest of its assignment, then the others."""
-        rest = [exercise for exercise in self.now.unknown(self.chosen) if exercise not in first]
-        near = [exercise for exercise in rest if exercise.assignment == first[0].assignment]
-        far = [exercise for exercise in rest if exercise not in near]
-        return [batch for batch in (near, far) if batch]
 
     def _conclude(self) -> None:
         """All that a save changed is known."""
@@ -160,9 +151,13 @@ class Loop:
         if self.watched is None:
             return
         if not self.now.is_solved(self.watched):
-            self._follow()
+            self._follow(self.watched)
             return
-        self._congratulate(self.watched)
+        sentence = _("{exercise} is solved: {points}. Well done!")
+        if self.before.is_solved(self.watched):
+            sentence = _("{exercise} is still solved: {points}. Well done!")
+        earned = _points(self.watched.points)
+        self._say(sentence.format(exercise=self.watched.name, points=earned), "green")
         self._go_on()
 
     def _settle(self) -> None:
@@ -179,57 +174,48 @@ class Loop:
         """Show the result of the exercise that is watched, when it is among these and worth it."""
         for assignment in result.assignments:
             mine = next((e for e in assignment.exercises if e.id == watched.id), None)
-            if mine is not None and self._is_worth_showing(mine, watched):
+            if mine is None:
+                continue
+            # At first not what is solved already; later not at once what is still not begun.
+            is_worth_it = is_attempted(mine) or self._has_changed(watched)
+            if self.is_first_run:
+                is_worth_it = not mine.is_solved
+            if is_worth_it:
                 self.has_shown = True
-                print_assignment(self.screen, assignment)
-                self._was_read(assignment.exercises)
-
-    def _is_worth_showing(self, result: ExerciseResult, watched: Exercise) -> bool:
-        """At first not what is solved already; later not at once what is still not begun."""
-        if self.is_first_run:
-            return not self.now.is_solved(watched)
-        return is_attempted(result) or self._has_changed(watched)
+                self._show(assignment)
 
     def _name_others(self) -> None:
         """Name what the same save solved besides, or broke."""
-        others = [e for e in self.chosen if e != self.watched and self._is_known_twice(e)]
-        solved = [e.id for e in others if self.now.is_solved(e) and not self.before.is_solved(e)]
-        broken = [e.id for e in others if self.before.is_solved(e) and not self.now.is_solved(e)]
-        if solved:
-            sentence = _("Also solved: {exercises}.")
-            self._say(sentence.format(exercises=", ".join(solved)), "green")
-        if broken:
-            sentence = _("Solved before, and not any more: {exercises}.")
-            self._say(sentence.format(exercises=", ".join(broken)), "red")
+        others = [exercise for exercise in self.chosen if exercise != self.watched]
+        for sentence, style, solved, unsolved in (
+            (_("Also solved: {exercises}."), "green", self.now, self.before),
+            (_("Solved before, and not any more: {exercises}."), "red", self.before, self.now),
+        ):
+            names = [
+                exercise.id
+                for exercise in unsolved.unfinished(others)
+                if solved.is_solved(exercise) and exercise.id in unsolved.results
+            ]
+            if names:
+                self._say(sentence.format(exercises=", ".join(names)), style)
 
-    def _is_known_twice(self, exercise: Exercise) -> bool:
-        return exercise.id in self.now.results and exercise.id in self.before.results
-
-    def _follow(self) -> None:
+    def _follow(self, watched: Exercise) -> None:
         """Go where the student works: to what changed, when what is watched did not."""
-        if self.watched is None or self._has_changed(self.watched):
-            self._say_next_step()
-            return
-        near = [e for e in self.chosen if e.assignment == self.watched.assignment]
-        for exercise in self.now.unfinished(near):
-            if self._has_changed(exercise) and is_attempted(self.now.results.get(exercise.id)):
-                self.watched, self.has_shown = exercise, False
-                break
-        if not self.has_shown:
-            self._show(self.watched)
-        self._say_next_step()
+        if not self._has_changed(watched):
+            near = [e for e in self.chosen if e.assignment == watched.assignment]
+            for exercise in self.now.unfinished(near):
+                if self._has_changed(exercise) and is_attempted(self.now.results.get(exercise.id)):
+                    self.watched, self.has_shown = exercise, False
+                    break
+            if not self.has_shown:
+                self._show(*self.now.shown([self.watched or watched]))
+        if self.has_keys:
+            self._say(_(KEYS), "dim")
 
     def _has_changed(self, exercise: Exercise) -> bool:
+        """Whether a student sees another result than before."""
         now, before = (s.results.get(exercise.id) for s in (self.now, self.before))
-        return (
-            now is not None and before is not None and _visible_state(now) != _visible_state(before)
-        )
-
-    def _congratulate(self, exercise: Exercise) -> None:
-        sentence = _("{exercise} is solved: {points}. Well done!")
-        if self.before.is_solved(exercise):
-            sentence = _("{exercise} is still solved: {points}. Well done!")
-        self._say(sentence.format(exercise=exercise.name, points=_points(exercise.points)), "green")
+        return now is not None and before is not None and _seen(now) != _seen(before)
 
     def _go_on(self) -> None:
         """Watch the next unfinished exercise, and say which it is."""
@@ -251,29 +237,26 @@ class Loop:
             what = word.format(exercise=what, outcome=_(headline(result)))
         self._say_next(self.watched, what)
         if is_attempted(result):
-            self._show(self.watched)
+            self._show(*self.now.shown([self.watched]))
 
     def _say_next(self, exercise: Exercise, what: str) -> None:
         self._say(_("Next: {what}").format(what=what), "bold")
         self._say("  " + _("in {file}").format(file=self.now.file(exercise)))
 
-    def _say_next_step(self) -> None:
-        if self.has_keys and self.watched is not None:
-            self._say(_(KEYS), "dim")
-
     def _give_hint(self) -> None:
         if self.watched is None:
             self._say(_("Everything here is solved: there is nothing left to hint at."))
             return
+        helper = Helper(self.course, self.watched)
         try:
-            advice = next_advice(hints_of(self.course, self.watched), self.memory, self.watched)
+            advice = helper.next()
         except GraderError as error:
             self._say(str(error), "bold magenta")
             return
         self.screen.print(Text(f"\n{advice_text(advice, self.watched)}"))
         if isinstance(advice, Hint) and advice.is_last:
             self._say("\n" + _("That is the last hint of this exercise."), "dim")
-        if not remember_advice(advice, self.memory, self.watched):
+        if not helper.remember(advice):
             self._say(_(NOT_REMEMBERED))
 
     def _show_all(self) -> None:
@@ -288,26 +271,23 @@ class Loop:
         score = points(self.now.score(exercises))
         self._say(sentence.format(score=score, max_score=most), "bold")
 
-    def _show(self, exercise: Exercise) -> None:
-        for assignment in self.now.shown([exercise]):
+    def _show(self, *assignments: AssignmentResult) -> None:
+        """Show results; the next hint is then another than the questions that they show."""
+        for assignment in assignments:
             print_assignment(self.screen, assignment)
-            self._was_read(assignment.exercises)
-
-    def _was_read(self, results: Sequence[ExerciseResult]) -> None:
-        """Have the next hint be another than the questions that a verdict shows itself."""
-        for result in results:
-            for finding in result.findings:
-                question = Question(finding.candidates)
-                remember_advice(question, self.memory, self.course.exercises[result.id])
+            for result in assignment.exercises:
+                helper = Helper(self.course, self.course.exercises[result.id])
+                for finding in result.findings:
+                    helper.remember(Question(finding.candidates))
 
     def _say(self, text: str, style: str = "") -> None:
         self.screen.print(broken(Text(text, style=style)))
 
 
-def _visible_state(result: ExerciseResult) -> object:
+def _seen(result: ExerciseResult) -> object:
     """What a student sees of a result."""
-    checks = tuple((c.id, c.outcome, c.message) for c in result.checks)
-    return (result.score, result.is_solved, checks)
+    checks = [(check.id, check.outcome, check.message) for check in result.checks]
+    return result.score, result.is_solved, checks
 
 
 def _points(number: int) -> str:

@@ -1,6 +1,7 @@
 """`grader status`: a map of the course, from what the last checks found."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,7 +12,7 @@ from grader.cli.render import broken, console, exercise_sign
 from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.text import filled
-from grader.course.course import Assignment, Course, Exercise
+from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import status_words
 from grader.grading.results import points
 from grader.progress.progress import Progress, read_progress
@@ -69,8 +70,11 @@ def print_status(
     for assignment in now.course.assignments:
         exercises = [exercise for exercise in assignment.exercises if exercise.id in ids]
         if exercises:
-            _print_assignment(now, assignment, exercises, out)
-            if everything or _is_under_way(now, exercises) or following[:1] == exercises[:1]:
+            words = {status_words(now.results.get(exercise.id)) for exercise in exercises}
+            is_under_way = len(words) > 1
+            word = _("under way") if is_under_way else words.pop()
+            _print_assignment(now, exercises, word, out)
+            if everything or is_under_way or following[:1] == exercises[:1]:
                 for exercise in exercises:
                     _print_exercise(now, exercise, out)
     out.print()
@@ -79,14 +83,12 @@ def print_status(
 
 
 def _print_assignment(
-    now: Progress, assignment: Assignment, exercises: Sequence[Exercise], out: Console
+    now: Progress, exercises: Sequence[Exercise], word: str, out: Console
 ) -> None:
     most = sum(exercise.points for exercise in exercises)
-    score = _points(now, exercises)
+    name, score = exercises[0].assignment, _points(now, exercises)
     bar = f"{_bar(float(now.score(exercises)) / most)} " if _has_bars(out) else ""
-    words = {_word(now, exercise) for exercise in exercises}
-    word = words.pop() if len(words) == 1 else _("under way")
-    out.print(f"[bold]{assignment.id:<{NAME + 2}}[/] {bar}{score:>5} / {most:<3} [dim]{word}[/]")
+    out.print(f"[bold]{name:<{NAME + 2}}[/] {bar}{score:>5} / {most:<3} [dim]{word}[/]")
 
 
 def _print_exercise(now: Progress, exercise: Exercise, out: Console) -> None:
@@ -96,22 +98,13 @@ def _print_exercise(now: Progress, exercise: Exercise, out: Console) -> None:
     score = _points(now, [exercise])
     out.print(
         f"  [{style}]{sign}[/] {exercise.name:<{NAME - 2}} {gap}{score:>5} / {exercise.points:<3} "
-        f"[dim]{_word(now, exercise)}[/]"
+        f"[dim]{status_words(result)}[/]"
     )
 
 
-def _word(now: Progress, exercise: Exercise) -> str:
-    return status_words(now.results.get(exercise.id))
-
-
-def _is_under_way(now: Progress, exercises: Sequence[Exercise]) -> bool:
-    return len({_word(now, exercise) for exercise in exercises}) > 1
-
-
 def _points(now: Progress, exercises: Sequence[Exercise]) -> str:
-    if all(exercise.id not in now.results for exercise in exercises):
-        return "?"
-    return str(points(now.score(exercises)))
+    is_known = any(exercise.id in now.results for exercise in exercises)
+    return str(points(now.score(exercises))) if is_known else "?"
 
 
 def _has_bars(out: Console) -> bool:
@@ -133,27 +126,22 @@ def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
     if not unfinished:
         return [_("All of it is done. Your instructor grades with further checks.")]
     first = unfinished[0]
+    file = now.file(first)
     if not now.score(now.course.exercises.values()):
+        write = _("Write {name} where it says TODO, there or in the notebook beside it.")
         return [
-            _("Begin here: {file}").format(file=now.file(first)),
-            _("Write {name} where it says TODO, there or in the notebook beside it.").format(
-                name=first.name
-            ),
+            _("Begin here: {file}").format(file=file),
+            write.format(name=first.name),
             _("Run `grader watch`: it checks your work each time you save."),
         ]
+    short = first.id
+    with suppress(UsageError):  # the name alone is not enough
+        short = first.name if len(now.course.select((first.name,))) == 1 else short
     return [
         _("Next: {what}").format(what=first.id),
-        "  " + _("in {file}").format(file=now.file(first)),
-        _("When stuck: {command}").format(command=f"`grader hint {_short(now.course, first)}`"),
+        "  " + _("in {file}").format(file=file),
+        _("When stuck: {command}").format(command=f"`grader hint {short}`"),
     ]
-
-
-def _short(course: Course, exercise: Exercise) -> str:
-    """The shortest name that is enough."""
-    try:
-        return exercise.name if len(course.select((exercise.name,))) == 1 else exercise.id
-    except UsageError:
-        return exercise.id
 
 
 def newcomer() -> str:
@@ -174,8 +162,7 @@ def newcomer() -> str:
     lines = what_next(now, chosen)
     if len(lines) == 3 and not now.score(chosen):
         return "\n".join(lines)
-    head = _("{score} of {max_score} points.").format(
-        score=_points(now, chosen), max_score=course.max_score
-    )
+    head = _("{score} of {max_score} points.")
+    head = head.format(score=_points(now, chosen), max_score=course.max_score)
     more = _("`grader watch` checks each save; `grader status` shows all, `grader -h` more.")
     return "\n".join([head, *lines[:2], *filled(more, COLUMNS)])

@@ -7,25 +7,12 @@ import unicodedata
 import click
 
 REPLACED_ERRORS = "grader.signs"
-PLAIN = {
-    "✓": "+",
-    "✗": "x",
-    "·": ".",
+PLAIN = dict(zip("✓✗·–—“”‘’×−█░", "+x.--\"\"''x-#.", strict=True)) | {
     "→": "->",
     "…": "...",
-    "–": "-",
-    "—": "-",
-    "“": '"',
-    "”": '"',
-    "‘": "'",
-    "’": "'",
-    "×": "x",
     "√": "sqrt ",
-    "−": "-",
     "≥": ">=",
     "≤": "<=",
-    "█": "#",
-    "░": ".",
 }
 """Signs of our own in ASCII."""
 
@@ -36,12 +23,8 @@ def plain(text: str) -> str:
 
 
 def _plain(character: str) -> str:
-    if character.isascii():
-        return character
-    if character in PLAIN:
-        return PLAIN[character]
     parts = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii")
-    return parts or "?"
+    return PLAIN.get(character, parts or "?")
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:

@@ -1,14 +1,12 @@
 """`grader watch`: checks a student's work each time a file is saved."""
 
-import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import closing, nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from grader.cli.keys import has_keys, pressed
+from grader.cli.keys import has_keys, in_background, pressed
 from grader.cli.render import console
 from grader.core.errors import UsageError
 from grader.core.language import _
@@ -39,19 +37,28 @@ def run_watch(course: Course, targets: tuple[str, ...]) -> None:
     screen.print(_("Starting …"), style="dim")
 
     from grader.cli.loop import Loop
-    from grader.progress.live_checks import LiveChecker, fast_launcher
+    from grader.progress.live_checks import LiveChecker, Verdict, fast_launcher
 
     launcher = fast_launcher(course.limits)
     events: Events = queue.SimpleQueue()
-    checker = LiveChecker(
-        course, lambda verdict: events.put(lambda loop: loop.judged(verdict)), launcher
-    )
+
+    def report_saves(stop: threading.Event) -> None:
+        for _save in saves(folder, stop):
+            events.put(lambda loop: loop.saved())
+
+    def report_key(key: str) -> None:
+        events.put(lambda loop: loop.pressed(key))
+
+    def report_verdict(verdict: Verdict) -> None:
+        events.put(lambda loop: loop.judged(verdict))
+
+    checker = LiveChecker(course, report_verdict, launcher)
     loop = Loop(course, chosen, screen, checker, has_keys())
     with (
-        contextlib.closing(checker),
-        contextlib.suppress(KeyboardInterrupt),
-        _watching(folder, events),
-        _keys(events) if loop.has_keys else contextlib.nullcontext(),
+        closing(checker),
+        suppress(KeyboardInterrupt),
+        in_background(report_saves),
+        pressed(report_key) if loop.has_keys else nullcontext(),
     ):
         loop.begin()
         run(loop, events)
@@ -72,26 +79,3 @@ def run(loop: "Loop", events: Events) -> None:
             continue
         waited = 0.0
         event(loop)
-
-
-@contextmanager
-def _watching(folder: Path, events: Events) -> Iterator[None]:
-    """Report each save while the block runs."""
-    stop = threading.Event()
-
-    def report() -> None:
-        for _save in saves(folder, stop):
-            events.put(lambda loop: loop.saved())
-
-    thread = threading.Thread(target=report, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(2.0)
-
-
-def _keys(events: Events) -> contextlib.AbstractContextManager[None]:
-    """Report each key while the block runs."""
-    return pressed(lambda key: events.put(lambda loop: loop.pressed(key)))

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from grader.submissions.submission import FORMS
@@ -79,11 +80,8 @@ def polled(folder: Path, stop: threading.Event, seconds: float) -> Iterator[None
 def _seen(folder: Path) -> dict[str, tuple[int, int, int]]:
     """What changes when a file is saved: its time, its size, and which file it is."""
     found = {}
-    for form in FORMS:
-        for path in folder.rglob(f"*{form}"):
-            try:
-                facts = path.stat()
-            except OSError:  # renamed just now
-                continue
+    for path in (path for form in FORMS for path in folder.rglob(f"*{form}")):
+        with suppress(OSError):  # renamed just now
+            facts = path.stat()
             found[str(path)] = (facts.st_mtime_ns, facts.st_size, facts.st_ino)
     return found

@@ -4,12 +4,12 @@ Checks run in a thread of their own, so that whoever waits for them can do somet
 stop them when the work has changed.
 """
 
-import contextlib
 import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass
 
 from grader.core.errors import GraderError
 from grader.core.language import _
@@ -26,16 +26,12 @@ from grader.progress.progress import Progress, remember
 from grader.sandbox.stream import Raw
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import (
-    Child,
-    Launcher,
-    SpawnedChild,
-    SpawnLauncher,
-    early_launcher,
-)
+from grader.sessions.launchers import Child, Launcher, SpawnedChild, SpawnLauncher, early_launcher
 from grader.submissions.submission import Submission
 
 END_SECONDS = 3.0
+
+Batches = Sequence[Sequence[Exercise]]
 
 
 class Stopped(BaseException):  # not an Exception: a check would take it for a failure
@@ -52,7 +48,7 @@ class StoppableSession(ChildSession):
         self.stopped = True
         child = self.child
         if child is not None:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 child.connection.shutdown(socket.SHUT_RDWR)
 
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
@@ -78,7 +74,7 @@ class StoppableSession(ChildSession):
 
 
 @dataclass
-class AheadLauncher:
+class AheadLauncher(SpawnLauncher):
     """Starts fresh interpreters, the next one before it is needed.
 
     Args:
@@ -87,12 +83,6 @@ class AheadLauncher:
 
     limits: Limits
     ready: Child | None = None
-    inner: SpawnLauncher = field(default_factory=SpawnLauncher)
-
-    @property
-    def isolation(self) -> tuple[str, ...]:
-        """What keeps its children apart, in words."""
-        return self.inner.isolation
 
     def prepare(self) -> None:
         """Start the next interpreter, which imports torch while the student types."""
@@ -104,7 +94,7 @@ class AheadLauncher:
         if generation == 1 and limits == self.limits and self.ready is not None:
             child, self.ready = self.ready, None
             return child
-        return self.inner.launch(limits, generation)
+        return super().launch(limits, generation)
 
     def close(self) -> None:
         """End the interpreter that waits."""
@@ -148,25 +138,19 @@ class LiveChecker:
     session: StoppableSession | None = None
     thread: threading.Thread | None = None
 
-    def check(self, submission: Submission, batches: Sequence[Sequence[Exercise]]) -> int:
-        """Check some exercises, batch by batch; a run that is under way is stopped first.
-
-        Returns:
-            The run's number.
-        """
+    def check(self, submission: Submission, batches: Batches) -> None:
+        """Check some exercises, batch by batch; a run that is under way is stopped first."""
         self.stop()
         self.run += 1
         arguments = (self.run, self.thread, submission, batches)
         self.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
         self.thread.start()
-        return self.run
 
     def stop(self) -> None:
         """Stop the run that is under way, if there is one."""
         self.run += 1
-        session = self.session
-        if session is not None:
-            session.stop()
+        if self.session is not None:
+            self.session.stop()
 
     def close(self) -> None:
         """Stop, and end the processes that are held."""
@@ -178,41 +162,32 @@ class LiveChecker:
             self.grader.close()
 
     def _run(
-        self,
-        run: int,
-        before: threading.Thread | None,
-        submission: Submission,
-        batches: Sequence[Sequence[Exercise]],
+        self, run: int, before: threading.Thread | None, submission: Submission, batches: Batches
     ) -> None:
         if before is not None:
             before.join()
-        with contextlib.suppress(Stopped):
+        with suppress(Stopped):
             try:
                 self._check(run, submission, batches)
-            except GraderError as error:
-                self.report(Verdict(run, None, str(error), is_last=True))
             except Exception as error:
-                fault = _("The grader itself failed: {reason}")
-                fault = fault.format(reason=f"{type(error).__name__}: {error}")
+                fault = str(error)
+                if not isinstance(error, GraderError):
+                    sentence = _("The grader itself failed: {reason}")
+                    fault = sentence.format(reason=f"{type(error).__name__}: {error}")
                 self.report(Verdict(run, None, fault, is_last=True))
         if isinstance(self.launcher, AheadLauncher) and run == self.run:
             self.launcher.prepare()
 
-    def _check(
-        self, run: int, submission: Submission, batches: Sequence[Sequence[Exercise]]
-    ) -> None:
+    def _check(self, run: int, submission: Submission, batches: Batches) -> None:
         grader = self.grader = self.grader or visible_grader(self.course)
-        session = self.session = StoppableSession(self.launcher, submission, self.course.limits)
-        try:
+        with closing(StoppableSession(self.launcher, submission, self.course.limits)) as session:
+            self.session = session
             for position, batch in enumerate(batches, 1):
                 if run != self.run:
                     raise Stopped
                 scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
                 result = grade(grader, submission, session, scope)
                 self.report(Verdict(run, result, is_last=position == len(batches)))
-        finally:
-            self.session = None
-            session.close()
 
 
 def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
@@ -222,14 +197,12 @@ def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
         GraderFault: when the grader itself fails.
     """
     scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
-    launcher = early_launcher()
-    grader = visible_grader(now.course, exercises=scope.exercises)
-    session = ChildSession(launcher, now.submission, now.course.limits, owns_launcher=True)
-    try:
-        result = grade(grader, now.submission, session, scope)
-    finally:
-        session.close()
-        grader.close()
+    work, limits = now.submission, now.course.limits
+    with (
+        closing(ChildSession(early_launcher(), work, limits, owns_launcher=True)) as session,
+        closing(visible_grader(now.course, exercises=scope.exercises)) as grader,
+    ):
+        result = grade(grader, work, session, scope)
     remember(now.course, now.submission, result)
     return now.adding(result)
 

@@ -14,7 +14,6 @@ class Hint:
     Args:
         number: counted from 1.
         count: how many there are.
-        text: its words.
     """
 
     number: int
@@ -41,72 +40,61 @@ class Question:
 Advice = Question | Hint
 
 
-def hints_of(course: Course, exercise: Exercise) -> tuple[str, ...]:
-    """The hints in the language of the run: from the author's file, or from the recording.
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """Helps with one exercise, a piece at a time, and remembers what was shown."""
 
-    Raises:
-        CourseError: when the author's file has a problem.
-    """
-    assignment = course.by_id[exercise.assignment]
-    if course.has_solutions:
-        from grader.course.hints import read_hints
+    course: Course
+    exercise: Exercise
 
-        hints = read_hints(assignment, course.paths(assignment).hints)
-    else:
-        from grader.checks.recordings import read_recording
+    @property
+    def _memory(self) -> Memory:
+        return Memory(self.course.root)
 
-        hints = dict(read_recording(course.paths(assignment).recording).hints)
-    return tuple(course.text(hint) for hint in hints[exercise.name])
+    def hints(self) -> list[Hint]:
+        """Every hint in the language of the run: from the author's file, or from the recording.
 
+        Raises:
+            CourseError: when the author's file has a problem.
+        """
+        assignment = self.course.by_id[self.exercise.assignment]
+        paths = self.course.paths(assignment)
+        if self.course.has_solutions:
+            from grader.course.hints import read_hints
 
-def all_hints(hints: tuple[str, ...]) -> list[Hint]:
-    """Every hint."""
-    return [Hint(number, len(hints), text) for number, text in enumerate(hints, 1)]
+            found = read_hints(assignment, paths.hints)
+        else:
+            from grader.checks.recordings import read_recording
 
+            found = dict(read_recording(paths.recording).hints)
+        texts = found[self.exercise.name]
+        return [Hint(n, len(texts), self.course.text(text)) for n, text in enumerate(texts, 1)]
 
-def last_hint(hints: tuple[str, ...], memory: Memory, exercise: Exercise) -> Hint:
-    """The hint that was shown last; the first where none was.
+    def last(self) -> Hint:
+        """The hint that was shown last; the first where none was."""
+        hints = self.hints()
+        return hints[max(0, min(self._memory.hints_shown(self.exercise.id), len(hints)) - 1)]
 
-    Args:
-        hints: of the exercise.
-        memory: what was shown before.
-        exercise: which one.
-    """
-    return all_hints(hints)[max(0, min(memory.hints_shown(exercise.id), len(hints)) - 1)]
+    def next(self) -> Advice:
+        """What to show next: a question that was not asked yet, or a hint; the last one stays."""
+        hints, id_ = self.hints(), self.exercise.id
+        asked = set(self._memory.questions_asked(id_))
+        remembered = self._memory.results().get(id_)
+        findings: tuple[Finding, ...] = remembered.result.findings if remembered else ()
+        for finding in findings:
+            if not asked.issuperset(mistake.id for mistake in finding.candidates):
+                return Question(finding.candidates)
+        return hints[min(self._memory.hints_shown(id_), len(hints) - 1)]
 
+    def remember(self, advice: Advice) -> bool:
+        """Remember that this was shown; False when it cannot be remembered."""
+        if isinstance(advice, Hint):
+            return self._memory.remember_hint(self.exercise.id, advice.number)
+        asked = self._memory.questions_asked(self.exercise.id)
+        mistakes = (*asked, *(mistake.id for mistake in advice.mistakes))
+        return self._memory.remember_question(self.exercise.id, tuple(dict.fromkeys(mistakes)))
 
-def next_advice(hints: tuple[str, ...], memory: Memory, exercise: Exercise) -> Advice:
-    """What to show next: a question that was not asked yet, or the next hint; the last one stays.
-
-    Args:
-        hints: of the exercise.
-        memory: what was shown before.
-        exercise: which one.
-    """
-    asked = set(memory.questions_asked(exercise.id))
-    remembered = memory.results().get(exercise.id)
-    findings: tuple[Finding, ...] = remembered.result.findings if remembered else ()
-    for finding in findings:
-        if not asked.issuperset(mistake.id for mistake in finding.candidates):
-            return Question(finding.candidates)
-    return all_hints(hints)[min(memory.hints_shown(exercise.id), len(hints) - 1)]
-
-
-def remember_advice(advice: Advice, memory: Memory, exercise: Exercise) -> bool:
-    """Remember that this was shown; False when it cannot be remembered.
-
-    Args:
-        advice: what was shown.
-        memory: takes the note.
-        exercise: which one.
-    """
-    if isinstance(advice, Hint):
-        return memory.remember_hint(exercise.id, advice.number)
-    asked = memory.questions_asked(exercise.id)
-    mistakes = (*asked, *(mistake.id for mistake in advice.mistakes))
-    return memory.remember_question(exercise.id, tuple(dict.fromkeys(mistakes)))
-
-
-def forget(memory: Memory, exercise: Exercise) -> bool:
-    """Begin again with the first; False when that cannot be remembered."""
-    return memory.remember_question(exercise.id, ()) and memory.remember_hint(exercise.id, 0)
+    def forget(self) -> bool:
+        """Begin again with the first; False when that cannot be remembered."""
+        memory, id_ = self._memory, self.exercise.id
+        return memory.remember_question(id_, ()) and memory.remember_hint(id_, 0)

@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import groupby
 
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import WORK, Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
-from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
+from grader.submissions.submission import SourceFile, Submission, read_submission
 
 STUDENT = "me"
 
@@ -18,15 +19,11 @@ class Progress:
     """A student's work as it is now, and what is known about it.
 
     Args:
-        course: the course.
-        submission: the work.
-        keys: by assignment, a hash of everything that decides its results.
         results: by exercise, the results that hold for the work as it is.
     """
 
     course: Course
     submission: Submission
-    keys: Mapping[str, str]
     results: Mapping[str, ExerciseResult]
 
     def unknown(self, exercises: Iterable[Exercise]) -> list[Exercise]:
@@ -39,7 +36,7 @@ class Progress:
 
     def files(self, assignment: Assignment) -> tuple[SourceFile, ...]:
         """What was read for an assignment."""
-        keys = self.submission.readings.get(assignment.id, Reading()).sources
+        keys = self.submission.readings[assignment.id].sources
         return tuple(self.submission.sources[key] for key in keys)
 
     def is_solved(self, exercise: Exercise) -> bool:
@@ -59,31 +56,25 @@ class Progress:
     def file(self, exercise: Exercise) -> str:
         """Where an exercise is written or to be written, as a path in the course's folder."""
         assignment = self.course.by_id[exercise.assignment]
-        read = self.submission.readings.get(assignment.id, Reading()).read_from
-        name = read or f"{assignment.id}/{assignment.module}.py"
-        return f"{WORK}/{name}"
+        read = self.submission.readings[assignment.id].read_from
+        return f"{WORK}/{read or f'{assignment.id}/{assignment.module}.py'}"
 
     def shown(self, exercises: Iterable[Exercise]) -> tuple[AssignmentResult, ...]:
-        """The known results of these exercises, by assignment, as they are shown."""
-        wanted = {exercise.id for exercise in exercises}
+        """The known results of these exercises (in the course's order), by assignment."""
+        known = [exercise for exercise in exercises if exercise.id in self.results]
         found = []
-        for assignment in self.course.assignments:
-            ids = [e.id for e in assignment.exercises if e.id in wanted & self.results.keys()]
-            results = tuple(self.results[id_] for id_ in ids)
-            if results:
-                reading = self.submission.readings.get(assignment.id, Reading())
-                most = sum(result.max_score for result in results)
-                found.append(
-                    AssignmentResult(
-                        assignment.id, reading.read_from, None, most, results, reading.notes
-                    )
-                )
+        for id_, group in groupby(known, lambda exercise: exercise.assignment):
+            results = tuple(self.results[exercise.id] for exercise in group)
+            reading = self.submission.readings[id_]
+            most = sum(result.max_score for result in results)
+            read_from, notes = reading.read_from, reading.notes
+            found.append(AssignmentResult(id_, read_from, None, most, results, notes))
         return tuple(found)
 
     def adding(self, result: Result) -> "Progress":
         """The same with the exercises of a result; undecided ones are left to be checked again."""
         added = {e.id: e for e in result.exercises if not e.undecided}
-        return Progress(self.course, self.submission, self.keys, {**self.results, **added})
+        return replace(self, results={**self.results, **added})
 
 
 def read_progress(course: Course, memory: Memory) -> Progress:
@@ -94,20 +85,14 @@ def read_progress(course: Course, memory: Memory) -> Progress:
     """
     submission = read_submission(course, course.work_folder, STUDENT)
     keys = work_keys(course, submission)
-    return Progress(course, submission, keys, _holding(course, keys, memory.results()))
-
-
-def _holding(
-    course: Course, keys: Mapping[str, str], remembered: Mapping[str, Remembered]
-) -> dict[str, ExerciseResult]:
-    """The remembered results of what has not changed since."""
-    return {
-        exercise.id: remembered[exercise.id].result
-        for exercise in course.exercises.values()
-        if exercise.id in remembered
-        and remembered[exercise.id].key == keys[exercise.assignment]
-        and remembered[exercise.id].result.max_score == exercise.points
+    holding = {
+        id_: last.result
+        for id_, last in memory.results().items()
+        if (exercise := course.exercises.get(id_)) is not None
+        and last.key == keys[exercise.assignment]
+        and last.result.max_score == exercise.points
     }
+    return Progress(course, submission, holding)
 
 
 def remember(course: Course, submission: Submission, result: Result) -> None:
@@ -130,7 +115,7 @@ def remember(course: Course, submission: Submission, result: Result) -> None:
 
 
 def work_keys(course: Course, submission: Submission) -> dict[str, str]:
-    """By assignment, a hash of what decides its results: the course, its files, what they import."""
+    """By assignment, a hash of what decides its results: the course, its files, their imports."""
     return {a.id: _key(course, submission, a) for a in course.assignments}
 
 

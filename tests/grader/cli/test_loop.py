@@ -17,6 +17,7 @@ from grader.core.errors import GraderFault
 from grader.course.course import load_course
 from grader.progress import live_checks
 from grader.progress.live_checks import LiveChecker
+from grader.progress.store import Memory
 from grader.sessions import launchers
 
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
@@ -338,7 +339,7 @@ def test_hints_climb_and_the_question_that_was_shown_is_not_asked_again(driven):
         "  What tells how well two vectors fit?",
     ]
     assert driven.press("h")[1] == "Hint 2 of 3 for 01_scores/scores:"
-    assert driven.loop.memory.hints_shown("01_scores/scores") == 2
+    assert Memory(driven.loop.course.root).hints_shown("01_scores/scores") == 2
     assert driven.press("h")[-2:] == ["", "That is the last hint of this exercise."]
 
 
