@@ -78,7 +78,7 @@ class StoppableSession(ChildSession):
 
 
 @dataclass
-class AheadLauncher:
+class AheadLauncher(Launcher):
     """Starts fresh interpreters, the next one before it is needed.
 
     Args:
@@ -88,11 +88,6 @@ class AheadLauncher:
     limits: Limits
     ready: Child | None = None
     inner: SpawnLauncher = field(default_factory=SpawnLauncher)
-
-    @property
-    def isolation(self) -> tuple[str, ...]:
-        """What keeps its children apart, in words."""
-        return self.inner.isolation
 
     def prepare(self) -> None:
         """Start the next interpreter, which imports torch while the student types."""

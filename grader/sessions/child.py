@@ -123,21 +123,18 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            self._start_child()
+            self.child = self.launcher.launch(self.limits, self.generation)
+            self.reader = Reader()
+            greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
+            header = greeting.frame().header
+            if "fault" in header:
+                raise GraderFault(f"a child process could not be confined: {header['fault']}")
+            for key, source in self.submission.sources.items():
+                request = Frame({"verb": "sources", "sources": {key: source.header()}})
+                self._exchange(encode(request), START_SECONDS)
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise GraderFault(f"a child process could not be started ({error!r})") from error
-
-    def _start_child(self) -> None:
-        self.child = self.launcher.launch(self.limits, self.generation)
-        self.reader = Reader()
-        greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
-        header = greeting.frame().header
-        if "fault" in header:
-            raise GraderFault(f"a child process could not be confined: {header['fault']}")
-        for key, source in self.submission.sources.items():
-            request = Frame({"verb": "sources", "sources": {key: source.header()}})
-            self._exchange(encode(request), START_SECONDS)
 
     def _exchange(self, request: bytes, seconds: float) -> Raw:
         if self.child is None:
@@ -158,17 +155,11 @@ class ChildSession(Session):
             self.launcher.close()
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        return f"signal {number}"
-
-
 def _death(status: int | None) -> str:
     if status is not None and status < 0 and -status != signal.SIGKILL:
         template = _("the Python process of your code died of {signal}")
-        return template.format(signal=_signal_name(-status))
+        names = {known.value: known.name for known in signal.Signals}  # but real-time signals
+        return template.format(signal=names.get(-status, f"signal {-status}"))
     if status is not None and status >= 0:
         template = _("your code ended the Python process it ran in (exit status {status})")
         return template.format(status=status)

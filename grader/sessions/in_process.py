@@ -25,6 +25,6 @@ class InProcessSession(Session):
         """Reply at once; nothing limits the time here."""
         del seconds
         try:
-            return self.servant.answer(frame)
+            return self.servant.reply(frame)
         except OutOfTime:
             return failed("timeout", "")

@@ -198,7 +198,7 @@ class Conversation:
     def ask(self, verb: str, payload: bytes = b"", **header: Any) -> Reply:
         """Send a request about the first file."""
         frame = Frame({"verb": verb, "source": self.key, **header}, payload)
-        answer = self.servant.answer(frame)
+        answer = self.servant.reply(frame)
         unpacker = Unpacker(answer.payload)
         value = unpacker.unpack(answer.header.get("value"))
         return Reply(answer.header, value, unpacker.unpack(answer.header.get("gradients")))
@@ -227,7 +227,7 @@ class Conversation:
 
     def state(self, instance: Any) -> dict[str, Any]:
         """An instance's state, tensors rebuilt."""
-        answer = self.servant.answer(Frame({"verb": "state", "instance": instance.number}))
+        answer = self.servant.reply(Frame({"verb": "state", "instance": instance.number}))
         unpacker = Unpacker(answer.payload)
         tensors = {
             name: unpacker.unpack(answer.header[name])
@@ -241,7 +241,7 @@ class Conversation:
         packer = Packer()
         node = packer.pack({name.replace("__", "."): value for name, value in values.items()})
         header = {"verb": "load", "instance": instance.number, "values": node}
-        return self.servant.answer(Frame(header, packer.payload())).header
+        return self.servant.reply(Frame(header, packer.payload())).header
 
 
 @pytest.fixture
