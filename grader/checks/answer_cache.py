@@ -89,7 +89,6 @@ class AnswerCacheSession(Session):
 
     Args:
         inner: the submission's child process.
-        cache: what is known.
         check: the id of the check that is under way.
         file: the file that its requests name; "" where nothing may be remembered.
         transcript: its requests and replies so far.

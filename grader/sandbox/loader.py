@@ -42,9 +42,9 @@ class Opened:
         names = [
             name
             for name, value in list(self.namespace.items())
-            if not name.startswith("_")
-            and not isinstance(value, types.ModuleType)
-            and name != "display"
+            if not (
+                name.startswith("_") or name == "display" or isinstance(value, types.ModuleType)
+            )
         ]
         return {
             "failures": [failure.header() for failure in self.failures[:20]],
@@ -143,9 +143,8 @@ class Loader:
     ) -> bool:
         """Run one statement; return whether the next ones are to be run as well."""
         try:
-            code = compile(
-                ast.Module([statement], []), filename, "exec", flags=flags, dont_inherit=True
-            )
+            tree = ast.Module([statement], [])
+            code = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
             exec(code, opened.namespace)
         except BaseException as error:
             if self.interactive and isinstance(error, KeyboardInterrupt):

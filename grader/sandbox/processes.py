@@ -342,9 +342,8 @@ def _child(connection: socket.socket, limits: ChildLimits, adopted: int | None) 
 
 def _close_all_but(descriptor: int) -> None:
     """Close every descriptor above the standard three, except one."""
-    last = os.sysconf("SC_OPEN_MAX")
     os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, min(last, 65_536))
+    os.closerange(descriptor + 1, min(os.sysconf("SC_OPEN_MAX"), 65_536))
 
 
 def _confine(limits: ChildLimits) -> None:
