@@ -49,7 +49,7 @@ def check_exercise(exercise_id: str) -> float | int:
         exercises = course.select((exercise_id,))
         submission = _submission(course)
         session = InProcessSession(submission)
-        session.adopt(KEY, namespace)
+        session.servant.loader.adopt(KEY, namespace)
         with _quiet_stderr():
             result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
     except GraderError as error:

@@ -164,8 +164,3 @@ class AnswerCacheSession(Session):
     def close(self) -> None:
         """Close the child session."""
         self.inner.close()
-
-
-def with_answers(session: Session, cache: AnswerCache) -> Session:
-    """A session that knows other submissions' replies; the same where they do not come as bytes."""
-    return AnswerCacheSession(session, cache) if isinstance(session, ChildSession) else session

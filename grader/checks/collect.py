@@ -146,12 +146,9 @@ def collect(
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
     order = {id_: position for position, id_ in enumerate(course.exercises)}
-    return tuple(
-        sorted(
-            (check for check in collection.checks if check.exercise.id in exercises),
-            key=lambda c: (c.visibility is Visibility.HIDDEN, order[c.exercise.id]),
-        )
-    )
+    checks = [check for check in collection.checks if check.exercise.id in exercises]
+    checks.sort(key=lambda c: (c.visibility is Visibility.HIDDEN, order[c.exercise.id]))
+    return tuple(checks)
 
 
 def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
@@ -163,12 +160,9 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
         *(str(path) for path in files),
     ]
     _forget_checks(root / CHECKS)
-    options = os.environ.pop("PYTEST_ADDOPTS", None)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTEST_ADDOPTS", raising=False)
         return int(pytest.main(arguments, plugins=[collection]))
-    finally:
-        if options is not None:
-            os.environ["PYTEST_ADDOPTS"] = options
 
 
 def _why(report: str) -> str:
@@ -189,10 +183,9 @@ def _forget_checks(folder: Path, *, also_own: bool = False) -> None:
             the next submission would find it without its checks.
     """
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file is None or not name.startswith("tests.checks."):
-            continue
-        if also_own or not Path(file).is_relative_to(folder):
+        file = getattr(module, "__file__", None) or ""
+        is_check = bool(file) and name.startswith("tests.checks.")
+        if is_check and (also_own or not Path(file).is_relative_to(folder)):
             del sys.modules[name]
 
 

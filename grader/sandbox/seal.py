@@ -125,9 +125,8 @@ def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> None:
     scope = SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if version >= SCOPE_LANDLOCK else 0
     attributes = struct.pack("QQQ", files, net, scope)
     size = 8 if version < 4 else 16 if version < SCOPE_LANDLOCK else 24
-    ruleset = _check(
-        libc.syscall(LANDLOCK_CREATE_RULESET, attributes, size, 0), "making a Landlock ruleset"
-    )
+    made = libc.syscall(LANDLOCK_CREATE_RULESET, attributes, size, 0)
+    ruleset = _check(made, "making a Landlock ruleset")
     try:
         for path in readable:
             _allow(ruleset, path, READ_FILE | READ_DIR)

@@ -116,14 +116,12 @@ class Servant:
         for number, known in self.instances.items():
             if known is value:
                 return _reference(number, value)
-        if isinstance(value, nn.Module):
-            return _reference(self._keep(value), value)
-        return None
+        return self._keep(value) if isinstance(value, nn.Module) else None
 
-    def _keep(self, instance: object) -> int:
+    def _keep(self, instance: object) -> RemoteObject:
         number = self.first + len(self.instances) + 1
         self.instances[number] = instance
-        return number
+        return _reference(number, instance)
 
     # The verb `call`.
 
@@ -157,8 +155,7 @@ class Servant:
         args = [given[str(index)] for index in range(positional)]
         kwargs = {name: value for name, value in given.items() if not name.isdigit()}
         if isinstance(target, type):
-            made = target(*args, **kwargs)
-            return _reference(self._keep(made), made)
+            return self._keep(target(*args, **kwargs))
         if not callable(target) and hasattr(target, "forward"):
             return target.forward(*args, **kwargs)
         return target(*args, **kwargs)  # type: ignore[operator]
@@ -202,7 +199,7 @@ def _changed(before: object, after: object) -> bool:
 def _gradients(
     value: object, cotangent: Any, target: object, leaves: Mapping[str, Any]
 ) -> dict[str, dict[str, torch.Tensor | None]]:
-    parameters = dict(_named_parameters(target)) if isinstance(target, nn.Module) else {}
+    parameters = _parameters_of(target)
     for parameter in parameters.values():
         parameter.grad = None
     if isinstance(value, torch.Tensor) and value.requires_grad:
@@ -220,16 +217,17 @@ def _gradients(
 # The verbs `state` and `load`.
 
 
-def _named_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
-    return module.named_parameters(remove_duplicate=False)
+def _parameters_of(instance: object) -> dict[str, nn.Parameter]:
+    if not isinstance(instance, nn.Module):
+        return {}
+    return dict(instance.named_parameters(remove_duplicate=False))
 
 
 def _state(instance: object, packer: Packer) -> dict[str, Any]:
-    parameters: dict[str, torch.Tensor] = {}
+    parameters = _parameters_of(instance)
     buffers: dict[str, torch.Tensor] = {}
     loose = [(name, value) for name, value, _put in _loose(instance)]
     if isinstance(instance, nn.Module):
-        parameters = dict(_named_parameters(instance))
         buffers = dict(instance.named_buffers(remove_duplicate=False))
         registered = {id(part) for part in (*instance.modules(), *parameters.values())}
         # A scale kept as a tensor works on every device; it need not move with the module.
@@ -297,9 +295,9 @@ def _setter(owner: Any, key: Any) -> Callable[[Any], None]:
 
 def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """Set parameters (or tensors kept as plain attributes) to these values and their dtype."""
-    owned = dict(_named_parameters(instance)) if isinstance(instance, nn.Module) else {}
+    owned = _parameters_of(instance)
     if isinstance(instance, nn.Module) and _convert(instance, owned, values):
-        owned = dict(_named_parameters(instance))
+        owned = _parameters_of(instance)
     parameters: dict[str, torch.Tensor] = dict(owned)
     setters: dict[str, Callable[[Any], None]] = {}
     if not values.keys() <= owned.keys():
@@ -307,7 +305,10 @@ def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any
     report: dict[str, str] = {}
     given = set()
     for name, value in values.items():
-        matches = _matches(name, parameters)
+        matches = [name]
+        if name not in parameters:
+            similar = {id(t): full for full, t in parameters.items() if full.endswith(f".{name}")}
+            matches = list(similar.values())
         if len(matches) != 1:
             report[name] = "missing" if not matches else "ambiguous"
             continue
@@ -329,7 +330,7 @@ def _add_loose(
             setters[name] = put
             parameters.setdefault(name, value)
         elif isinstance(value, nn.Module):
-            for inner, parameter in _named_parameters(value):
+            for inner, parameter in _parameters_of(value).items():
                 parameters.setdefault(f"{name}.{inner}", parameter)
 
 
@@ -343,13 +344,6 @@ def _convert(
         return False
     module.to(given.pop())
     return True
-
-
-def _matches(name: str, parameters: Mapping[str, torch.Tensor]) -> list[str]:
-    if name in parameters:
-        return [name]
-    found = {id(t): known for known, t in parameters.items() if known.endswith(f".{name}")}
-    return list(found.values())
 
 
 def _give(tensor: torch.Tensor, value: torch.Tensor, put: Callable[[Any], None] | None) -> str:

@@ -3,6 +3,7 @@
 import signal
 import socket
 import time
+from dataclasses import dataclass, field
 
 from grader.core.errors import GraderFault
 from grader.core.language import _
@@ -41,6 +42,7 @@ class _Deadline:
         self.connection.sendall(data)
 
 
+@dataclass(eq=False)
 class ChildSession(Session):
     """A submission in a child process; after any death a new child serves the next request.
 
@@ -51,24 +53,18 @@ class ChildSession(Session):
         owns_launcher: whether the launcher is closed with the session.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        submission: Submission,
-        limits: Limits,
-        *,
-        owns_launcher: bool = False,
-    ) -> None:
-        self.launcher = launcher
-        self.owns_launcher = owns_launcher
-        self.submission = submission
-        self.limits = limits
-        self.isolation = launcher.isolation
-        self.generation = 1
-        self.child: Child | None = None
-        self.reader = Reader()
-        self.is_fresh = False
-        self.seconds_left = limits.submission_seconds
+    launcher: Launcher
+    submission: Submission
+    limits: Limits
+    owns_launcher: bool = field(default=False, kw_only=True)
+    generation: int = field(default=1, init=False)
+    child: Child | None = field(default=None, init=False)
+    reader: Reader = field(default_factory=Reader, init=False)
+    is_fresh: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.isolation = self.launcher.isolation
+        self.seconds_left = self.limits.submission_seconds
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""

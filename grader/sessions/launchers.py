@@ -151,10 +151,8 @@ class SpawnedChild:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
-        self.process.wait()
+        with contextlib.suppress(OSError):
+            self.process.communicate()  # closes its standard input, too
         shutil.rmtree(self.folder, ignore_errors=True)
         return status
 
@@ -250,21 +248,11 @@ class WarmParent(Launcher):
         return received
 
     def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
-        """Fork a child, by a new warm parent where this one is gone; its id and its folder.
+        """Fork a child; its id and its folder.
 
         Raises:
-            GraderFault, OSError: when the new one is gone as well.
+            GraderFault, OSError: when the warm parent is gone.
         """
-        try:
-            return self._fork(limits, generation, descriptor)
-        except (GraderFault, OSError):
-            if self.is_closed:
-                raise
-            self._end()
-            self._start()
-            return self._fork(limits, generation, descriptor)
-
-    def _fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
         self.wait()
         # A sealed child mounts a folder of its own on the parent's, or may write nowhere.
         folder = self.inside
@@ -274,8 +262,19 @@ class WarmParent(Launcher):
         return int(self.command({"fork": header}, descriptor)["pid"]), folder
 
     def launch(self, limits: Limits, generation: int) -> Child:
-        """Fork a child."""
-        return ForkedChild(self, limits, generation)
+        """Fork a child, by a new warm parent where this one is gone.
+
+        Raises:
+            GraderFault, OSError: when the new one is gone as well.
+        """
+        try:
+            return ForkedChild(self, limits, generation)
+        except (GraderFault, OSError):
+            if self.is_closed:
+                raise
+            self._end()
+            self._start()
+            return ForkedChild(self, limits, generation)
 
     def close(self) -> None:
         """End the warm parent."""
