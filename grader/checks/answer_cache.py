@@ -89,7 +89,6 @@ class AnswerCacheSession(Session):
 
     Args:
         inner: the submission's child process.
-        cache: what is known.
         check: the id of the check that is under way.
         file: the file that its requests name; "" where nothing may be remembered.
         transcript: its requests and replies so far.
@@ -165,8 +164,3 @@ class AnswerCacheSession(Session):
     def close(self) -> None:
         """Close the child session."""
         self.inner.close()
-
-
-def with_answers(session: Session, cache: AnswerCache) -> Session:
-    """A session that knows other submissions' replies; the same where they do not come as bytes."""
-    return AnswerCacheSession(session, cache) if isinstance(session, ChildSession) else session

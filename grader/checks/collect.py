@@ -14,6 +14,7 @@ for each submission, and for each known mistake, without pytest's own work aroun
 thirds of a millisecond, where most checks take less).
 """
 
+import inspect
 import os
 import re
 import sys
@@ -24,7 +25,7 @@ from pathlib import Path
 import pytest
 
 from grader.checks.fixtures import Fixtures
-from grader.checks.run import Check, parameters
+from grader.checks.run import Check
 from grader.core.errors import CourseError, GraderFault
 from grader.core.records import Visibility
 from grader.course.course import CHECKS, Course
@@ -94,7 +95,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
     title = " ".join((item.function.__doc__ or "").split())
     if not title:
         raise CourseError(f"{item.nodeid}: its docstring is the sentence the student reads")
-    asks_for = parameters(item.function)
+    asks_for = tuple(inspect.signature(item.function).parameters)[1:]  # besides itself
     unknown = [name for name in asks_for if name not in FIXTURES]
     if unknown or hasattr(item, "callspec"):
         what = f"`{unknown[0]}`" if unknown else "parameters"
@@ -145,12 +146,9 @@ def collect(
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
     order = {id_: position for position, id_ in enumerate(course.exercises)}
-    return tuple(
-        sorted(
-            (check for check in collection.checks if check.exercise.id in exercises),
-            key=lambda c: (c.visibility is Visibility.HIDDEN, order[c.exercise.id]),
-        )
-    )
+    checks = [check for check in collection.checks if check.exercise.id in exercises]
+    checks.sort(key=lambda c: (c.visibility is Visibility.HIDDEN, order[c.exercise.id]))
+    return tuple(checks)
 
 
 def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
@@ -162,20 +160,16 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
         *(str(path) for path in files),
     ]
     _forget_checks(root / CHECKS)
-    options = os.environ.pop("PYTEST_ADDOPTS", None)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTEST_ADDOPTS", raising=False)
         return int(pytest.main(arguments, plugins=[collection]))
-    finally:
-        if options is not None:
-            os.environ["PYTEST_ADDOPTS"] = options
 
 
 def _why(report: str) -> str:
     """The last line of an error's report, and where in a check file it was."""
     lines = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
-    lines_of_checks = re.findall(
-        r"^(?:E\s+File .*, line |\S+test_\w+\.py:)(\d+)", report, re.MULTILINE
-    )
+    place = r"^(?:E\s+File .*, line |\S+test_\w+\.py:)(\d+)"
+    lines_of_checks = re.findall(place, report, re.MULTILINE)
     location = f" (line {lines_of_checks[-1]})" if lines_of_checks else ""
     return f"{lines[-1] if lines else report.strip()[-200:]}{location}"
 
@@ -189,10 +183,9 @@ def _forget_checks(folder: Path, *, also_own: bool = False) -> None:
             the next submission would find it without its checks.
     """
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file is None or not name.startswith("tests.checks."):
-            continue
-        if also_own or not Path(file).is_relative_to(folder):
+        file = getattr(module, "__file__", None) or ""
+        is_check = bool(file) and name.startswith("tests.checks.")
+        if is_check and (also_own or not Path(file).is_relative_to(folder)):
             del sys.modules[name]
 
 
@@ -201,13 +194,10 @@ def _files(
 ) -> list[Path]:
     """The files with the checks of some exercises; a released copy has no hidden ones."""
     wanted = {course.exercises[id_].assignment for id_ in exercises}
-    found = []
-    for assignment in course.assignments:
-        if assignment.id in wanted:
-            paths = course.paths(assignment)
-            both = {
-                Visibility.VISIBLE: paths.visible_checks,
-                Visibility.HIDDEN: paths.hidden_checks,
-            }
-            found += [both[v] for v in visibilities if both[v].is_file()]
-    return found
+    paths = [course.paths(one) for one in course.assignments if one.id in wanted]
+    found = [
+        each.visible_checks if visibility is Visibility.VISIBLE else each.hidden_checks
+        for each in paths
+        for visibility in visibilities
+    ]
+    return [file for file in found if file.is_file()]

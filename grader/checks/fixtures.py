@@ -39,10 +39,8 @@ class CheckEnvironment:
     """The course, its printed tensors, and the hidden solution in a session.
 
     Args:
-        course: the course.
         ledger: the documents' printed tensors.
         reference: the hidden solution, live or from a recording.
-        reference_session: its session.
         seed: the run's secret seed for hidden inputs.
     """
 

@@ -1,6 +1,5 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
-import inspect
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -32,14 +31,12 @@ class Check:
 
     Args:
         id: `<exercise id>::<visibility>::<name>`.
-        exercise: what it belongs to.
         visibility: whether students see it.
         title: its docstring, the sentence the student reads.
         weight: its share of the exercise's points; 0 for a remark.
         is_gate: whether the later checks of the exercise are blocked when it does not pass.
         is_remark: whether it says what would be better and costs nothing.
-        owner: the class it is a method of.
-        function: the method.
+        owner: the class that `function` is a method of.
         asks_for: the fixtures it is called with, by name.
     """
 
@@ -74,7 +71,6 @@ class CheckRecord:
     """How one check went, beyond its outcome: what mistakes are recognised by.
 
     Args:
-        check: the check.
         judged: the values it judged, in order.
         raised: what ended it; None when it passed.
         covered: what the judge reports as covered.
@@ -86,20 +82,9 @@ class CheckRecord:
     covered: tuple[str, ...] = ()
 
 
-def parameters(function: Callable[..., None]) -> tuple[str, ...]:
-    """The names a method asks for besides itself."""
-    return tuple(inspect.signature(function).parameters)[1:]
-
-
 @dataclass(slots=True)
 class CheckRun:
-    """Runs checks on one submission, in their order, and keeps how each went.
-
-    Args:
-        environment: what to judge with.
-        submission: what is judged.
-        checks: the checks to run.
-    """
+    """Runs checks on one submission, in their order, and keeps how each went."""
 
     environment: CheckEnvironment
     submission: SubmissionHandle

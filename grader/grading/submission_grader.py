@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from grader.checks.answer_cache import AnswerCache, with_answers
+from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
 from grader.checks.collect import collect
 from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
 from grader.checks.recordings import read_recording
@@ -26,6 +26,7 @@ from grader.feedback.messages import slow_loading
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
 from grader.grading.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
+from grader.sessions.child import ChildSession
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
 from grader.testing.lookup import SubmissionHandle
@@ -113,7 +114,8 @@ def grade(
     """
     environment, checks = grader.environment, grader.checks(scope)
     course = environment.course
-    session = with_answers(session, grader.answers)
+    if isinstance(session, ChildSession):  # other sessions' replies are not bytes
+        session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     run = CheckRun(environment, handle, checks)
     outcomes = run.run(scope.exercises)

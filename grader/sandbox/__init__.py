@@ -1,5 +1,6 @@
-"""All of ours that runs beside student code: frames, loader, servant, processes, seal.
+"""All of ours that runs beside student code, and what it needs: standard library and torch only.
 
-It imports the standard library and torch, and nothing else of ours: that is checked. `sessions` and
-what stands above may import it.
+`failures`, `limits`, `loader`, `processes`, `seal` with its `syscall_table`, `servant`, `stream` and
+`wire`. They import nothing else of ours: that is checked. `sessions` and what stands above may
+import them.
 """

@@ -6,7 +6,7 @@ It runs beside student code: standard library only.
 import re
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 MAX_MESSAGE = 2_000
@@ -37,7 +37,6 @@ class CodeLine:
     """A line of the student's own, as their process reports it.
 
     Args:
-        file: the file's name.
         cell: the notebook's cell, counted from 1; None in a script.
         line: counted from 1; in a notebook, inside the cell.
         text: the line itself.
@@ -71,15 +70,7 @@ class Failure:
 
     def header(self) -> dict[str, Any]:
         """This failure as a JSON object."""
-        where = self.where
-        return {
-            "kind": self.kind,
-            "type": self.type,
-            "bases": list(self.bases),
-            "message": self.message,
-            "where": where and {name: getattr(where, name) for name in CodeLine.__slots__},
-            "own": self.own,
-        }
+        return {**asdict(self), "bases": list(self.bases)}
 
     def as_stub(self) -> "Failure":
         """The same failure; with a stub's message it becomes "not attempted"."""
@@ -93,8 +84,12 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     """A failure as data, with the last of the student's own lines."""
     where, own = _where(error, find_cell)
     message = _message(error)
+    is_memory = isinstance(error, MemoryError) or "can't allocate memory" in message
+    kind = "out_of_memory" if is_memory else "exception"
+    if isinstance(error, OutOfTime):
+        kind = "timeout"
     bases = tuple(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins")
-    return Failure(_kind(error, message), type(error).__name__[:200], bases, message, where, own)
+    return Failure(kind, type(error).__name__[:200], bases, message, where, own)
 
 
 def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, bool]:
@@ -117,18 +112,9 @@ def _code_line(found: tuple[str, int | None], line: int | None, text: str | None
     return CodeLine(*found, line=line or 0, text=(text or "").strip()[:200])
 
 
-def _kind(error: BaseException, message: str) -> str:
-    if isinstance(error, OutOfTime):
-        return "timeout"
-    if isinstance(error, MemoryError) or "can't allocate memory" in message:
-        return "out_of_memory"
-    return "exception"
-
-
 def _message(error: BaseException) -> str:
     try:
         text = str(error.msg if isinstance(error, SyntaxError) else error)
-        text = str.__getitem__(text, slice(MAX_MESSAGE))
+        return str.__getitem__(text, slice(MAX_MESSAGE))
     except BaseException:
         return "(its message could not be read)"
-    return text

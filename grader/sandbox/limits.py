@@ -7,8 +7,7 @@ import contextlib
 import os
 import signal
 import sys
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 MIB = 2**20
 MAX_DESCRIPTORS = 256
@@ -41,15 +40,6 @@ class ChildLimits:
     sealed: bool = False
     namespaces: bool = False
 
-    def header(self) -> dict[str, Any]:
-        """These limits as a JSON object."""
-        return asdict(self)
-
-    @classmethod
-    def from_header(cls, header: dict[str, Any]) -> "ChildLimits":
-        """The limits that the trusted side wrote as a JSON object."""
-        return cls(**header)
-
 
 def limit_process(limits: ChildLimits) -> None:
     """Limit memory, files and core dumps of this process, where the system can."""
@@ -67,11 +57,7 @@ def limit_process(limits: ChildLimits) -> None:
         most = min(MAX_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if sys.platform == "linux":
-        memory = _virtual_memory() + limits.memory_mib * MIB
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (no pathlib here)
+            pages = int(file.read().split()[0])  # of address space; torch alone takes some GiB
+        memory = pages * os.sysconf("SC_PAGE_SIZE") + limits.memory_mib * MIB
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-
-def _virtual_memory() -> int:
-    """Bytes of address space in use; torch alone takes some GiB of it."""
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (no pathlib here)
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

@@ -12,7 +12,7 @@ import linecache
 import re
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,9 +42,9 @@ class Opened:
         names = [
             name
             for name, value in list(self.namespace.items())
-            if not name.startswith("_")
-            and not isinstance(value, types.ModuleType)
-            and name != "display"
+            if not (
+                name.startswith("_") or name == "display" or isinstance(value, types.ModuleType)
+            )
         ]
         return {
             "failures": [failure.header() for failure in self.failures[:20]],
@@ -111,20 +111,13 @@ class Loader:
                 sys.modules[name] = module
         return self.opened[key]
 
-    def _import(
-        self,
-        name: str,
-        globals_: Mapping[str, object] | None = None,
-        locals_: Mapping[str, object] | None = None,
-        fromlist: Sequence[str] | None = (),
-        level: int = 0,
-    ) -> types.ModuleType:
+    def _import(self, name: str, *rest: Any, **named: Any) -> types.ModuleType:
         """Python's `__import__`, which looks among the submission's own files first."""
         for key, source in self.texts.items():
             if source["module"] == name and source.get("importable"):
                 self.open(key)
                 return self.modules[name]
-        return __import__(name, globals_, locals_, fromlist or (), level)
+        return __import__(name, *rest, **named)
 
     # Running a file.
 
@@ -150,9 +143,8 @@ class Loader:
     ) -> bool:
         """Run one statement; return whether the next ones are to be run as well."""
         try:
-            code = compile(
-                ast.Module([statement], []), filename, "exec", flags=flags, dont_inherit=True
-            )
+            tree = ast.Module([statement], [])
+            code = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
             exec(code, opened.namespace)
         except BaseException as error:
             if self.interactive and isinstance(error, KeyboardInterrupt):
@@ -177,29 +169,31 @@ def _known_by_name(name: str, module: types.ModuleType) -> Iterator[None]:
             sys.modules[name] = before
 
 
+def _parse(text: str, filename: str) -> tuple[list[ast.stmt], BaseException | None]:
+    """The statements of a text, or the error that stopped the parser."""
+    try:
+        return ast.parse(text, filename).body, None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return [], error
+
+
 def _statements(
     text: str, filename: str, *, is_cell: bool
 ) -> tuple[list[ast.stmt], BaseException | None]:
     """The statements that can be run, and the error that stopped the parser, if any."""
-    try:
-        return ast.parse(text, filename).body, None
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        first_error = error
+    found, first_error = _parse(text, filename)
+    if first_error is None:
+        return found, None
     if is_cell:
-        try:
-            return ast.parse(without_magics(text), filename).body, None
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return [], error
+        return _parse(without_magics(text), filename)
     lines = text.splitlines()
     line = getattr(first_error, "lineno", None) or len(lines)
     # Walk back over the starts of top-level statements until the rest can be parsed.
     for end in range(min(line, len(lines)) - 1, 0, -1):
-        if lines[end][:1] in ("", " ", "\t", ")", "]", "}", "#"):
-            continue
-        try:
-            return ast.parse("\n".join(lines[:end]), filename).body, first_error
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        if lines[end][:1] not in ("", " ", "\t", ")", "]", "}", "#"):
+            found, error = _parse("\n".join(lines[:end]), filename)
+            if error is None:
+                return found, first_error
     return [], first_error
 
 
@@ -217,25 +211,13 @@ def without_magics(text: str) -> str:
             return ""
         lines[first] = ""
     for _ in range(len(lines)):
-        index = _broken_line("\n".join(lines))
+        _found, error = _parse("\n".join(lines), "<cell>")
+        index = (getattr(error, "lineno", None) or 0) - 1
         if not 0 <= index < len(lines) or not MAGIC.search(lines[index]):
             break
-        lines[index] = _blanked(lines[index])
+        indentation = len(lines[index]) - len(lines[index].lstrip())
+        lines[index] = lines[index][:indentation] + "pass"
     return "\n".join(lines)
-
-
-def _broken_line(text: str) -> int:
-    """The line, from 0, at which Python stops parsing; -1 where it does not, or names no line."""
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return (getattr(error, "lineno", None) or 0) - 1
-    return -1
-
-
-def _blanked(line: str) -> str:
-    """A line of the same indentation that does nothing."""
-    return line[: len(line) - len(line.lstrip())] + "pass"
 
 
 def _future_flags(statement: ast.stmt) -> int:

@@ -122,7 +122,7 @@ class Alarm:
 def _reply_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
     """Reply, or report where the student's code was when its time was up."""
     try:
-        reply = servant.answer(frame)
+        reply = servant.reply(frame)
         alarm.is_on = False
     except OutOfTime as error:
         alarm.is_on = False
@@ -159,7 +159,7 @@ def spawned(header: str, descriptor: int | None) -> None:
         descriptor: the connection; None on Windows, where the parent shares its socket through
             standard input.
     """
-    limits = ChildLimits.from_header(json.loads(header))
+    limits = ChildLimits(**json.loads(header))
     if descriptor is None:
         size = int(sys.stdin.buffer.readline())
         connection = socket.fromshare(sys.stdin.buffer.read(size))  # type: ignore[attr-defined]
@@ -235,7 +235,7 @@ def _serve_forks(control: socket.socket) -> None:
             return
         request = json.loads(message)
         if "fork" in request:
-            pid = _fork(control, descriptors[0], ChildLimits.from_header(request["fork"]))
+            pid = _fork(control, descriptors[0], ChildLimits(**request["fork"]))
             living.add(pid)
             reply = {"pid": pid}
         else:
@@ -342,9 +342,8 @@ def _child(connection: socket.socket, limits: ChildLimits, adopted: int | None) 
 
 def _close_all_but(descriptor: int) -> None:
     """Close every descriptor above the standard three, except one."""
-    last = os.sysconf("SC_OPEN_MAX")
     os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, min(last, 65_536))
+    os.closerange(descriptor + 1, min(os.sysconf("SC_OPEN_MAX"), 65_536))
 
 
 def _confine(limits: ChildLimits) -> None:

@@ -82,11 +82,8 @@ def enter_namespaces() -> None:
         ("uid_map", f"{user} {user} 1"),
         ("gid_map", f"{group} {group} 1"),
     ):
-        descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY)
-        try:
-            os.write(descriptor, text.encode())
-        finally:
-            os.close(descriptor)
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 (no pathlib here)
+            file.write(text)
 
 
 def mount_private_folder(folder: str, mebibytes: int) -> None:
@@ -118,23 +115,18 @@ def landlock_version() -> int:
     return max(0, int(LIBC.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_VERSION_FLAG)))
 
 
-def _handled_files(version: int) -> int:
-    return FILES_BY_VERSION[max(v for v in FILES_BY_VERSION if v <= version)]
-
-
 def restrict_files(readable: Iterable[str], writable: Iterable[str]) -> None:
     """Allow reading below some paths and writing below others; nothing else, and no TCP."""
     libc, version = _libc(), landlock_version()
     if version < LEAST_LANDLOCK:
         raise OSError(errno.ENOSYS, "this kernel has no Landlock")
-    files = _handled_files(version)
+    files = FILES_BY_VERSION[max(known for known in FILES_BY_VERSION if known <= version)]
     net = NET_BIND_AND_CONNECT if version >= 4 else 0
     scope = SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if version >= SCOPE_LANDLOCK else 0
     attributes = struct.pack("QQQ", files, net, scope)
     size = 8 if version < 4 else 16 if version < SCOPE_LANDLOCK else 24
-    ruleset = _check(
-        libc.syscall(LANDLOCK_CREATE_RULESET, attributes, size, 0), "making a Landlock ruleset"
-    )
+    made = libc.syscall(LANDLOCK_CREATE_RULESET, attributes, size, 0)
+    ruleset = _check(made, "making a Landlock ruleset")
     try:
         for path in readable:
             _allow(ruleset, path, READ_FILE | READ_DIR)
@@ -180,6 +172,8 @@ def seccomp_program(machine: str, pid: int) -> bytes:
         pid: the process id that the sealed process has in its own eyes.
     """
     column = table.column(machine)
+    allow, refuse = (RETURN, 0, 0, RETURN_ALLOW), _deny(errno.EPERM)
+    first = (LOAD, 0, 0, AT_FIRST_ARGUMENT)
     program: list[Instruction] = [
         (LOAD, 0, 0, AT_ARCHITECTURE),
         (JUMP_EQUAL, 1, 0, table.ARCHITECTURES[machine]),
@@ -187,70 +181,38 @@ def seccomp_program(machine: str, pid: int) -> bytes:
         (LOAD, 0, 0, AT_NUMBER),
     ]
     if machine == "x86_64":
-        program += [(JUMP_AT_LEAST, 0, 1, X32_BIT), _deny(errno.EPERM)]
+        program += [(JUMP_AT_LEAST, 0, 1, X32_BIT), refuse]
     # libc falls back from clone3 to clone, whose flags a filter can see.
-    program += [(JUMP_EQUAL, 0, 1, table.CLONE3[column]), _deny(errno.ENOSYS)]
-    program += _only_threads(table.CLONE[column])
+    program += _for_call(table.CLONE3[column], _deny(errno.ENOSYS))
+    is_thread = (JUMP_SET, 1, 0, CLONE_THREAD)
+    program += _for_call(table.CLONE[column], first, is_thread, refuse, allow)
     for number in table.present(table.SIGNALS_TO_SELF, machine):
-        program += _one_of(number, AT_FIRST_ARGUMENT, (pid,), errno.EPERM)
+        program += _for_call(number, *_only(AT_FIRST_ARGUMENT, (pid,), refuse), allow)
     for number in table.present(table.ABOUT_ITSELF, machine):
-        program += _one_of(number, AT_FIRST_ARGUMENT, (0, pid), errno.EPERM)
-    program += _prctl_but_for(table.PRCTL[column], PR_SET_PDEATHSIG)
-    program += _pairs_of_streams(table.SOCKETPAIR[column])
-    harmless = table.HARMLESS_IOCTLS
-    program += _one_of(table.IOCTL[column], AT_SECOND_ARGUMENT, harmless, errno.ENOTTY)
+        program += _for_call(number, *_only(AT_FIRST_ARGUMENT, (0, pid), refuse), allow)
+    is_death_signal = (JUMP_EQUAL, 0, 1, PR_SET_PDEATHSIG)
+    program += _for_call(table.PRCTL[column], first, is_death_signal, refuse, allow)
+    # Pairs of local sockets are connected to each other and to nothing else.
+    is_local = _only(AT_FIRST_ARGUMENT, (table.AF_UNIX,), refuse)
+    is_stream = _only(AT_SECOND_ARGUMENT, table.STREAMS, refuse)
+    program += _for_call(table.SOCKETPAIR[column], *is_local, *is_stream, allow)
+    is_harmless = _only(AT_SECOND_ARGUMENT, table.HARMLESS_IOCTLS, _deny(errno.ENOTTY))
+    program += _for_call(table.IOCTL[column], *is_harmless, allow)
     for number in table.present(table.DENIED, machine):
-        program += [(JUMP_EQUAL, 0, 1, number), _deny(errno.EPERM)]
-    program.append((RETURN, 0, 0, RETURN_ALLOW))
+        program += _for_call(number, refuse)
+    program.append(allow)
     return b"".join(struct.pack("HBBI", *instruction) for instruction in program)
 
 
-def _only_threads(number: int) -> list[Instruction]:
-    """Allow `clone` only with the flag (in its first argument) that makes a thread."""
-    return [
-        (JUMP_EQUAL, 0, 4, number),
-        (LOAD, 0, 0, AT_FIRST_ARGUMENT),
-        (JUMP_SET, 0, 1, CLONE_THREAD),
-        (RETURN, 0, 0, RETURN_ALLOW),
-        _deny(errno.EPERM),
-    ]
+def _for_call(number: int, *instructions: Instruction) -> list[Instruction]:
+    """Instructions for one system call, which every other call jumps over."""
+    return [(JUMP_EQUAL, 0, len(instructions), number), *instructions]
 
 
-def _one_of(number: int, argument: int, allowed: tuple[int, ...], error: int) -> list[Instruction]:
-    """Allow a call only with one of these values as an argument (its low half)."""
+def _only(argument: int, allowed: tuple[int, ...], denial: Instruction) -> list[Instruction]:
+    """Deny the call unless an argument (its low half) has one of these values."""
     tests = [(JUMP_EQUAL, len(allowed) - n, 0, value) for n, value in enumerate(allowed)]
-    return [
-        (JUMP_EQUAL, 0, len(tests) + 3, number),
-        (LOAD, 0, 0, argument),
-        *tests,
-        _deny(error),
-        (RETURN, 0, 0, RETURN_ALLOW),
-    ]
-
-
-def _pairs_of_streams(number: int) -> list[Instruction]:
-    """Allow pairs of local sockets that are connected to each other and to nothing else."""
-    tests = [(JUMP_EQUAL, len(table.STREAMS) - n, 0, kind) for n, kind in enumerate(table.STREAMS)]
-    return [
-        (JUMP_EQUAL, 0, len(tests) + 5, number),
-        (LOAD, 0, 0, AT_FIRST_ARGUMENT),
-        (JUMP_EQUAL, 0, len(tests) + 1, table.AF_UNIX),
-        (LOAD, 0, 0, AT_SECOND_ARGUMENT),
-        *tests,
-        _deny(errno.EPERM),
-        (RETURN, 0, 0, RETURN_ALLOW),
-    ]
-
-
-def _prctl_but_for(number: int, option: int) -> list[Instruction]:
-    """Deny one option of `prctl`, its first argument (the low half)."""
-    return [
-        (JUMP_EQUAL, 0, 4, number),
-        (LOAD, 0, 0, AT_FIRST_ARGUMENT),
-        (JUMP_EQUAL, 0, 1, option),
-        _deny(errno.EPERM),
-        (RETURN, 0, 0, RETURN_ALLOW),
-    ]
+    return [(LOAD, 0, 0, argument), *tests, denial]
 
 
 class _Program(ctypes.Structure):

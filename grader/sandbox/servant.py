@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.sandbox.failures import Failure, describe_failure, stub_exercise
+from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.loader import Loader
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
@@ -22,11 +22,7 @@ class Missing(Exception):
 
 
 class NotAttempted(Exception):
-    """A constant's stub is still there."""
-
-    def __init__(self, failure: Failure) -> None:
-        self.failure = failure
-        super().__init__(failure.message)
+    """A constant's stub is still there; the one argument is its `Failure`."""
 
 
 @dataclass(slots=True)
@@ -47,7 +43,7 @@ class Servant:
     interactive: bool = False
     instances: dict[int, object] = field(default_factory=dict)
 
-    def answer(self, frame: Frame) -> Frame:
+    def reply(self, frame: Frame) -> Frame:
         """Reply to one request; whatever student code raises becomes part of the reply."""
         packer = Packer(self._refer)
         if frame.header.get("fresh"):
@@ -57,12 +53,14 @@ class Servant:
         except Missing as error:
             header = {"failure": {"kind": "missing", "message": str(error)}}
         except NotAttempted as error:
-            header = {"failure": error.failure.as_stub().header()}
+            header = {"failure": error.args[0].as_stub().header()}
         except BaseException as error:
             if self.interactive and isinstance(error, KeyboardInterrupt):
                 raise
             packer = Packer()
-            header = {"failure": self._failure(error).header()}
+            failure = describe_failure(error, self.loader.find_cell)
+            may_be_stub = isinstance(error, NotImplementedError) and failure.own
+            header = {"failure": (failure.as_stub() if may_be_stub else failure).header()}
         header["output"] = self.drain()
         return Frame(header, packer.payload())
 
@@ -77,7 +75,8 @@ class Servant:
             case "get":
                 return {"value": packer.pack(self._named(request))}
             case "call":
-                return self._call(request, Unpacker(frame.payload, self._resolve), packer)
+                unpacker = Unpacker(frame.payload, lambda found: self._instance(found.number))
+                return self._call(request, unpacker, packer)
             case "state":
                 packer.shapes_only = not request.get("values", True)
                 return _state(self._instance(request["instance"]), packer)
@@ -109,9 +108,6 @@ class Servant:
         except KeyError:
             raise WireFault(f"no instance {number}") from None
 
-    def _resolve(self, reference: RemoteObject) -> object:
-        return self._instance(reference.number)
-
     def _refer(self, value: object) -> RemoteObject | None:
         if isinstance(value, type):
             return RemoteObject(0, "class", value.__name__)
@@ -120,14 +116,12 @@ class Servant:
         for number, known in self.instances.items():
             if known is value:
                 return _reference(number, value)
-        if isinstance(value, nn.Module):
-            return _reference(self._keep(value), value)
-        return None
+        return self._keep(value) if isinstance(value, nn.Module) else None
 
-    def _keep(self, instance: object) -> int:
+    def _keep(self, instance: object) -> RemoteObject:
         number = self.first + len(self.instances) + 1
         self.instances[number] = instance
-        return number
+        return _reference(number, instance)
 
     # The verb `call`.
 
@@ -140,8 +134,8 @@ class Servant:
             str(name): unpacker.unpack(node)
             for name, node in [*enumerate(request["args"]), *request["kwargs"].items()]
         }
-        has_cotangent = request.get("cotangent") is not None
-        cotangent = unpacker.unpack(request["cotangent"]) if has_cotangent else None
+        cotangent = unpacker.unpack(request.get("cotangent"))
+        has_cotangent = cotangent is not None
         leaves = {name: _leaf(value, has_cotangent) for name, value in arguments.items()}
         given = {name: _argument(leaf, arguments[name]) for name, leaf in leaves.items()}
         if request.get("training") is not None and isinstance(target, nn.Module):
@@ -152,28 +146,19 @@ class Servant:
             torch.default_generator.manual_seed(request["seed"])
         value = self._invoke(target, given, len(request["args"]))
         header: dict[str, Any] = {"value": packer.pack(value)}
-        header["changed"] = [
-            name for name, leaf in leaves.items() if _changed(arguments[name], given[name])
-        ]
+        header["changed"] = [name for name in given if _changed(arguments[name], given[name])]
         if has_cotangent:
-            gradients = _gradients(value, cotangent, target, leaves)
-            header["gradients"] = packer.pack(gradients)
+            header["gradients"] = packer.pack(_gradients(value, cotangent, target, leaves))
         return header
 
     def _invoke(self, target: object, given: dict[str, Any], positional: int) -> object:
         args = [given[str(index)] for index in range(positional)]
         kwargs = {name: value for name, value in given.items() if not name.isdigit()}
         if isinstance(target, type):
-            made = target(*args, **kwargs)
-            return _reference(self._keep(made), made)
+            return self._keep(target(*args, **kwargs))
         if not callable(target) and hasattr(target, "forward"):
             return target.forward(*args, **kwargs)
         return target(*args, **kwargs)  # type: ignore[operator]
-
-    def _failure(self, error: BaseException) -> Failure:
-        failure = describe_failure(error, self.loader.find_cell)
-        may_be_stub = isinstance(error, NotImplementedError) and failure.own
-        return failure.as_stub() if may_be_stub else failure
 
 
 def _reference(number: int, value: object) -> RemoteObject:
@@ -191,9 +176,7 @@ def _leaf(value: object, differentiate: bool) -> object:
 
 def _argument(leaf: object, value: object) -> Any:
     """What the student's code receives: a copy, so that a change in place is noticed."""
-    if not isinstance(leaf, torch.Tensor):
-        return leaf
-    if isinstance(value, nn.Parameter):
+    if not isinstance(leaf, torch.Tensor) or isinstance(value, nn.Parameter):
         return leaf
     copy = leaf.clone()
     return copy if leaf.grad_fn is None and leaf.requires_grad else copy.detach()
@@ -216,42 +199,43 @@ def _changed(before: object, after: object) -> bool:
 def _gradients(
     value: object, cotangent: Any, target: object, leaves: Mapping[str, Any]
 ) -> dict[str, dict[str, torch.Tensor | None]]:
-    parameters = dict(_named_parameters(target)) if isinstance(target, nn.Module) else {}
+    parameters = _parameters_of(target)
     for parameter in parameters.values():
         parameter.grad = None
     if isinstance(value, torch.Tensor) and value.requires_grad:
         torch.autograd.backward(value, cotangent)
-    tensors = {
-        name: leaf
-        for name, leaf in leaves.items()
-        if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
-    }
     return {
         "parameters": {name: parameter.grad for name, parameter in parameters.items()},
-        "arguments": {name: leaf.grad for name, leaf in tensors.items()},
+        "arguments": {
+            name: leaf.grad
+            for name, leaf in leaves.items()
+            if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
+        },
     }
 
 
 # The verbs `state` and `load`.
 
 
-def _named_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
-    return module.named_parameters(remove_duplicate=False)
+def _parameters_of(instance: object) -> dict[str, nn.Parameter]:
+    if not isinstance(instance, nn.Module):
+        return {}
+    return dict(instance.named_parameters(remove_duplicate=False))
 
 
 def _state(instance: object, packer: Packer) -> dict[str, Any]:
-    parameters: dict[str, torch.Tensor] = {}
+    parameters = _parameters_of(instance)
     buffers: dict[str, torch.Tensor] = {}
-    loose = [(name, value) for name, value, _ in _loose(instance, "")]
+    loose = [(name, value) for name, value, _put in _loose(instance)]
     if isinstance(instance, nn.Module):
-        parameters = dict(_named_parameters(instance))
         buffers = dict(instance.named_buffers(remove_duplicate=False))
         registered = {id(part) for part in (*instance.modules(), *parameters.values())}
+        # A scale kept as a tensor works on every device; it need not move with the module.
         loose = [
             (name, value)
-            for prefix, module in instance.named_modules()
-            for name, value, _ in _loose(module, f"{prefix}." if prefix else "")
-            if not _is_single_number(value) and id(value) not in registered
+            for name, value in loose
+            if id(value) not in registered
+            and not (isinstance(value, torch.Tensor) and value.dim() == 0)
         ]
     by_identity: dict[int, list[str]] = {}
     for name, tensor in [*parameters.items(), *buffers.items()]:
@@ -268,53 +252,52 @@ def _state(instance: object, packer: Packer) -> dict[str, Any]:
     }
 
 
-def _is_single_number(value: object) -> bool:
-    """A scale kept as a tensor works on every device; it need not move with the module."""
-    return isinstance(value, torch.Tensor) and value.dim() == 0
-
-
 MODULES_OWN = frozenset(vars(nn.Module()))
 """What torch keeps in a module's attributes."""
 HOLDERS = (torch.Tensor, nn.Module, list, tuple, dict)
 
 
-def _loose(instance: object, prefix: str) -> Iterator[tuple[str, object, Callable[[Any], None]]]:
-    """Tensors and modules in plain attributes, or in lists and mappings there."""
-    own = MODULES_OWN if isinstance(instance, nn.Module) else ()
-    for name, value in list(getattr(instance, "__dict__", {}).items()):
-        if name not in own and isinstance(value, HOLDERS):
-            yield from _loose_in(f"{prefix}{name}", value, _setter(instance, name))
+Loose = tuple[str, object, Callable[[Any], None]]
+"""A tensor or module that torch does not know of: its name, itself, and what replaces it."""
+
+
+def _loose(instance: object) -> Iterator[Loose]:
+    """Tensors and modules in plain attributes of an object (for a module, of all its parts)."""
+    if isinstance(instance, nn.Module):
+        for name, module in instance.named_modules():
+            yield from _loose_in(vars(module), f"{name}." if name else "", MODULES_OWN)
+    else:
+        yield from _loose_in(getattr(instance, "__dict__", {}), "")
 
 
 def _loose_in(
-    name: str, value: object, put: Callable[[Any], None], depth: int = 0
-) -> Iterator[tuple[str, object, Callable[[Any], None]]]:
-    if isinstance(value, torch.Tensor | nn.Module):
-        yield name, value, put
-    elif isinstance(value, list | tuple | dict) and depth < 4:
-        for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
-            if not isinstance(item, HOLDERS):
-                continue
-            yield from _loose_in(f"{name}.{key}", item, _setter(value, key), depth + 1)
+    holder: Any, prefix: str, skipped: frozenset[str] = frozenset(), depth: int = 0
+) -> Iterator[Loose]:
+    """The same in a list or mapping, and in those that it holds."""
+    for key, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+        if key in skipped or not isinstance(value, HOLDERS):
+            continue
+        if isinstance(value, torch.Tensor | nn.Module):
+            yield f"{prefix}{key}", value, _setter(holder, key)
+        elif depth < 4:
+            yield from _loose_in(value, f"{prefix}{key}.", depth=depth + 1)
 
 
 def _setter(owner: Any, key: Any) -> Callable[[Any], None]:
     def put(value: Any) -> None:
-        if isinstance(owner, list | dict):
-            owner[key] = value
-        elif isinstance(owner, tuple):  # cannot be changed, what it holds can
+        if isinstance(owner, tuple):  # cannot be changed, what it holds can
             owner[key].data = value
         else:
-            owner.__dict__[key] = value
+            owner[key] = value
 
     return put
 
 
 def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """Set parameters (or tensors kept as plain attributes) to these values and their dtype."""
-    owned = dict(_named_parameters(instance)) if isinstance(instance, nn.Module) else {}
+    owned = _parameters_of(instance)
     if isinstance(instance, nn.Module) and _convert(instance, owned, values):
-        owned = dict(_named_parameters(instance))
+        owned = _parameters_of(instance)
     parameters: dict[str, torch.Tensor] = dict(owned)
     setters: dict[str, Callable[[Any], None]] = {}
     if not values.keys() <= owned.keys():
@@ -322,7 +305,10 @@ def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any
     report: dict[str, str] = {}
     given = set()
     for name, value in values.items():
-        matches = _matches(name, parameters)
+        matches = [name]
+        if name not in parameters:
+            similar = {id(t): full for full, t in parameters.items() if full.endswith(f".{name}")}
+            matches = list(similar.values())
         if len(matches) != 1:
             report[name] = "missing" if not matches else "ambiguous"
             continue
@@ -339,17 +325,13 @@ def _add_loose(
     setters: dict[str, Callable[[Any], None]],
 ) -> None:
     """Add the tensors, and the parameters of modules, that are kept as plain attributes."""
-    owners: list[tuple[str, object]] = [("", instance)]
-    if isinstance(instance, nn.Module):
-        owners = [(f"{name}." if name else "", m) for name, m in instance.named_modules()]
-    for prefix, owner in owners:
-        for name, value, put in _loose(owner, prefix):
-            if isinstance(value, torch.Tensor):
-                setters[name] = put
-                parameters.setdefault(name, value)
-            elif isinstance(value, nn.Module):
-                for inner, parameter in _named_parameters(value):
-                    parameters.setdefault(f"{name}.{inner}", parameter)
+    for name, value, put in _loose(instance):
+        if isinstance(value, torch.Tensor):
+            setters[name] = put
+            parameters.setdefault(name, value)
+        elif isinstance(value, nn.Module):
+            for inner, parameter in _parameters_of(value).items():
+                parameters.setdefault(f"{name}.{inner}", parameter)
 
 
 def _convert(
@@ -362,13 +344,6 @@ def _convert(
         return False
     module.to(given.pop())
     return True
-
-
-def _matches(name: str, parameters: Mapping[str, torch.Tensor]) -> list[str]:
-    if name in parameters:
-        return [name]
-    found = {id(t): known for known, t in parameters.items() if known.endswith(f".{name}")}
-    return list(found.values())
 
 
 def _give(tensor: torch.Tensor, value: torch.Tensor, put: Callable[[Any], None] | None) -> str:

@@ -13,8 +13,7 @@ Numbers = dict[str, tuple[int | None, int | None]]
 
 def _read(table: str) -> Numbers:
     """Calls from a text: `name x86-64 Arm64,` each, "-" where it is not there, "#" for a comment."""
-    entries = re.sub(r"#.*", "", table).split(",")
-    rows = (entry.split() for entry in entries if entry.strip())
+    rows = re.findall(r"(\w+) (\d+|-) (\d+|-),", table)
     return {name: (_number(first), _number(second)) for name, first, second in rows}
 
 

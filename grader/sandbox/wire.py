@@ -12,6 +12,7 @@ import numbers
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -30,20 +31,10 @@ MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
 
 DTYPES: dict[str, torch.dtype] = {
-    str(dtype).removeprefix("torch."): dtype
-    for dtype in (
-        torch.float64,
-        torch.float32,
-        torch.float16,
-        torch.bfloat16,
-        torch.complex64,
-        torch.complex128,
-        torch.int64,
-        torch.int32,
-        torch.int16,
-        torch.int8,
-        torch.uint8,
-        torch.bool,
+    name: getattr(torch, name)
+    for name in (
+        *("float64", "float32", "float16", "bfloat16", "complex64", "complex128"),
+        *("int64", "int32", "int16", "int8", "uint8", "bool"),
     )
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -116,7 +107,7 @@ class Packer:
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if value is None or isinstance(value, bool):
-            return value if value is None else bool(value)
+            return value
         if isinstance(value, numbers.Integral):  # numpy's, too
             number = int(value)
             return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
@@ -136,16 +127,9 @@ class Packer:
             key = "list" if isinstance(value, list) else "tuple"
             return {key: list(self._items(value, depth))}
         if isinstance(value, Mapping):
-            return {
-                "dict": [list(self._items(pair, depth)) for pair in self._until_full(value.items())]
-            }
+            pairs = takewhile(lambda _pair: not self.is_full, value.items())
+            return {"dict": [list(self._items(pair, depth)) for pair in pairs]}
         return {"unsupported": type_name(value)}
-
-    def _until_full(self, values: Iterable[Any]) -> Iterator[Any]:
-        for value in values:
-            yield value
-            if self.is_full:
-                return
 
     def _items(self, values: Iterable[Any], depth: int) -> Iterator[Any]:
         """Nodes; after the first that no longer fits there are none."""
@@ -185,7 +169,6 @@ class Unpacker:
     """Rebuilds values from JSON nodes and bytes, checking every size before it allocates.
 
     Args:
-        payload: the frame's bytes.
         resolve: what a `RemoteObject` becomes on this side.
         takes_shapes: whether tensors without values are expected.
 

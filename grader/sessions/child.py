@@ -3,6 +3,7 @@
 import signal
 import socket
 import time
+from dataclasses import dataclass, field
 
 from grader.core.errors import GraderFault
 from grader.core.language import _
@@ -41,6 +42,7 @@ class _Deadline:
         self.connection.sendall(data)
 
 
+@dataclass(eq=False)
 class ChildSession(Session):
     """A submission in a child process; after any death a new child serves the next request.
 
@@ -51,24 +53,18 @@ class ChildSession(Session):
         owns_launcher: whether the launcher is closed with the session.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        submission: Submission,
-        limits: Limits,
-        *,
-        owns_launcher: bool = False,
-    ) -> None:
-        self.launcher = launcher
-        self.owns_launcher = owns_launcher
-        self.submission = submission
-        self.limits = limits
-        self.isolation = launcher.isolation
-        self.generation = 1
-        self.child: Child | None = None
-        self.reader = Reader()
-        self.is_fresh = False
-        self.seconds_left = limits.submission_seconds
+    launcher: Launcher
+    submission: Submission
+    limits: Limits
+    owns_launcher: bool = field(default=False, kw_only=True)
+    generation: int = field(default=1, init=False)
+    child: Child | None = field(default=None, init=False)
+    reader: Reader = field(default_factory=Reader, init=False)
+    is_fresh: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.isolation = self.launcher.isolation
+        self.seconds_left = self.limits.submission_seconds
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
@@ -123,21 +119,18 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            self._start_child()
+            self.child = self.launcher.launch(self.limits, self.generation)
+            self.reader = Reader()
+            greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
+            header = greeting.frame().header
+            if "fault" in header:
+                raise GraderFault(f"a child process could not be confined: {header['fault']}")
+            for key, source in self.submission.sources.items():
+                request = Frame({"verb": "sources", "sources": {key: source.header()}})
+                self._exchange(encode(request), START_SECONDS)
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise GraderFault(f"a child process could not be started ({error!r})") from error
-
-    def _start_child(self) -> None:
-        self.child = self.launcher.launch(self.limits, self.generation)
-        self.reader = Reader()
-        greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
-        header = greeting.frame().header
-        if "fault" in header:
-            raise GraderFault(f"a child process could not be confined: {header['fault']}")
-        for key, source in self.submission.sources.items():
-            request = Frame({"verb": "sources", "sources": {key: source.header()}})
-            self._exchange(encode(request), START_SECONDS)
 
     def _exchange(self, request: bytes, seconds: float) -> Raw:
         if self.child is None:
@@ -158,17 +151,11 @@ class ChildSession(Session):
             self.launcher.close()
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        return f"signal {number}"
-
-
 def _death(status: int | None) -> str:
     if status is not None and status < 0 and -status != signal.SIGKILL:
         template = _("the Python process of your code died of {signal}")
-        return template.format(signal=_signal_name(-status))
+        names = {known.value: known.name for known in signal.Signals}  # but real-time signals
+        return template.format(signal=names.get(-status, f"signal {-status}"))
     if status is not None and status >= 0:
         template = _("your code ended the Python process it ran in (exit status {status})")
         return template.format(status=status)

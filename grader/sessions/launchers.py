@@ -24,14 +24,7 @@ SLOW_EXIT = 6
 """How much longer than a fork an interpreter takes to end: it cleans up."""
 INSTANCES_PER_PROCESS = 1_000_000
 KEPT_VARIABLES = (
-    "PATH",
-    "SYSTEMROOT",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "LD_LIBRARY_PATH",
+    *("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH"),
 )
 
 
@@ -46,20 +39,6 @@ class Child(Protocol):
         Returns:
             Its exit status; a signal's number is negative.
         """
-
-
-class Launcher(Protocol):
-    """Makes child processes."""
-
-    @property
-    def isolation(self) -> tuple[str, ...]:
-        """What keeps its children apart, in words."""
-
-    def launch(self, limits: Limits, generation: int) -> Child:
-        """Start a child that waits for its first request."""
-
-    def close(self) -> None:
-        """Release what the launcher holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +57,24 @@ class Seal:
         return (*seal, "child process", "limits", *layers, *namespaces)
 
 
+class Launcher(Protocol):
+    """Makes child processes."""
+
+    seal: Seal = Seal()
+
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """What keeps its children apart, in words."""
+        return self.seal.isolation
+
+    def launch(self, limits: Limits, generation: int) -> Child:
+        """Start a child that waits for its first request."""
+
+    def close(self) -> None:
+        """Release what the launcher holds."""
+        return
+
+
 def child_limits(
     limits: Limits, generation: int, folder: str, seal: Seal | None = None
 ) -> ChildLimits:
@@ -89,21 +86,40 @@ def child_limits(
         folder: the child's own.
         seal: what is put around it.
     """
-    given = asdict(limits)
+    given = {**asdict(limits), **asdict(seal or Seal())}
     del given["submission_seconds"]  # the trusted side keeps that
-    first_instance = (generation - 1) * INSTANCES_PER_PROCESS
-    return ChildLimits(folder, first_instance, **given, **asdict(seal or Seal()))
-
-
-def _command(function: str, *arguments: object) -> list[str]:
-    call = f"{function}({', '.join(repr(argument) for argument in arguments)})"
-    code = f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); from grader.sandbox.processes import {function}; {call}"
-    return [sys.executable, "-I", "-c", code]
+    return ChildLimits(folder, (generation - 1) * INSTANCES_PER_PROCESS, **given)
 
 
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return {**kept, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _start_interpreter(
+    function: str, *arguments: object, kept: tuple[int, ...], stdin: int = subprocess.DEVNULL
+) -> "subprocess.Popen[bytes]":
+    """Start an interpreter that calls a function of `sandbox.processes`.
+
+    Args:
+        function: its name.
+        arguments: numbers, texts or None.
+        kept: the descriptors that it keeps open.
+        stdin: as for `Popen`.
+    """
+    code = (
+        f"import sys; sys.path.insert(0, {PACKAGE_PARENT!r}); "
+        f"from grader.sandbox.processes import {function}; {function}(*{arguments!r})"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", code],
+        env=_environment(),
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=kept,
+        start_new_session=True,
+    )
 
 
 class SpawnedChild:
@@ -113,15 +129,11 @@ class SpawnedChild:
         self.folder = tempfile.mkdtemp(prefix="submission-")
         self.connection, theirs = socket.socketpair()
         shares = hasattr(theirs, "share")
-        header = json.dumps(child_limits(limits, generation, self.folder).header())
-        self.process = subprocess.Popen(
-            _command("spawned", header, None if shares else theirs.fileno()),
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=() if shares else (theirs.fileno(),),
-            start_new_session=True,
+        kept = () if shares else (theirs.fileno(),)
+        header = json.dumps(asdict(child_limits(limits, generation, self.folder)))
+        number = None if shares else theirs.fileno()
+        self.process = _start_interpreter(
+            "spawned", header, number, kept=kept, stdin=subprocess.PIPE
         )
         if shares and self.process.stdin is not None:
             shared = theirs.share(self.process.pid)  # type: ignore[attr-defined]
@@ -135,30 +147,22 @@ class SpawnedChild:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(SLOW_EXIT * patience)
         status = self.process.returncode
-        _kill_group(self.process.pid)
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
-        self.process.wait()
+        with contextlib.suppress(OSError):
+            self.process.communicate()  # closes its standard input, too
         shutil.rmtree(self.folder, ignore_errors=True)
         return status
 
 
-class SpawnLauncher:
+class SpawnLauncher(Launcher):
     """Starts an interpreter for each submission: slow, and possible everywhere."""
-
-    @property
-    def isolation(self) -> tuple[str, ...]:
-        """What keeps its children apart, in words."""
-        return Seal().isolation
 
     def launch(self, limits: Limits, generation: int) -> Child:
         """Start a fresh interpreter."""
         return SpawnedChild(limits, generation)
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class ForkedChild:
@@ -187,17 +191,12 @@ class ForkedChild:
         return None if status is None else os.waitstatus_to_exitcode(status)
 
 
-class WarmParent:
+class WarmParent(Launcher):
     """A process that has torch imported, knows no secret, and forks a child per submission."""
 
     def __init__(self, seal: Seal | None = None) -> None:
         self.seal = seal or Seal()
         self._start()
-
-    @property
-    def isolation(self) -> tuple[str, ...]:
-        """What keeps its children apart, in words."""
-        return self.seal.isolation
 
     def _start(self) -> None:
         self.is_closed = False
@@ -210,15 +209,8 @@ class WarmParent:
         self.ready = False
 
     def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":
-        return subprocess.Popen(
-            _command("warm_parent", theirs.fileno(), self.folder, self.inside),
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
+        number = theirs.fileno()
+        return _start_interpreter("warm_parent", number, self.folder, self.inside, kept=(number,))
 
     def wait(self) -> None:
         """Wait until it is ready.
@@ -256,32 +248,33 @@ class WarmParent:
         return received
 
     def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
-        """Fork a child, by a new warm parent where this one is gone; its id and its folder.
+        """Fork a child; its id and its folder.
 
         Raises:
-            GraderFault, OSError: when the new one is gone as well.
+            GraderFault, OSError: when the warm parent is gone.
         """
-        try:
-            return self._fork(limits, generation, descriptor)
-        except (GraderFault, OSError):
-            if self.is_closed:
-                raise
-            self._end()
-            self._start()
-            return self._fork(limits, generation, descriptor)
-
-    def _fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
         self.wait()
         # A sealed child mounts a folder of its own on the parent's, or may write nowhere.
         folder = self.inside
         if not self.seal.sealed:
             folder = tempfile.mkdtemp(prefix="submission-", dir=self.folder)
-        header = child_limits(limits, generation, folder, self.seal).header()
+        header = asdict(child_limits(limits, generation, folder, self.seal))
         return int(self.command({"fork": header}, descriptor)["pid"]), folder
 
     def launch(self, limits: Limits, generation: int) -> Child:
-        """Fork a child."""
-        return ForkedChild(self, limits, generation)
+        """Fork a child, by a new warm parent where this one is gone.
+
+        Raises:
+            GraderFault, OSError: when the new one is gone as well.
+        """
+        try:
+            return ForkedChild(self, limits, generation)
+        except (GraderFault, OSError):
+            if self.is_closed:
+                raise
+            self._end()
+            self._start()
+            return ForkedChild(self, limits, generation)
 
     def close(self) -> None:
         """End the warm parent."""
@@ -347,9 +340,3 @@ def early_launcher() -> Launcher:
 def default_launcher() -> Launcher:
     """A warm parent on Linux; elsewhere fresh interpreters (forking is not safe on macOS)."""
     return WarmParent() if sys.platform == "linux" else SpawnLauncher()
-
-
-def _kill_group(pid: int) -> None:
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)

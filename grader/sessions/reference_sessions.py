@@ -18,14 +18,24 @@ Transcripts = dict[str, list[tuple[str, Frame]]]
 
 
 @dataclass(slots=True)
-class CachedSession(Session):
+class _AroundSession(Session):
+    """A session that asks another one."""
+
+    inner: Session
+
+    def close(self) -> None:
+        """Close the other session."""
+        self.inner.close()
+
+
+@dataclass(slots=True)
+class CachedSession(_AroundSession):
     """Keeps the replies of another session by all the requests that led to them.
 
     A reply depends on the instances made before it, so it is looked up by all requests of its check
     so far. Only when these are new is the other session asked, after it was sent the earlier ones.
 
     Args:
-        inner: the other session.
         kept: the replies, by a digest of the requests that led to them.
         opened: the replies to loading a file, by its key.
         requests: those of the check that is under way.
@@ -33,7 +43,6 @@ class CachedSession(Session):
         live: whether the other session was sent these requests.
     """
 
-    inner: Session
     kept: OrderedDict[bytes, Frame] = field(default_factory=OrderedDict)
     opened: dict[str, Frame] = field(default_factory=dict)
     requests: list[Frame] = field(default_factory=list)
@@ -58,25 +67,15 @@ class CachedSession(Session):
         if self.digest in self.kept and not self.live:
             self.kept.move_to_end(self.digest)
         else:
-            self._catch_up(seconds)
+            if not self.live:
+                self.live = True
+                for earlier in (Frame({"verb": "forget"}), *self.requests):
+                    self.inner.ask(earlier, seconds)
             self.kept[self.digest] = self.inner.ask(frame, seconds)
             if len(self.kept) > MAX_KEPT:
                 self.kept.popitem(last=False)
         self.requests.append(frame)
         return self.kept[self.digest]
-
-    def _catch_up(self, seconds: float) -> None:
-        """Send the requests so far to the inner session."""
-        if self.live:
-            return
-        self.live = True
-        self.inner.ask(Frame({"verb": "forget"}), seconds)
-        for earlier in self.requests:
-            self.inner.ask(earlier, seconds)
-
-    def close(self) -> None:
-        """Close the other session."""
-        self.inner.close()
 
 
 def shape_of(frame: Frame) -> str:
@@ -89,10 +88,9 @@ def shape_of(frame: Frame) -> str:
 
 
 @dataclass(slots=True)
-class RecordingSession(Session):
+class RecordingSession(_AroundSession):
     """Passes requests on and keeps, per check, the transcript."""
 
-    inner: Session
     transcripts: Transcripts = field(default_factory=dict)
     current: list[tuple[str, Frame]] = field(default_factory=list)
 
@@ -108,17 +106,12 @@ class RecordingSession(Session):
             self.current.append((shape_of(frame), reply))
         return reply
 
-    def close(self) -> None:
-        """Close the other session."""
-        self.inner.close()
-
 
 @dataclass(slots=True)
 class RecordedSession(Session):
     """Replies to the requests of a check as the reference did when the recording was made.
 
     Args:
-        transcripts: as they were recorded.
         names: per file of the solution, what it defines.
         check: the check that is under way.
         position: how many of its requests were made.

@@ -86,7 +86,7 @@ def test_a_servant_that_calls_everything_right_is_not_believed(attack):
     verdict = attack(
         """
         forged = ours("wire").Frame({"value": True, "changed": []})
-        patch("servant", "Servant.answer", lambda *_: forged)
+        patch("servant", "Servant.reply", lambda *_: forged)
         """
     )
     lost = {"double": "failed blocked blocked", "total": "failed blocked"}

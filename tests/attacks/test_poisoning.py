@@ -45,7 +45,7 @@ POISONS = {
             patch("processes", name, None)
         for name in ("send", "Reader.receive"):
             patch("stream", name, None)
-        patch("servant", "Servant.answer", None)
+        patch("servant", "Servant.reply", None)
     """,
     "files": """
         import os

@@ -176,7 +176,7 @@ def load(sources_of: Callable[..., Loader]) -> Callable[..., Opened]:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A servant's answer, its value and gradients rebuilt."""
+    """A servant's reply, its value and gradients rebuilt."""
 
     header: dict[str, Any]
     value: Any = None
@@ -184,7 +184,7 @@ class Reply:
 
     @property
     def failure(self) -> dict[str, Any]:
-        """What the answer tells of a failure."""
+        """What the reply says of a failure."""
         return self.header["failure"]
 
 
@@ -198,10 +198,10 @@ class Conversation:
     def ask(self, verb: str, payload: bytes = b"", **header: Any) -> Reply:
         """Send a request about the first file."""
         frame = Frame({"verb": verb, "source": self.key, **header}, payload)
-        answer = self.servant.answer(frame)
-        unpacker = Unpacker(answer.payload)
-        value = unpacker.unpack(answer.header.get("value"))
-        return Reply(answer.header, value, unpacker.unpack(answer.header.get("gradients")))
+        reply = self.servant.reply(frame)
+        unpacker = Unpacker(reply.payload)
+        value = unpacker.unpack(reply.header.get("value"))
+        return Reply(reply.header, value, unpacker.unpack(reply.header.get("gradients")))
 
     def open(self) -> Reply:
         """Load the first file."""
@@ -227,21 +227,21 @@ class Conversation:
 
     def state(self, instance: Any) -> dict[str, Any]:
         """An instance's state, tensors rebuilt."""
-        answer = self.servant.answer(Frame({"verb": "state", "instance": instance.number}))
-        unpacker = Unpacker(answer.payload)
+        reply = self.servant.reply(Frame({"verb": "state", "instance": instance.number}))
+        unpacker = Unpacker(reply.payload)
         tensors = {
-            name: unpacker.unpack(answer.header[name])
+            name: unpacker.unpack(reply.header[name])
             for name in ("parameters", "buffers")
-            if name in answer.header
+            if name in reply.header
         }
-        return {**answer.header, **tensors}
+        return {**reply.header, **tensors}
 
     def load(self, instance: Any, **values: Any) -> dict[str, Any]:
         """Load values; a dot in a parameter's name is written as two underscores."""
         packer = Packer()
         node = packer.pack({name.replace("__", "."): value for name, value in values.items()})
         header = {"verb": "load", "instance": instance.number, "values": node}
-        return self.servant.answer(Frame(header, packer.payload())).header
+        return self.servant.reply(Frame(header, packer.payload())).header
 
 
 @pytest.fixture

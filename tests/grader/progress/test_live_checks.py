@@ -8,7 +8,7 @@ import pytest
 from grader.course.course import Limits
 from grader.progress.live_checks import AheadLauncher, StoppableSession, Stopped
 from grader.sandbox.wire import Frame
-from grader.sessions.launchers import Launcher
+from grader.sessions.launchers import Child, Launcher
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import SourceFile, Submission
 
@@ -58,16 +58,16 @@ def test_a_stopped_session_asks_nothing(warm_parent):
     assert made.child is None
 
 
-def test_a_session_stopped_while_its_process_starts_asks_nothing(warm_parent):
+def test_a_session_stopped_while_its_process_starts_asks_nothing(warm_parent, monkeypatch):
     """Stopping finds no process then."""
     made = session(warm_parent, "x = 1\n")
-    start = made._start_child
+    launch = warm_parent.launch
 
-    def stopped_meanwhile() -> None:
+    def stopped_meanwhile(limits: Limits, generation: int) -> Child:
         made.stop()
-        start()
+        return launch(limits, generation)
 
-    made._start_child = stopped_meanwhile
+    monkeypatch.setattr(warm_parent, "launch", stopped_meanwhile)
     with pytest.raises(Stopped):
         made.ask(OPEN, 60.0)
     made.close()

@@ -293,9 +293,9 @@ def test_instances_are_numbered_from_where_the_servant_is_told() -> None:
     """So that a later process never takes an earlier one's reference for its own."""
     servant = Servant(first=5_000)
     source = {"module": "a", "display": "a.py", "cells": [[None, "class A: ..."]]}
-    servant.answer(Frame({"verb": "sources", "sources": {"a.py": source}}))
+    servant.reply(Frame({"verb": "sources", "sources": {"a.py": source}}))
     call = {"verb": "call", "source": "a.py", "name": "A", "args": [], "kwargs": {}}
-    assert servant.answer(Frame(call)).header["value"] == {"reference": [5001, "instance", "A"]}
+    assert servant.reply(Frame(call)).header["value"] == {"reference": [5001, "instance", "A"]}
 
 
 @pytest.mark.parametrize(
@@ -313,11 +313,11 @@ def test_instances_are_numbered_from_where_the_servant_is_told() -> None:
 )
 def test_a_request_that_makes_no_sense_is_answered_with_a_failure(header: dict[str, Any]) -> None:
     """The servant never raises."""
-    assert Servant().answer(Frame(header)).header["failure"]["kind"] == "exception"
+    assert Servant().reply(Frame(header)).header["failure"]["kind"] == "exception"
 
 
 def test_what_is_printed_goes_into_the_answer() -> None:
     """Whatever `drain` answers, with failures too."""
     servant = Servant(drain=lambda: "text")
-    assert servant.answer(Frame({"verb": "forget"})).header == {"output": "text"}
-    assert servant.answer(Frame({"verb": "dance"})).header["output"] == "text"
+    assert servant.reply(Frame({"verb": "forget"})).header == {"output": "text"}
+    assert servant.reply(Frame({"verb": "dance"})).header["output"] == "text"
