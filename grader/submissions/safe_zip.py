@@ -11,6 +11,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -242,14 +243,12 @@ def best_encoding(names: list[bytes]) -> str:
         return "cp437"
     scores = {}
     for encoding in ("utf-8", "cp932", "gb18030", "cp437"):
-        try:
+        with suppress(UnicodeDecodeError):
             text = "".join(name.decode(encoding) for name in names)
-        except UnicodeDecodeError:
-            continue
-        if encoding == "utf-8":
-            return encoding  # nothing else looks like it by accident
-        letters = [character for character in text if not character.isascii()]
-        scores[encoding] = sum(map(_likelihood, letters)) / max(1, len(letters))
+            if encoding == "utf-8":
+                return encoding  # nothing else looks like it by accident
+            letters = [character for character in text if not character.isascii()]
+            scores[encoding] = sum(map(_likelihood, letters)) / max(1, len(letters))
     return max(scores, key=lambda encoding: scores[encoding])
 
 
