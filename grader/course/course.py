@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -10,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, translate
-from grader.course.toml_table import Table, read_toml
+from grader.course.toml_table import Table, did_you_mean, read_toml
 
 MANIFEST = "course.toml"
 ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
@@ -26,7 +27,6 @@ class Limits:
     Args:
         load_seconds: running a file from top to bottom.
         request_seconds: one call of a check.
-        submission_seconds: everything together.
         memory_mib: MiB on top of what torch itself takes.
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
@@ -184,9 +184,9 @@ class Course:
 
     def paths(self, assignment: Assignment) -> Paths:
         """Where an assignment's files are, whether they exist or not."""
-        stubs = self.work_folder / assignment.id
-        solutions = self.root / SOLUTIONS / assignment.id
-        checks = self.root / CHECKS / assignment.id
+        stubs, solutions, checks = (
+            self.root / folder / assignment.id for folder in (WORK, SOLUTIONS, CHECKS)
+        )
         return Paths(
             stub=stubs / f"{assignment.module}.py",
             notebook=stubs / f"{assignment.module}.ipynb",
@@ -220,21 +220,19 @@ class Course:
         Raises:
             UsageError: when a target names nothing, with the nearest names.
         """
-        if not targets:
-            return dict(self.exercises)
         chosen = {exercise.id for target in targets for exercise in self._named(target)}
-        return {id_: exercise for id_, exercise in self.exercises.items() if id_ in chosen}
+        return {id_: e for id_, e in self.exercises.items() if id_ in chosen or not targets}
 
     def _named(self, target: str) -> tuple[Exercise, ...]:
         target = self._named_by_path(target.strip("/"))
-        found: dict[str, tuple[Exercise, ...]] = {
-            assignment.id: assignment.exercises
-            for assignment in self.assignments
-            if target in (assignment.id, assignment.module)
-            or (target.isdecimal() and target.zfill(2) == assignment.id[:2])
-        }
         if target in self.exercises:
             return (self.exercises[target],)
+        number = target.zfill(2) if target.isdecimal() else None
+        found = {
+            a.id: a.exercises
+            for a in self.assignments
+            if target in (a.id, a.module) or number == a.id[:2]
+        }
         found |= {id_: (e,) for id_, e in self.exercises.items() if e.name == target}
         if not found:
             sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
@@ -270,8 +268,7 @@ def find_course(start: Path) -> Path:
     """
     given = os.environ.get(COURSE_VARIABLE)
     start = start.absolute()
-    candidates = [Path(given)] if given else [start, *start.parents]
-    for folder in candidates:
+    for folder in [Path(given)] if given else [start, *start.parents]:
         if (folder / MANIFEST).is_file():
             return folder
     looked = _("Neither {folder} nor above it there is a course.toml.").format(folder=start)
@@ -291,7 +288,7 @@ def load_course(root: Path) -> Course:
     problems: list[str] = []
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
-    _check_imports(course.assignments, problems)
+    problems += _faulty_imports(course.assignments)
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)
@@ -300,8 +297,7 @@ def load_course(root: Path) -> Course:
 
 def _course(root: Path, table: Table) -> Course:
     about = table.table("course")
-    limits = table.table("limits", required=False)
-    late = table.table("late", required=False)
+    limits, late = (table.table(name, required=False) for name in ("limits", "late"))
     defaults = Limits()
     assignments = tuple(_assignment(entry) for entry in table.tables("assignments"))
     table.forbid_duplicates("assignments", "id", [a.id for a in assignments])
@@ -333,43 +329,39 @@ def _course(root: Path, table: Table) -> Course:
 def _assignment(entry: Table) -> Assignment:
     id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_simple_attention")
     points = entry.table("exercises")
-    exercises = tuple(
-        Exercise(id_, name, points.whole(name, least=1)) for name in points.identifiers()
-    )
     return Assignment(
         id=id_,
+        exercises=tuple(Exercise(id_, n, points.whole(n, least=1)) for n in points.identifiers()),
         title=entry.text("title"),
-        exercises=exercises,
         imports=entry.texts("imports"),
         due=entry.moment("due"),
     )
 
 
-def _check_imports(assignments: tuple[Assignment, ...], problems: list[str]) -> None:
-    """Every import names another assignment, and none leads back to where it came from."""
+def _faulty_imports(assignments: tuple[Assignment, ...]) -> Iterator[str]:
+    """What is wrong with imports: no other assignment, or a way back to where it came from."""
     imports = {assignment.id: assignment.imports for assignment in assignments}
     for number, assignment in enumerate(assignments, 1):
         key_path = f"{MANIFEST}: assignments[{number}].imports"
         for name in assignment.imports:
             if name not in imports:
-                close = difflib.get_close_matches(name, imports, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                problems.append(f"{key_path}: found {name!r}, which is no assignment's id{hint}")
+                hint = did_you_mean(name, imports)
+                yield f"{key_path}: found {name!r}, which is no assignment's id; {hint}".rstrip(
+                    "; "
+                )
         loop = _loop_from(assignment.id, imports)
         if loop and min(loop) == assignment.id:
-            problems.append(f"{key_path}: a loop, {' -> '.join([*loop, assignment.id])}")
+            yield f"{key_path}: a loop, {' -> '.join([*loop, assignment.id])}"
 
 
 def _loop_from(start: str, imports: dict[str, tuple[str, ...]]) -> list[str]:
     """A path of imports from an assignment back to itself, or nothing."""
-    paths = [[start]]
-    seen = {start}
+    paths, seen = [[start]], {start}
     while paths:
         path = paths.pop()
-        for name in imports.get(path[-1], ()):
-            if name == start:
-                return path
-            if name not in seen:
-                seen.add(name)
-                paths.append([*path, name])
+        following = imports.get(path[-1], ())
+        if start in following:
+            return path
+        paths += [[*path, name] for name in following if name not in seen]
+        seen.update(following)
     return []

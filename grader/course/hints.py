@@ -18,17 +18,12 @@ def read_hints(assignment: Assignment, path: Path) -> dict[str, tuple[str, ...]]
     problems: list[str] = []
     table = read_toml(path, problems, f"{assignment.id}/")
     hints = {name: table.texts(name) for name in table.entries()}
-    names = [exercise.name for exercise in assignment.exercises]
-    problems += [f"{table.file}: {name}: no such exercise" for name in hints if name not in names]
-    problems += [
-        f"{table.file}: {name}: found {_count(len(hints.get(name, ())))}; at least {LEAST} are needed"
-        for name in names
-        if len(hints.get(name, ())) < LEAST
-    ]
+    counts = {e.name: len(hints.get(e.name, ())) for e in assignment.exercises}
+    problems += [f"{table.file}: {name}: no such exercise" for name in hints if name not in counts]
+    for name, count in counts.items():
+        if count < LEAST:
+            found = f"{count} hint{'' if count == 1 else 's'}"
+            problems.append(f"{table.file}: {name}: found {found}; at least {LEAST} are needed")
     if problems:
         raise CourseError(*problems)
     return hints
-
-
-def _count(number: int) -> str:
-    return "1 hint" if number == 1 else f"{number} hints"

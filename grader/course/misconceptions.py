@@ -1,6 +1,5 @@
 """Known wrong answers as data: edits of the solutions, with the words that name them."""
 
-import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from itertools import pairwise
 from grader.core.errors import CourseError
 from grader.core.records import Mistake
 from grader.course.course import Assignment, Course
-from grader.course.toml_table import Table, read_toml
+from grader.course.toml_table import Table, did_you_mean, read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,12 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     text = course.paths(assignment).solution.read_text("utf-8")
     found = []
     for entry in table.tables("misconceptions"):
-        misconception = _misconception(assignment, entry)
+        misconception = Misconception(
+            exercise=f"{assignment.id}/{entry.text('exercise')}",
+            find=entry.text("find"),
+            replace=entry.anything("replace"),
+            mistake=Mistake(entry.text("id"), entry.text("symptom"), entry.text("question")),
+        )
         problems += _faults(entry, misconception, assignment, text)
         found.append(misconception)
     table.forbid_duplicates("misconceptions", "id", [misconception.id for misconception in found])
@@ -51,21 +55,13 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     return tuple(found)
 
 
-def _misconception(assignment: Assignment, entry: Table) -> Misconception:
-    return Misconception(
-        exercise=f"{assignment.id}/{entry.text('exercise')}",
-        find=entry.text("find"),
-        replace=entry.anything("replace"),
-        mistake=Mistake(entry.text("id"), entry.text("symptom"), entry.text("question")),
-    )
-
-
 def _faults(
     entry: Table, misconception: Misconception, assignment: Assignment, text: str
 ) -> Iterator[str]:
     """What is wrong with a misconception's edit of the solution's text, or with its exercise."""
     key_path = f"{entry.file}: {entry.key_path} ({misconception.id})"
-    count = _count(text, misconception.find)
+    # Also where it overlaps itself.
+    count = len(re.findall(f"(?={re.escape(misconception.find)})", text))
     if misconception.find and count != 1:
         yield f"{key_path}: `find` matches {count} times in the solution; once is needed"
     if misconception.find == misconception.replace:
@@ -73,25 +69,15 @@ def _faults(
     names = [exercise.name for exercise in assignment.exercises]
     name = misconception.exercise.partition("/")[2]
     if name and name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ";"
-        yield f"{key_path}: found the exercise {name!r}{hint} allowed: {', '.join(names)}"
-
-
-def _count(text: str, part: str) -> int:
-    """How often a part stands in a text, also where it overlaps itself; 0 for an empty part."""
-    return len(re.findall(f"(?={re.escape(part)})", text)) if part else 0
+        allowed = f"{did_you_mean(name, names)}allowed: {', '.join(names)}"
+        yield f"{key_path}: found the exercise {name!r}; {allowed}"
 
 
 def edited(text: str, *misconceptions: Misconception) -> str | None:
     """A solution's text with these mistakes in it, or None where the edits collide."""
-    spans = []
-    for misconception in misconceptions:
-        start = text.find(misconception.find)
-        spans.append((start, start + len(misconception.find), misconception.replace))
-    spans.sort()
-    if any(one[1] > other[0] for one, other in pairwise(spans)):
+    edits = sorted((text.find(one.find), one.find, one.replace) for one in misconceptions)
+    if any(one[0] + len(one[1]) > other[0] for one, other in pairwise(edits)):
         return None
-    for start, end, replacement in reversed(spans):
-        text = text[:start] + replacement + text[end:]
+    for start, find, replacement in reversed(edits):
+        text = text[:start] + replacement + text[start + len(find) :]
     return text

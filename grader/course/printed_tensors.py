@@ -1,6 +1,7 @@
 """Every tensor that the documents print, and where they print it."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,10 +63,9 @@ class Ledger:
                 f"{path.name}: the documents' ledger cannot be read: {error}"
             ) from error
         self.entries = {entry.id: entry for entry in entries}
-        if len(self.entries) != len(entries):
-            ids = [entry.id for entry in entries]
-            twice = ", ".join(id_ for id_ in self.entries if ids.count(id_) > 1)
-            raise CourseError(f"{path.name}: the ids {twice} stand there more than once")
+        twice = [id_ for id_, count in Counter(e.id for e in entries).items() if count > 1]
+        if twice:
+            raise CourseError(f"{path.name}: the ids {', '.join(twice)} stand there more than once")
         self.used: set[str] = set()
 
     def __call__(self, id_: str) -> Printed:

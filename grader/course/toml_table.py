@@ -7,7 +7,7 @@ reading goes on to the next mistake.
 import difflib
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from keyword import iskeyword
@@ -19,6 +19,7 @@ from grader.core.errors import CourseError
 MAX_BYTES = 2**20
 MOST = 1_000_000
 MOST_SECONDS = 86_400
+NUMBERS = (int, float)
 
 Fits = Callable[[Any], object]
 """Whether a value is right."""
@@ -68,7 +69,8 @@ class Table:
 
     def table(self, key: str, *, required: bool = True) -> "Table":
         """The table under a key; an empty one where there is none."""
-        value = self._value(key, "a table", lambda v: isinstance(v, dict), required=required)
+        default: object = None if required else {}
+        value = self._value(key, "a table", lambda v: isinstance(v, dict), default=default)
         return self._child(key, value or {})
 
     def tables(self, key: str) -> list["Table"]:
@@ -77,22 +79,18 @@ class Table:
         value = self._value(key, "a list of tables", lambda v: v and _is_list_of(v, dict), wanted)
         return [self._child(f"{key}[{number}]", item) for number, item in enumerate(value or (), 1)]
 
-    def text(self, key: str, *, pattern: str = "", like: str = "") -> str:
+    def text(self, key: str, *, pattern: str = r"(?s:.+)", like: str = "") -> str:
         """A text that is not empty.
 
         Args:
             key: its key.
-            pattern: a regular expression for the whole text; none where it is "".
+            pattern: a regular expression for the whole text.
             like: an example of such a text.
         """
         wanted = f"a text like {like!r}" if like else "a text that is not empty"
-        pattern = pattern or r"(?s:.+)"
-        return str(
-            self._value(
-                key, "a text", lambda v: isinstance(v, str) and re.fullmatch(pattern, v), wanted
-            )
-            or ""
-        )
+        fits = re.compile(pattern).fullmatch
+        value = self._value(key, "a text", lambda v: isinstance(v, str) and fits(v), wanted)
+        return value or ""
 
     def anything(self, key: str) -> str:
         """A text that may be empty."""
@@ -100,60 +98,51 @@ class Table:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts; empty where there is none."""
-        return tuple(
-            self._value(key, "a list of texts", lambda v: _is_list_of(v, str), required=False) or ()
-        )
+        return tuple(self._value(key, "a list of texts", lambda v: _is_list_of(v, str), default=()))
 
     def choice(self, key: str, allowed: tuple[str, ...], *, default: str) -> str:
         """One of a few texts."""
         wanted = " or ".join(repr(item) for item in allowed)
-        value = self._value(key, "a text", lambda v: v in allowed, wanted, required=False)
-        return default if value is None else str(value)
+        return str(self._value(key, "a text", lambda v: v in allowed, wanted, default))
 
-    def whole(
-        self, key: str, *, least: int, default: int | None = None, most: int | None = None
-    ) -> int:
+    def whole(self, key: str, *, least: int, default: int | None = None, most: int = MOST) -> int:
         """A whole number within bounds.
 
         Args:
             key: its key.
             least: the smallest that is allowed.
             default: where there is none; it is required where this is None.
-            most: the largest that is allowed; a million where this is None.
+            most: the largest that is allowed.
         """
-        bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
-        largest = MOST if most is None else most
-        wanted = f"a whole number {bounds}"
+        bounds = f"of at least {least}" if most == MOST else f"from {least} to {most}"
         value = self._value(
             key,
             "a whole number",
-            lambda v: type(v) is int and least <= v <= largest,
-            wanted,
-            required=default is None,
+            lambda v: type(v) is int and least <= v <= most,
+            f"a whole number {bounds}",
+            default,
         )
-        return next(number for number in (value, default, least) if number is not None)
+        return least if value is None else int(value)
 
     def positive(self, key: str, default: float) -> float:
         """A number of seconds above 0."""
         wanted = f"a number above 0 and up to {MOST_SECONDS}"
         value = self._value(
-            key,
-            "a number",
-            lambda v: type(v) in (int, float) and 0 < v <= MOST_SECONDS,
-            wanted,
-            required=False,
+            key, "a number", lambda v: type(v) in NUMBERS and 0 < v <= MOST_SECONDS, wanted, default
         )
-        return default if value is None else float(value)
+        return float(value)
 
     def moment(self, key: str) -> datetime | None:
         """A date and time with its offset from UTC."""
         wanted = "a date and time with offset, like 2027-02-01T23:59:00+01:00"
+        if key not in self.content:
+            self.known.add(key)
+            return None
         value: datetime | None = self._value(
             key,
             "a date and time",
             lambda v: isinstance(v, datetime) and v.tzinfo is not None,
             wanted,
-            required=False,
         )
         return value
 
@@ -190,13 +179,9 @@ class Table:
 
     def forbid_unknown_keys(self) -> None:
         """Note every key that was never read, with the nearest that was."""
-        for key in self.content:
-            if key in self.known or not self.known:
-                continue
-            close = difflib.get_close_matches(key, self.known, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            allowed = ", ".join(sorted(self.known))
-            self.problems.append(f"{self._at(key)}: unknown key; {hint}allowed: {allowed}")
+        for key in [key for key in self.content if self.known and key not in self.known]:
+            allowed = did_you_mean(key, self.known) + f"allowed: {', '.join(sorted(self.known))}"
+            self.problems.append(f"{self._at(key)}: unknown key; {allowed}")
         for child in self.children:
             child.forbid_unknown_keys()
 
@@ -207,23 +192,28 @@ class Table:
         return child
 
     def _value(
-        self, key: str, kind: str, fits: "Fits", wanted: str = "", *, required: bool = True
+        self, key: str, kind: str, fits: Fits, wanted: str = "", default: object = None
     ) -> Any:
-        """The value under a key; None, and a problem noted, where it is missing or does not fit."""
+        """The value under a key, else the default and a problem; without a default it is required."""
         self.known.add(key)
         if key not in self.content:
-            if required:
+            if default is None:
                 self.problems.append(f"{self._at(key)}: missing; {kind} is needed")
-            return None
+            return default
         value = self.content[key]
         if fits(value):
             return value
         self.problems.append(f"{self._at(key)}: found {_shown(value)}; {wanted or kind} is needed")
-        return None
+        return default
 
     def _at(self, key: str) -> str:
         key_path = ".".join(part for part in (self.key_path, key) if part)
         return f"{self.file}: {key_path}" if key_path else self.file
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question for the nearest of some names, with a space after it; "" where none is near."""
+    return "".join(f"did you mean {n!r}? " for n in difflib.get_close_matches(name, [*names], n=1))
 
 
 def _is_list_of(value: object, kind: type) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 
 from grader.core.errors import UsageError
@@ -62,14 +63,14 @@ def read_submissions(
         def scratch() -> Path:
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grader-class-")))
 
+        known = {one.student: one for one in enrolled}
         if submissions.is_file() and submissions.suffix.lower() == ".zip":
             yield _from_archive(course, submissions, scratch(), enrolled)
-        elif (found := repositories(course, submissions, scratch, enrolled)) is not None:
-            known = {one.student: one for one in enrolled}
-            yield IntakeResult(_students(found.work, known), known, found.notes)
+        elif found := repositories(course, submissions, scratch, enrolled):
+            work, notes = found
+            yield IntakeResult(_students(work, known), known, notes)
         else:
             students = read_class(submissions, course.by_id, enrolled)
-            known = {one.student: one for one in enrolled}
             strangers = [s.id for s in students if enrolled and s.id not in known]
             notes = tuple(f"{name} is not on the roster." for name in strangers)
             yield IntakeResult(students, known, notes)
@@ -118,12 +119,14 @@ def match_uploads(
     notes = []
     for upload, candidates in zip(uploads, found, strict=True):
         if len(candidates) == 1 and claims[candidates[0].student] == 1:
-            student, known[candidates[0].student] = candidates[0].student, candidates[0]
+            student = candidates[0].student
+            known[student] = candidates[0]
         else:
             alone = names[upload.name] == 1 and not roster
             student = _own_name(upload, alone=alone, taken=by_student)
             known[student] = Enrolled(student, name=upload.name, number=upload.number)
-            notes += _not_matched(upload, candidates, student) if roster else []
+            if roster:
+                notes.append(_not_matched(upload, candidates, student))
         by_student[student] = upload
     return by_student, known, notes
 
@@ -132,15 +135,12 @@ def _own_name(upload: Upload, *, alone: bool, taken: Mapping[str, Upload]) -> st
     """A name on disk for somebody whom no roster names."""
     name = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in upload.name)
     name = name.strip(" .")[:MAX_NAME] or "unnamed"
-    student = name if alone or not upload.number else f"{name}_{upload.number}"
-    others = 1
-    while student in taken:
-        others += 1
-        student = f"{name}_{others}"
-    return student
+    first = name if alone or not upload.number else f"{name}_{upload.number}"
+    spellings = chain((first,), (f"{name}_{number}" for number in count(2)))
+    return next(student for student in spellings if student not in taken)
 
 
-def _not_matched(upload: Upload, candidates: Sequence[Enrolled], student: str) -> list[str]:
+def _not_matched(upload: Upload, candidates: Sequence[Enrolled], student: str) -> str:
     who = f"{upload.name} ({upload.number})" if upload.number else upload.name
     if not candidates:
         reason = "nobody on the roster has this name or number"
@@ -149,4 +149,4 @@ def _not_matched(upload: Upload, candidates: Sequence[Enrolled], student: str) -
         reason = f"the roster has several whom it may mean: {listed}"
     else:
         reason = f"somebody else is taken for {candidates[0].student}, too"
-    return [f"{who} could not be placed: {reason}. Graded as {student}."]
+    return f"{who} could not be placed: {reason}. Graded as {student}."

@@ -5,23 +5,9 @@ runs nbgrader.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
 
 from grader.core.errors import SubmissionError
 from grader.submissions.notebooks import cells_of, nbgrader_marks, text_of
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """The cells of a notebook that nbgrader knows by name.
-
-    Args:
-        names: how often each stands in the notebook.
-        tests: the text of each test cell.
-    """
-
-    names: Counter[str] = field(default_factory=Counter)
-    tests: dict[str, str] = field(default_factory=dict)
 
 
 def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
@@ -32,22 +18,22 @@ def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
         released: the notebook as the course hands it out.
     """
     try:
-        found, wanted = _marked(handed_in), _marked(released)
+        (found, texts), (wanted, tests) = _marked(handed_in), _marked(released)
     except SubmissionError:
         return ()
-    if wanted.names and not found.names:
+    if wanted and not found:
         return (
             "it has lost nbgrader's marks on its cells: nbgrader would leave every score to be given "
             "by hand",
         )
-    doubled = [name for name in wanted.names if found.names[name] > 1]
-    gone = [name for name in wanted.names if not found.names[name]]
-    tests = [name for name in gone if name in wanted.tests]
-    own = [name for name in gone if name not in wanted.tests]
-    edited = [n for n, text in wanted.tests.items() if found.tests.get(n, text).strip() != text]
+    doubled = [name for name in wanted if found[name] > 1]
+    gone = [name for name in wanted if not found[name]]
+    gone_tests = [name for name in gone if name in tests]
+    own = [name for name in gone if name not in tests]
+    edited = [name for name, text in tests.items() if texts.get(name, text) != text]
     found_in = (
         (doubled, "stands more than once", "stop here, for the whole class"),
-        (tests, "is missing", "leave its score to be given by hand"),
+        (gone_tests, "is missing", "leave its score to be given by hand"),
         (own, "is missing", "show no comment on it"),
         (edited, "was changed", "put its own back"),
     )
@@ -58,14 +44,9 @@ def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
     )
 
 
-def _marked(data: bytes) -> Marked:
-    marked = Marked()
-    for cell in cells_of(data):
-        marks = nbgrader_marks(cell) if isinstance(cell, dict) else {}
-        name = marks.get("grade_id")
-        if not isinstance(name, str):
-            continue
-        marked.names[name] += 1
-        if marks.get("grade") is True and not marks.get("solution"):
-            marked.tests[name] = text_of(cell).strip()
-    return marked
+def _marked(data: bytes) -> tuple[Counter[str], dict[str, str]]:
+    """How often each name that nbgrader gave stands in a notebook, and each test cell's text."""
+    cells = [(nbgrader_marks(c), text_of(c).strip()) for c in cells_of(data) if isinstance(c, dict)]
+    named = [(m["grade_id"], m, text) for m, text in cells if isinstance(m.get("grade_id"), str)]
+    tests = {n: text for n, m, text in named if m.get("grade") is True and not m.get("solution")}
+    return Counter(name for name, *_ in named), tests

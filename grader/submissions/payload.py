@@ -86,7 +86,6 @@ def _matters(entry: "os.DirEntry[str]") -> bool:
 def _file(name: str, path: str) -> tuple[str, bytes, int]:
     with open(path, "rb") as file:  # noqa: PTH123 (a class has ten thousand of them)
         size = os.fstat(file.fileno()).st_size
-        data = file.read(
-            min(size + 1, MOST_BYTES)
-        )  # memory is allotted for as many as are asked for
+        # Memory is allotted for as many as are asked for.
+        data = file.read(min(size + 1, MOST_BYTES))
     return name, data, max(size, len(data))

@@ -8,12 +8,12 @@ import re
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.course.course import WORK, Course
-from grader.submissions.safe_zip import MIB, STUDENT_CAPS, TIMESTAMP, ArchiveError, Unpacked, unpack
+from grader.submissions.safe_zip import MIB, STUDENT_CAPS, TIMESTAMP, ArchiveError, unpack
 
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)")
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_\w+?_?(?:_(?P<file>.+))?")
@@ -24,6 +24,10 @@ MAX_ARCHIVES = 50
 MAX_PROBLEMS = 5
 
 
+Files = Sequence[tuple[Path, PurePosixPath]]
+"""Where each file lies, and what the student called it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
     """One student's files in a download.
@@ -31,13 +35,13 @@ class Upload:
     Args:
         name: whose, as the platform writes it.
         number: the platform's number for them, "" where it gives none.
-        files: where each lies, and what the student called it.
+        files: their files.
         is_late: whether the platform says so.
     """
 
     name: str
     number: str = ""
-    files: tuple[tuple[Path, PurePosixPath], ...] = ()
+    files: Files = ()
     is_late: bool = False
 
 
@@ -59,9 +63,9 @@ def innermost(course: Course, folder: Path) -> Path:
         inside = list(folder.iterdir())
         if len(inside) != 1 or not inside[0].is_dir() or MOODLE.fullmatch(inside[0].name):
             break
-        deeper = [path for path in inside[0].iterdir() if path.is_dir()]
-        holds_work = {path.name for path in deeper} & {*course.by_id, WORK}
-        if holds_work or not deeper or len(deeper) < len(list(inside[0].iterdir())):
+        deeper = list(inside[0].iterdir())
+        holds_work = {path.name for path in deeper if path.is_dir()} & {*course.by_id, WORK}
+        if holds_work or not deeper or not all(path.is_dir() for path in deeper):
             break
         folder = inside[0]
     return folder
@@ -82,14 +86,13 @@ def uploads_of(course: Course, root: Path, stem: str) -> tuple[list[Upload], lis
     flat = [path for path in paths if len(path.parts) == 1]
     folders = {path.parts[0] for path in paths} - {path.name for path in flat}
     if not folders and all(path.suffix.lower() == ".zip" for path in flat):
-        return [Upload(p.stem, files=((root / p, PurePosixPath(p.name)),)) for p in flat], []
+        return [Upload(path.stem, files=[(root / path, path)]) for path in flat], []
     if not folders or folders & {*course.by_id, WORK}:
-        return [Upload(stem, files=tuple((root / path, path) for path in paths))], []
+        return [Upload(stem, files=[(root / path, path) for path in paths])], []
     files: dict[str, list[tuple[Path, PurePosixPath]]] = defaultdict(list)
     for path in (path for path in paths if len(path.parts) > 1):
-        files[path.parts[0]].append((root / path, PurePosixPath(*path.parts[1:])))
-    uploads = [Upload(name, files=tuple(listed)) for name, listed in files.items()]
-    return uploads, [path.name for path in flat]
+        files[path.parts[0]].append((root / path, path.relative_to(path.parts[0])))
+    return [Upload(name, files=found) for name, found in files.items()], [p.name for p in flat]
 
 
 def _of_a_platform(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upload], list[str]]:
@@ -100,11 +103,8 @@ def _of_a_platform(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upl
     """
     canvas = {p: CANVAS.fullmatch(p.name) if len(p.parts) == 1 else None for p in paths}
     moodle = {path: MOODLE.fullmatch(path.parts[0]) for path in paths}
-    for matches in (canvas, moodle):
-        uploads, strangers = _grouped(root, matches)
-        if uploads:
-            return uploads, strangers
-    return [], []
+    found = (_grouped(root, matches) for matches in (canvas, moodle))
+    return next((one for one in found if one[0]), ([], []))
 
 
 def _grouped(
@@ -113,17 +113,13 @@ def _grouped(
     files: dict[tuple[str, str], list[tuple[Path, PurePosixPath]]] = defaultdict(list)
     late = set()
     for path, match in matches.items():
-        if match is None or path.name == TIMESTAMP:
-            continue
-        whose = (match["name"], match["id"])
-        own = path.parts[1:] or (match["file"] or path.name,)
-        files[whose].append((root / path, PurePosixPath(*own)))
-        if match.groupdict().get("late"):
-            late.add(whose)
-    uploads = [
-        Upload(name, number, tuple(listed), (name, number) in late)
-        for (name, number), listed in files.items()
-    ]
+        if match and path.name != TIMESTAMP:
+            whose = (match["name"], match["id"])
+            own = path.parts[1:] or (match["file"] or path.name,)
+            files[whose].append((root / path, PurePosixPath(*own)))
+            if match.groupdict().get("late"):
+                late.add(whose)
+    uploads = [Upload(*whose, found, whose in late) for whose, found in files.items()]
     return uploads, [str(path) for path, match in matches.items() if match is None]
 
 
@@ -136,10 +132,8 @@ def ungraded(root: Path, others: Sequence[Path], uploads: Sequence[Upload]) -> l
         uploads: who handed in something else.
     """
     have = {(upload.name, upload.number) for upload in uploads}
-    paths = [
-        PurePosixPath(p.relative_to(root).as_posix()) for p in others if p.is_relative_to(root)
-    ]
-    found, _strangers = _of_a_platform(root, paths)
+    inside = [path.relative_to(root) for path in others if path.is_relative_to(root)]
+    found, _strangers = _of_a_platform(root, [PurePosixPath(path.as_posix()) for path in inside])
     return [upload for upload in found if (upload.name, upload.number) not in have]
 
 
@@ -158,67 +152,63 @@ def lay_out(course: Course, upload: Upload, folder: Path) -> list[str]:
         What went wrong with some of them, in words.
     """
     folder.mkdir(parents=True)
-    allowance = Allowance()
-    problems = []
-    for source, inner in upload.files:
-        if inner.suffix.lower() == ".zip":
-            problems += _nested(source, inner.name, folder, allowance, 1)
-        else:
-            problems += _copied(source, folder, _without_attempt(course, inner))
+    modules = {assignment.module for assignment in course.assignments}
+    files = [(source, _without_attempt(modules, inner)) for source, inner in upload.files]
+    problems = list(_copied(files, folder, Allowance()))
     _lift(course, folder)
     more = len(problems) - MAX_PROBLEMS
     return [*problems[:MAX_PROBLEMS], f"and {more} more"] if more > 1 else problems
 
 
-def _copied(source: Path, folder: Path, inner: PurePosixPath) -> list[str]:
-    """Copy a file among a student's files."""
-    target = folder / inner
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        return [f"{inner} lies in a folder that has a file's name"]
-    if target.exists():
-        return [f"{inner} was handed in twice; the first one was taken"]
-    shutil.copyfile(source, target)
-    return []
+def _copied(files: Files, folder: Path, allowance: Allowance, depth: int = 0) -> Iterator[str]:
+    """Copy files among a student's others, and unpack zips beside them; tell what went wrong."""
+    for source, inner in files:
+        target = folder / inner
+        if inner.suffix.lower() == ".zip":
+            yield from _nested(source, inner.name, folder, allowance, depth + 1)
+            continue
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            yield f"{inner} lies in a folder that has a file's name"
+            continue
+        if target.exists():
+            yield f"{inner} was handed in twice; the first one was taken"
+        else:
+            shutil.copyfile(source, target)
 
 
-def _nested(archive: Path, name: str, folder: Path, allowance: Allowance, depth: int) -> list[str]:
+def _nested(
+    archive: Path, name: str, folder: Path, allowance: Allowance, depth: int
+) -> Iterator[str]:
     """Unpack a student's own zip beside their other files."""
     allowance.archives -= 1
     if depth > MAX_NESTING:
-        return [f"{name} lies too deep in other zips and was not unpacked"]
+        yield f"{name} lies too deep in other zips and was not unpacked"
+        return
     if allowance.archives < 0 or allowance.size < MIB:
-        return [f"{name} was not unpacked: it is one zip too many"]
+        yield f"{name} was not unpacked: it is one zip too many"
+        return
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-        caps = replace(STUDENT_CAPS, total=allowance.size)
+        inside = Path(temporary)
         try:
-            unpacked = unpack(archive, Path(temporary), caps)
+            unpacked = unpack(archive, inside, replace(STUDENT_CAPS, total=allowance.size))
         except ArchiveError as error:
-            allowance.size -= sum(path.stat().st_size for path in _all_files(Path(temporary)))
-            return [f"{name} was not unpacked: {str(error).rstrip('.')}"]
+            allowance.size -= sum(path.stat().st_size for path in _all_files(inside))
+            yield f"{name} was not unpacked: {str(error).rstrip('.')}"
+            return
         allowance.size -= unpacked.size
-        problems = [f"left out of {name}: {problem}" for problem in unpacked.problems]
-        return problems + _merged(unpacked, Path(temporary), folder, allowance, depth)
+        yield from (f"left out of {name}: {problem}" for problem in unpacked.problems)
+        # A timestamp in there was written by the student, not by nbgrader.
+        files = [(inside / path, path) for path in unpacked.files if path.name != TIMESTAMP]
+        yield from _copied(files, folder, allowance, depth)
 
 
-def _merged(
-    unpacked: Unpacked, source: Path, folder: Path, allowance: Allowance, depth: int
-) -> list[str]:
-    problems = []
-    for path in unpacked.files:
-        if path.suffix.lower() == ".zip":
-            problems += _nested(source / path, path.name, folder, allowance, depth + 1)
-        elif path.name != TIMESTAMP:  # which the student wrote, not nbgrader
-            problems += _copied(source / path, folder, path)
-    return problems
-
-
-def _without_attempt(course: Course, path: PurePosixPath) -> PurePosixPath:
+def _without_attempt(modules: Collection[str], path: PurePosixPath) -> PurePosixPath:
     """A file's name without the number that Canvas gives a later attempt."""
     stem = ATTEMPT.sub("", path.stem)
-    modules = {assignment.module for assignment in course.assignments}
-    return path.with_name(f"{stem}{path.suffix}") if stem in modules else path
+    is_code = path.suffix.lower() != ".zip" and stem in modules
+    return path.with_name(f"{stem}{path.suffix}") if is_code else path
 
 
 def _lift(course: Course, folder: Path) -> None:

@@ -7,8 +7,9 @@ and shown in every report, reveals that.
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from grader.core.language import N_
@@ -64,23 +65,18 @@ def protection(root: Path) -> Protection | None:
         return None
     text = path.read_text("utf-8", errors="replace").replace("\r\n", "\n")
     listed = {match[2]: match[1] for match in map(LINE.fullmatch, text.splitlines()) if match}
-    changes = [*_differences(root, listed), *_additions(root, listed)]
-    return Protection(fingerprint(text), tuple(sorted(changes, key=lambda change: change.path)))
+    changes = sorted(_changes(root, listed), key=lambda change: change.path)
+    return Protection(fingerprint(text), tuple(changes))
 
 
-def _differences(root: Path, listed: Mapping[str, str]) -> Iterable[Change]:
+def _changes(root: Path, listed: Mapping[str, str]) -> Iterator[Change]:
     for name, digest in listed.items():
         path = root / name
         if not path.is_file():
             yield Change(name, N_("missing"))
         elif hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             yield Change(name, N_("changed"))
-
-
-def _additions(root: Path, listed: Mapping[str, str]) -> Iterable[Change]:
-    for folder in FOLDERS:
-        for path in (root / folder).rglob("*"):
-            name = path.relative_to(root).as_posix()
-            is_kept = path.is_file() and not set(NOT_COUNTED) & set(path.parts)
-            if is_kept and name not in listed:
-                yield Change(name, N_("added"))
+    for path in chain.from_iterable((root / folder).rglob("*") for folder in FOLDERS):
+        name = path.relative_to(root).as_posix()
+        if path.is_file() and name not in listed and not set(NOT_COUNTED) & set(path.parts):
+            yield Change(name, N_("added"))

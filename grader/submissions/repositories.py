@@ -3,7 +3,7 @@
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from grader.course.course import MANIFEST, WORK, Assignment, Course
@@ -11,23 +11,10 @@ from grader.submissions.roster import Enrolled, is_folder_name
 from grader.submissions.submission import FORMS
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a folder of repositories holds.
-
-    Args:
-        work: where each student's work lies.
-        notes: who could not be found on the roster.
-    """
-
-    work: dict[str, Path]
-    notes: tuple[str, ...]
-
-
 def repositories(
     course: Course, submissions: Path, scratch: Callable[[], Path], roster: Sequence[Enrolled]
-) -> Found | None:
-    """Read a folder of repositories; None where there is none.
+) -> tuple[dict[str, Path], tuple[str, ...]] | None:
+    """Where each student's work lies, and who is not on the roster; None for no repositories.
 
     Args:
         course: the course.
@@ -37,7 +24,7 @@ def repositories(
         roster: who is enrolled; their logins decide where a name could be read in two ways.
     """
     folders = _folders(submissions)
-    names = [path.name for path in folders if _is_repository(course, path)]
+    names = [p.name for p in folders if _is_copy(p) or _assignment_of(course, p.name)]
     if not names:
         return None
     prefix = _common_prefix(names)
@@ -45,15 +32,17 @@ def repositories(
     notes = []
     for path in folders:
         login, assignment = _login(course, path, prefix, roster)
-        listed = _listed(login, roster)
-        if roster and listed is None:
+        wanted = login.casefold()
+        listed = [e.student for e in roster if wanted in (e.login.casefold(), e.student.casefold())]
+        student = listed[0] if len(listed) == 1 else login
+        if roster and len(listed) != 1:
             notes.append(
                 f"{path.name} could not be placed: it ends in no login of the roster. "
                 f"Graded as {login}."
             )
-        work[listed.student if listed else login].append((path, assignment))
+        work[student].append((path, assignment))
     found = {name: _work_of(several, scratch, name) for name, several in work.items()}
-    return Found(found, tuple(notes))
+    return found, tuple(notes)
 
 
 def _folders(submissions: Path) -> list[Path]:
@@ -66,9 +55,9 @@ def _folders(submissions: Path) -> list[Path]:
     )
 
 
-def _is_repository(course: Course, path: Path) -> bool:
-    is_copy = (path / MANIFEST).is_file() and (path / WORK).is_dir()
-    return is_copy or _assignment_of(course, path.name) is not None
+def _is_copy(path: Path) -> bool:
+    """Whether a folder holds a copy of the course."""
+    return (path / MANIFEST).is_file() and (path / WORK).is_dir()
 
 
 def _assignment_of(course: Course, name: str) -> tuple[Assignment, str] | None:
@@ -84,21 +73,16 @@ def _common_prefix(names: Sequence[str]) -> str:
     """What all repositories' names begin with, up to a hyphen; nothing for a single one."""
     if len(names) < 2:
         return ""
-    split = [name.split("-") for name in names]
-    shared: list[str] = []
-    for parts in zip(*(parts[:-1] for parts in split), strict=False):
-        if len(set(parts)) > 1:
-            break
-        shared.append(parts[0])
-    return "-".join(shared)
+    columns = zip(*(name.split("-")[:-1] for name in names), strict=False)
+    shared = takewhile(lambda parts: len(set(parts)) == 1, columns)
+    return "-".join(parts[0] for parts in shared)
 
 
 def _login(
     course: Course, path: Path, prefix: str, roster: Sequence[Enrolled]
 ) -> tuple[str, Assignment | None]:
     """Whose repository it is, and of which assignment if of one only."""
-    found = _assignment_of(course, path.name)
-    if found is not None:
+    if found := _assignment_of(course, path.name):
         return found[1], found[0]
     ends = [
         login
@@ -108,14 +92,8 @@ def _login(
     ]
     if ends:
         return max(ends, key=len), None
-    is_prefixed = prefix and path.name.startswith(f"{prefix}-") and _is_repository(course, path)
-    return path.name[len(prefix) + 1 :] if is_prefixed else path.name, None
-
-
-def _listed(login: str, roster: Sequence[Enrolled]) -> Enrolled | None:
-    wanted = login.casefold()
-    found = [one for one in roster if wanted in (one.login.casefold(), one.student.casefold())]
-    return found[0] if len(found) == 1 else None
+    own = path.name.removeprefix(f"{prefix}-") if prefix and _is_copy(path) else path.name
+    return own, None
 
 
 def _work_of(
@@ -124,8 +102,8 @@ def _work_of(
     student: str,
 ) -> Path:
     """Where a student's work lies: in the one repository, or put together from several."""
-    if len(repositories) == 1 and repositories[0][1] is None:
-        path = repositories[0][0]
+    path, only = repositories[0]
+    if len(repositories) == 1 and only is None:
         inner = path / WORK
         return inner if inner.is_dir() and not inner.is_symlink() else path
     together = scratch() / student

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +20,8 @@ class Enrolled:
 
     Args:
         student: what the kit calls them: the name of their folder and of their files.
-        name: their full name, "" where it is unknown.
         login: what they sign in with.
         number: the platform's own number for them.
-        email: their address.
         section: the platform's section.
         identifier: the word by which Moodle's grading worksheet knows them.
     """
@@ -54,7 +52,11 @@ def read_roster(path: Path) -> list[Enrolled]:
     reader = csv.DictReader(io.StringIO(text))
     columns = list(reader.fieldnames or [])
     rows = [{key: (row.get(key) or "").strip() for key in columns} for row in reader]
-    enrolled = [one for one in map(_form(path, columns), rows) if one.student]
+    form = next((read for needed, read in FORMS.items() if {*needed} <= {*columns}), None)
+    if form is None:
+        found = ", ".join(columns) or "nothing"
+        raise UsageError(f"The roster {path} has no column `student`; its first line has {found}.")
+    enrolled = [one for one in map(form, rows) if one.student]
     for one in enrolled:
         if not is_folder_name(one.student):
             raise UsageError(
@@ -68,49 +70,31 @@ def is_folder_name(name: str) -> bool:
     return not name.startswith(".") and name.isprintable() and not {"/", "\\"} & set(name)
 
 
-def _form(path: Path, columns: list[str]) -> Callable[[Mapping[str, str]], Enrolled]:
-    """How the rows of a roster with these columns are read."""
-    if "student" in columns:
-        return _own
-    if {"Student", "ID", "Section"} <= set(columns):
-        return _canvas
-    if {"Identifier", "Full name"} <= set(columns):
-        return _moodle
-    found = ", ".join(columns) or "nothing"
-    raise UsageError(f"The roster {path} has no column `student`; its first line has {found}.")
-
-
 def _own(row: Mapping[str, str]) -> Enrolled:
-    name, login, number, email, section = (
-        row.get(key, "") for key in ("name", "login", "id", "email", "section")
-    )
-    return Enrolled(row["student"], name, login, number, email, section)
+    columns = ("student", "name", "login", "id", "email", "section")
+    return Enrolled(*(row.get(column, "") for column in columns))
 
 
 def _canvas(row: Mapping[str, str]) -> Enrolled:
-    login = row.get("SIS Login ID", "")
-    is_student = row["ID"] and row["Student"] not in NO_STUDENTS
-    return Enrolled(
-        student=(login or row["ID"]) if is_student else "",
-        name=row["Student"],
-        login=login,
-        number=row["ID"],
-        section=row["Section"],
-    )
+    name, number, login = row["Student"], row["ID"], row.get("SIS Login ID", "")
+    student = (login or number) if number and name not in NO_STUDENTS else ""
+    return Enrolled(student, name, login, number, section=row["Section"])
 
 
 def _moodle(row: Mapping[str, str]) -> Enrolled:
-    number = "".join(re.findall(r"[0-9]+$", row["Identifier"]))
-    login = row.get("Username", "")
-    email = row.get("Email address", "")
-    return Enrolled(
-        student=login or row.get("ID number", "") or email or number,
-        name=row["Full name"],
-        login=login,
-        number=number,
-        email=email,
-        identifier=row["Identifier"],
-    )
+    identifier = row["Identifier"]
+    number = "".join(re.findall(r"[0-9]+$", identifier))
+    login, own, email = (row.get(c, "") for c in ("Username", "ID number", "Email address"))
+    student = login or own or email or number
+    return Enrolled(student, row["Full name"], login, number, email, identifier=identifier)
+
+
+FORMS = {
+    ("student",): _own,
+    ("Student", "ID", "Section"): _canvas,
+    ("Identifier", "Full name"): _moodle,
+}
+"""How the rows of a roster with these columns are read."""
 
 
 # Whom a name means.

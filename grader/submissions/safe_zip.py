@@ -11,8 +11,10 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from grader.core.errors import UsageError
 
@@ -34,7 +36,6 @@ class Caps:
     """How large an archive may be.
 
     Args:
-        entries: files and folders in it.
         directory: bytes of its list of contents.
         one: bytes of one file, unpacked.
         total: bytes of all files together, unpacked.
@@ -66,7 +67,6 @@ class Unpacked:
     """What was unpacked of an archive.
 
     Args:
-        files: paths inside the folder.
         others: files of kinds that nobody grades.
         problems: what was left out, and why.
         size: bytes that were unpacked.
@@ -154,8 +154,7 @@ class _Unpacking:
             return problem
         if set(path.parts) & set(JUNK) or any(part.startswith(".") for part in path.parts):
             return ""
-        problem = _forbidden(entry)
-        if problem:
+        if problem := _forbidden(entry):
             return problem
         if path.suffix.lower() not in WANTED and path.name != TIMESTAMP:
             self.made.others.append(path)
@@ -164,38 +163,37 @@ class _Unpacking:
         if key in self.seen:
             return "comes twice; the first one was taken"
         self.seen.add(key)
-        return self._write(entry, path)
-
-    def _write(self, entry: zipfile.ZipInfo, path: PurePosixPath) -> str:
         target = self.folder / path
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            problem = self._copy(entry, target)
-        except (OSError, *DAMAGE) as error:
-            problem = f"is damaged ({error})"
-        except (RuntimeError, NotImplementedError) as error:
-            problem = f"cannot be unpacked ({error})"
-        if problem:
+        if problem := self._write(entry, target):
             if target.is_file():
                 target.unlink()
             return problem
         self.made.files.append(path)
         return ""
 
-    def _copy(self, entry: zipfile.ZipInfo, target: Path) -> str:
+    def _write(self, entry: zipfile.ZipInfo, target: Path) -> str:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with self.opened.open(entry) as source, target.open("xb") as sink:
+                return self._copy(source, sink, entry.compress_size)
+        except (OSError, *DAMAGE) as error:
+            return f"is damaged ({error})"
+        except (RuntimeError, NotImplementedError) as error:
+            return f"cannot be unpacked ({error})"
+
+    def _copy(self, source: IO[bytes], sink: IO[bytes], packed: int) -> str:
         size = 0
-        with self.opened.open(entry) as source, target.open("xb") as sink:
-            while chunk := source.read(CHUNK):
-                size += len(chunk)
-                self.made.size += len(chunk)
-                if self.made.size > self.caps.total:
-                    limit = self.caps.total // MIB
-                    raise ArchiveError(f"The archive unpacks to more than {limit} MiB.")
-                if size > self.caps.one:
-                    return f"unpacks to more than {self.caps.one // MIB} MiB"
-                if size > max(MIB, self.caps.ratio * entry.compress_size):
-                    return f"unpacks to more than {self.caps.ratio} times its size, as a bomb does"
-                sink.write(chunk)
+        while chunk := source.read(CHUNK):
+            size += len(chunk)
+            self.made.size += len(chunk)
+            if self.made.size > self.caps.total:
+                limit = self.caps.total // MIB
+                raise ArchiveError(f"The archive unpacks to more than {limit} MiB.")
+            if size > self.caps.one:
+                return f"unpacks to more than {self.caps.one // MIB} MiB"
+            if size > max(MIB, self.caps.ratio * packed):
+                return f"unpacks to more than {self.caps.ratio} times its size, as a bomb does"
+            sink.write(chunk)
         return ""
 
 
@@ -234,15 +232,9 @@ def safe_path(name: str, caps: Caps) -> tuple[PurePosixPath | None, str]:
 
 def entry_names(entries: Iterable[zipfile.ZipInfo]) -> list[str]:
     """The entries' names; those not marked as UTF-8 all in the one encoding that fits best."""
-    listed = list(entries)
-    raw = [e.filename.encode("cp437") for e in listed if not e.flag_bits & UTF8_FLAG]
-    encoding = best_encoding([name for name in raw if not name.isascii()])
-    return [
-        e.filename
-        if e.flag_bits & UTF8_FLAG
-        else e.filename.encode("cp437").decode(encoding, "replace")
-        for e in listed
-    ]
+    names = [e.filename if e.flag_bits & UTF8_FLAG else e.filename.encode("cp437") for e in entries]
+    encoding = best_encoding([n for n in names if isinstance(n, bytes) and not n.isascii()])
+    return [n if isinstance(n, str) else n.decode(encoding, "replace") for n in names]
 
 
 def best_encoding(names: list[bytes]) -> str:
@@ -251,14 +243,12 @@ def best_encoding(names: list[bytes]) -> str:
         return "cp437"
     scores = {}
     for encoding in ("utf-8", "cp932", "gb18030", "cp437"):
-        try:
+        with suppress(UnicodeDecodeError):
             text = "".join(name.decode(encoding) for name in names)
-        except UnicodeDecodeError:
-            continue
-        if encoding == "utf-8":
-            return encoding  # nothing else looks like it by accident
-        letters = [character for character in text if not character.isascii()]
-        scores[encoding] = sum(map(_likelihood, letters)) / max(1, len(letters))
+            if encoding == "utf-8":
+                return encoding  # nothing else looks like it by accident
+            letters = [character for character in text if not character.isascii()]
+            scores[encoding] = sum(map(_likelihood, letters)) / max(1, len(letters))
     return max(scores, key=lambda encoding: scores[encoding])
 
 
@@ -267,18 +257,10 @@ def _likelihood(character: str) -> float:
     if "\u3041" <= character <= "\u30fe":
         return 1.0  # Japanese syllables
     if "\u4e00" <= character <= "\u9fff":
-        return 0.9 if _is_common(character) else -0.5
+        # The first level of the Chinese or the Japanese standard: the common characters.
+        chinese = character.encode("gb2312", "ignore")[:1]
+        japanese = character.encode("euc_jp", "ignore")[:1]
+        return 0.9 if b"" < chinese <= b"\xd7" or b"" < japanese <= b"\xcf" else -0.5
     if character.isalpha() and character < "\u0250":
         return 0.5  # Latin with accents
     return -1.0
-
-
-def _is_common(character: str) -> bool:
-    """Whether the first level of the Chinese or the Japanese standard has the character."""
-    for encoding, last in (("gb2312", 0xD7), ("euc_jp", 0xCF)):
-        try:
-            if character.encode(encoding)[0] <= last:
-                return True
-        except UnicodeEncodeError:
-            continue
-    return False

@@ -42,12 +42,9 @@ def read_class(
         )
     if any((submissions / id_).is_dir() for id_ in assignments):
         return [Student(submissions.resolve().name, submissions)]
-    folders = [path for path in submissions.iterdir() if not path.name.startswith(".")]
-    found = {
-        path.name: path
-        for path in folders
-        if path.is_dir() and not path.is_symlink() and not (path / JOURNAL).exists()
-    }
+    folders = [p for p in submissions.iterdir() if p.is_dir() and not p.is_symlink()]
+    folders = [p for p in folders if not p.name.startswith(".") and not (p / JOURNAL).exists()]
+    found = {path.name: path for path in folders}
     names = {*found, *(enrolled.student for enrolled in roster)}
     if not names:
         raise UsageError(

@@ -97,9 +97,8 @@ class Submission:
         """A hash of all the code that was read."""
         digest = hashlib.sha256()
         for key, source in sorted(self.sources.items()):
-            digest.update(
-                repr((key, bool(source.problem), source.cells)).encode("utf-8", "replace")
-            )
+            read = repr((key, bool(source.problem), source.cells))
+            digest.update(read.encode("utf-8", "replace"))
         return digest.hexdigest()
 
     def for_instructors(self) -> "Submission":
@@ -160,9 +159,10 @@ class _Reader:
         own = [p for p in _files(inner) if p.stem == assignment.module]
         own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
         submitted_at, time_notes = _submitted_at(inner, self.folder)
+        if not own and not shared:
+            return Reading(submitted_at=submitted_at)
         if not own:
-            first = self.sources[shared[0]].name if shared else ""
-            return Reading(shared, first, time_notes if shared else (), submitted_at)
+            return Reading(shared, self.sources[shared[0]].name, time_notes, submitted_at)
         found = [self._add(path) for path in own]
         chosen, notes = self._choose(assignment, found)
         for source in found:
@@ -177,11 +177,11 @@ class _Reader:
     def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
         """What nbgrader cannot work with in one of the files."""
         released = self.course.paths(assignment).notebook
-        key = path.relative_to(self.folder).as_posix()
-        if path.suffix != ".ipynb" or self.sources[key].problem or not released.is_file():
+        source = self._add(path)
+        if path.suffix != ".ipynb" or source.problem or not released.is_file():
             return ()
         found = defects(path.read_bytes(), released.read_bytes())
-        return tuple(f"{clean(key, 200)}: {sentence}." for sentence in found)
+        return tuple(f"{source.name}: {sentence}." for sentence in found)
 
     def _choose(
         self, assignment: Assignment, found: list[SourceFile]
@@ -195,41 +195,35 @@ class _Reader:
         filled = filled or [source for source in found if source.problem] or readable
         preferred = [s for s in filled if s.key.endswith(f".{self.course.prefer}")]
         chosen = (preferred or filled)[0]
-        others = ", ".join(source.name for source in found if source is not chosen)
         if chosen.problem:
             return chosen, ()
         if len(readable) < len(found):
             note = _("{file} was read; {others} cannot be.")
-            return chosen, (note.format(file=chosen.name, others=others),)
-        if len(filled) > 1 and not self._is_untouched(assignment, chosen):
-            is_form = len(preferred) < len(filled)
+        elif len(filled) == 1 or self._is_untouched(assignment, chosen):
+            return chosen, ()
+        elif len(preferred) < len(filled):
+            note = _("{file} was read and {others} was not: a .{form} file is preferred.")
+        else:
             note = _("{file} was read and {others} was not: one file counts.")
-            if is_form:
-                note = _("{file} was read and {others} was not: a .{form} file is preferred.")
-            form = self.course.prefer
-            return chosen, (note.format(file=chosen.name, others=others, form=form),)
-        return chosen, ()
+        others = ", ".join(source.name for source in found if source is not chosen)
+        return chosen, (note.format(file=chosen.name, others=others, form=self.course.prefer),)
 
     def _is_untouched(self, assignment: Assignment, source: SourceFile) -> bool:
         gaps = _gaps(assignment, source)
-        if not any(gaps):  # every stub has some
-            return False
         paths = self.course.paths(assignment)
         stub, other = paths.stub, paths.notebook
         if source.key.endswith(".ipynb"):
             stub, other = other, stub
-        if not stub.is_file():
+        if not any(gaps) or not stub.is_file():  # every stub has gaps
             return False
         if (self.folder / source.key).resolve() == stub.resolve():
             # A student's own copy: what was released here is known only by the gaps it had, which
             # are those of the other form.
             released = _gaps(assignment, _read(self.course, other, other.name))
             return all(gaps) and sum(gaps) >= sum(released)
-        original = _read(self.course, stub, stub.name)
-        if _normal(original.cells) == _normal(source.cells):
-            return True
         # A stub of another release differs in its words; it still has every sentinel.
-        return all(gaps)
+        original = _read(self.course, stub, stub.name)
+        return all(gaps) or _normal(original.cells) == _normal(source.cells)
 
     def _add(self, path: Path) -> SourceFile:
         key = path.relative_to(self.folder).as_posix()
@@ -262,9 +256,10 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read(course: Course, path: Path, key: str) -> SourceFile:
-    module = path.stem
-    importable = any(module == assignment.module for assignment in course.assignments)
+    importable = any(path.stem == assignment.module for assignment in course.assignments)
     is_notebook = path.suffix == ".ipynb"
+    cells: tuple[Cell, ...] = ()
+    problem = ""
     try:
         size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
         if size > most:
@@ -272,11 +267,9 @@ def _read(course: Course, path: Path, key: str) -> SourceFile:
             raise SubmissionError(sentence.format(size=size, most=most))
         data = path.read_bytes()
         cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
-    except SubmissionError as error:
-        return SourceFile(key, module, importable, (), str(error))
-    except OSError as error:
-        return SourceFile(key, module, importable, (), f"{error.strerror}")
-    return SourceFile(key, module, importable, cells)
+    except (SubmissionError, OSError) as error:
+        problem = f"{error.strerror}" if isinstance(error, OSError) else str(error)
+    return SourceFile(key, path.stem, importable, cells, problem)
 
 
 def _script(data: bytes) -> str:
@@ -288,8 +281,8 @@ def _script(data: bytes) -> str:
                 raise LookupError
             text = data.decode(encoding)
     except (SyntaxError, ValueError, LookupError) as error:
-        sentence = _("it is not text in UTF-8; save it again in that encoding")
-        raise SubmissionError(sentence) from error
+        problem = _("it is not text in UTF-8; save it again in that encoding")
+        raise SubmissionError(problem) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -305,8 +298,7 @@ def _submitted_at(*folders: Path) -> tuple[datetime | None, tuple[str, ...]]:
     for folder in folders:
         path = folder / TIMESTAMP
         if path.is_file():
-            moment = None if folder.is_symlink() or path.is_symlink() else _moment(path)
-            if moment is not None:
+            if not folder.is_symlink() and not path.is_symlink() and (moment := _moment(path)):
                 return moment, ()
             note = _("{file} holds no date and time: nothing is taken for late.")
             notes = (note.format(file=TIMESTAMP),)
@@ -315,11 +307,9 @@ def _submitted_at(*folders: Path) -> tuple[datetime | None, tuple[str, ...]]:
 
 def _moment(path: Path) -> datetime | None:
     """The moment that a file holds, if that is what it holds."""
-    if path.stat().st_size > 100:
-        return None
     try:
-        text = path.read_text("utf-8").strip().replace(" UTC", "+00:00")
-        moment = datetime.fromisoformat(text)
+        text = path.read_text("utf-8") if path.stat().st_size <= 100 else ""
+        moment = datetime.fromisoformat(text.strip().replace(" UTC", "+00:00"))
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
