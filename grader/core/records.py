@@ -118,8 +118,8 @@ class CheckResult:
     outcome: Outcome
     message: str
     duration_s: float
+    picture: Picture | None = field(default=None, kw_only=True)
     where: CodeLocation | None = None
-    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class Result:
     versions: dict[str, str]
     course_hash: str
     submission_hash: str
-    assignments: tuple[AssignmentResult, ...] = field(default=())
+    assignments: tuple[AssignmentResult, ...]
 
     @property
     def exercises(self) -> tuple[ExerciseResult, ...]:

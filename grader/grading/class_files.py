@@ -110,7 +110,7 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
 def _read_result(path: Path) -> Result:
     try:
         return from_json(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
             f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
         ) from error

@@ -272,4 +272,5 @@ def _no_score(environment: CheckEnvironment, student: str, submission_hash: str)
         versions=versions(),
         course_hash=environment.course.hash,
         submission_hash=submission_hash,
+        assignments=(),
     )

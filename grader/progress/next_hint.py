@@ -85,7 +85,7 @@ def next_advice(hints: tuple[str, ...], memory: Memory, exercise: Exercise) -> A
     """
     asked = set(memory.questions_asked(exercise.id))
     remembered = memory.results().get(exercise.id)
-    findings: tuple[Finding, ...] = remembered.result.findings if remembered else ()
+    findings: tuple[Finding, ...] = remembered.exercise.findings if remembered else ()
     for finding in findings:
         if not asked.issuperset(mistake.id for mistake in finding.candidates):
             return Question(finding.candidates)

@@ -102,11 +102,11 @@ def _holding(
 ) -> dict[str, ExerciseResult]:
     """The remembered results of what has not changed since."""
     return {
-        exercise.id: remembered[exercise.id].result
+        exercise.id: remembered[exercise.id].exercise
         for exercise in course.exercises.values()
         if exercise.id in remembered
         and remembered[exercise.id].key == keys[exercise.assignment]
-        and remembered[exercise.id].result.max_score == exercise.points
+        and remembered[exercise.id].exercise.max_score == exercise.points
     }
 
 
