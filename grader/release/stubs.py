@@ -19,8 +19,14 @@ from grader.submissions.notebooks import IMPORTS_CELL
 MARKDOWN_WIDTH = 98
 """Columns of Markdown in the percent form, without the comment sign."""
 
-SCHEMA_VERSION = 3
-"""Of nbgrader's cell metadata."""
+READ_ONLY = {
+    "schema_version": 3,
+    "grade": False,
+    "solution": False,
+    "locked": True,
+    "task": False,
+}
+"""nbgrader's metadata of a cell that is neither written by students nor graded."""
 
 NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -115,9 +121,10 @@ def notebook_text(
             cells.append(_plain_cell(cell, number))
             continue
         exercise = exercises[cell.exercise]
-        cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
-        test = test_text(exercise, code)
-        cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
+        name, test = (grade_id(exercise, is_test=is_test) for is_test in (False, True))
+        cells.append(_code_cell(answer(cell), name, solution=True, locked=False))
+        text = test_text(exercise, code)
+        cells.append(_code_cell(text, test, grade=True, points=exercise.points))
     cells += [_plain_cell(c, n) for n, c in enumerate(more, len(source.cells) + 1)]
     notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
     nbformat.validate(notebook)
@@ -125,9 +132,9 @@ def notebook_text(
 
 
 def _plain_cell(cell: SolutionCell, number: int) -> Any:
-    id_ = f"{'text' if cell.kind == 'markdown' else 'code'}-{number:02d}"
-    make = v4.new_markdown_cell if cell.kind == "markdown" else v4.new_code_cell
-    return make(cell.text, id=id_)
+    if cell.kind == "markdown":
+        return v4.new_markdown_cell(cell.text, id=f"text-{number:02d}")
+    return v4.new_code_cell(cell.text, id=f"code-{number:02d}")
 
 
 def _imports_cell(assignment: Assignment, code: str) -> Any:
@@ -141,24 +148,14 @@ def _imports_cell(assignment: Assignment, code: str) -> Any:
         f"# {translate(OWN_TRANSLATIONS, KIT, code, comment).format(numbers=numbers)}\n"
         "from grader.notebook import use_own\n\n"
     ) + "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
-    marks = {"schema_version": SCHEMA_VERSION, "grade": False, "solution": False, "locked": True}
-    return _code_cell(text, IMPORTS_CELL, {**marks, "task": False, "grade_id": IMPORTS_CELL})
+    return _code_cell(text, IMPORTS_CELL)
 
 
-def _code_cell(text: str, name: str, nbgrader: dict[str, Any]) -> Any:
-    return v4.new_code_cell(text, id=name[:64], metadata={"nbgrader": nbgrader})
-
-
-def _metadata(exercise: Exercise, *, is_test: bool) -> dict[str, Any]:
-    marks: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "grade": is_test,
-        "solution": not is_test,
-        "locked": is_test,
-        "task": False,
-        "grade_id": grade_id(exercise, is_test=is_test),
-    }
-    return {**marks, "points": exercise.points} if is_test else marks
+def _code_cell(text: str, name: str, **marks: bool | int) -> Any:
+    """A cell with nbgrader's metadata; read-only and not graded where `marks` say no other."""
+    return v4.new_code_cell(
+        text, id=name[:64], metadata={"nbgrader": {**READ_ONLY, "grade_id": name, **marks}}
+    )
 
 
 def grade_id(exercise: Exercise, *, is_test: bool) -> str:
