@@ -1,7 +1,7 @@
 """The language people read: every sentence of ours passes through here.
 
-Texts are written in English. The other languages come from compiled gettext files: the kit's own
-sentences from `grader/core/locale/`, a course's own texts from `translations/` beside its `course.toml`.
+Texts are written in English. The other languages come from compiled gettext files: the kit's
+sentences from `grader/core/locale/`, a course's from `translations/` beside its `course.toml`.
 They are read when the first sentence is translated; in English none is read.
 """
 

@@ -84,7 +84,7 @@ class CodeLocation:
     """A line of the student's own.
 
     Args:
-        file: the file's path inside the submission, with `/`.
+        file: the path inside the submission, with `/`.
         line: counted from 1; in a notebook, inside the cell.
         cell: the notebook's cell, counted from 1; None in a script.
     """

@@ -85,11 +85,10 @@ class Memory:
     def _write(self, name: str, entries: Mapping[str, object]) -> bool:
         content = {**self._everything(), "copy": str(self.root.resolve())}
         content[name] = {**self._part(name), **entries}
-        try:
+        with suppress(OSError):
             write_whole(self.path, json.dumps(content))
-        except OSError:
-            return False
-        return True
+            return True
+        return False
 
 
 def _results() -> str:
