@@ -47,12 +47,7 @@ WORDS = re.compile(r"(?!\{\{).*[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something to translate.
-
-    Args:
-        id: the English text; with a plural form, both.
-        file: the file it is in, from the course's or the repository's folder.
-    """
+    """An English text to translate (both, with a plural form), and the path of its file."""
 
     id: str | tuple[str, str]
     file: str
@@ -60,13 +55,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """The files of one language as they should be.
-
-    Args:
-        readable: for people, `.po`.
-        compiled: for programs, `.mo`.
-        untranslated: how many messages are still to be translated.
-    """
+    """The files of one language as they should be, `.po` and `.mo`, and what is still to do."""
 
     readable: OutputFile
     compiled: OutputFile
@@ -93,7 +82,7 @@ def kit_messages() -> list[Message]:
         elif path.suffix == ".md":
             texts = _prose(translated_markdown, path.read_text("utf-8"))
         found += [Message(id_, path.relative_to(PACKAGE.parent).as_posix()) for id_ in texts]
-    return _once(found)
+    return list(dict.fromkeys(found))
 
 
 def _extracted(method: str, path: Path) -> Iterator[str | tuple[str, str]]:
@@ -128,7 +117,7 @@ def course_messages(course: Course) -> list[Message]:
         found += [Message(t, course.inner(path)) for path, some in texts.items() for t in some]
     if problems:
         raise CourseError(*problems)
-    return _once(found)
+    return list(dict.fromkeys(found))
 
 
 def _solution_texts(assignment: Assignment, path: Path) -> Iterator[str]:
@@ -194,10 +183,6 @@ def _parts(expression: ast.expr) -> Iterator[ast.expr]:
         yield expression
 
 
-def _once(messages: Iterable[Message]) -> list[Message]:
-    return list(dict.fromkeys(messages))
-
-
 # What is translated.
 
 
@@ -226,14 +211,10 @@ def translation_files(course: Course) -> list[Translations]:
     Raises:
         CourseError: when a text of the course cannot be translated.
     """
-    messages = course_messages(course)
-    made = [
-        _files(course, messages, course.translations / language.COURSE, c) for c in TRANSLATIONS
-    ]
+    sets = {course.translations / language.COURSE: course_messages(course)}
     if PACKAGE.parent == course.root:
-        messages, path = kit_messages(), language.OWN_TRANSLATIONS / language.KIT
-        made += [_files(course, messages, path, code) for code in TRANSLATIONS]
-    return made
+        sets[language.OWN_TRANSLATIONS / language.KIT] = kit_messages()
+    return [_files(course, sets[path], path, code) for path in sets for code in TRANSLATIONS]
 
 
 def _files(course: Course, messages: list[Message], path: Path, code: str) -> Translations:

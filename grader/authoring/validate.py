@@ -4,7 +4,7 @@
 that only read files are in `course_files`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +20,6 @@ from grader.feedback.diagnosis import (
     ATOL,
     BROKEN,
     INFINITE,
-    Fingerprint,
     Known,
     Traces,
     diagnose,
@@ -229,16 +228,13 @@ class _CheckProofs:
                 self.fault(f"ledger {entry.id}", f"it is not {wanted} ({entry.meaning})")
 
     def _is_mistaken(self, entry: Printed) -> bool:
+        """Whether a check judged this value with a known mistake."""
         wanted = fingerprint(entry.tensor)
+        found = (
+            trace for known in self.known.values() for m in known for trace in m.traces.values()
+        )
         # Printed operands carry their rounding into the result.
-        return any(distance(value, wanted) < 1e-3 for value in self._judged())
-
-    def _judged(self) -> Iterator[Fingerprint]:
-        """Every value that a check judged with a known mistake."""
-        for known in self.known.values():
-            for mistake in known:
-                for trace in mistake.traces.values():
-                    yield from trace.judged
+        return any(distance(value, wanted) < 1e-3 for trace in found for value in trace.judged)
 
 
 def _id(mistake: Known) -> str:

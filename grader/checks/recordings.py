@@ -74,19 +74,15 @@ def read_recording(path: Path) -> Recording:
         header_size, payload_size = PREFIX.unpack_from(data)
         start = PREFIX.size + header_size
         header = decode_header(data[PREFIX.size : start])
-        payload = data[start : start + payload_size]
         if header["format"] != FORMAT:
             raise WireFault(f"its format is {header['format']!r}")
-        reader = _Reader(payload)
+        reader = _Reader(data[start : start + payload_size])
         transcripts = {
             check: [(shape, Frame(reply, reader.take(size))) for shape, reply, size in replies]
             for check, replies in header["traces"].items()
         }
         known = {
-            exercise: (
-                [_known(node, reader) for node in singles],
-                [_known(node, reader) for node in pairs],
-            )
+            exercise: ([_known(n, reader) for n in singles], [_known(n, reader) for n in pairs])
             for exercise, (singles, pairs) in header["known"].items()
         }
         hints = {name: tuple(texts) for name, texts in header["hints"].items()}

@@ -1,7 +1,7 @@
 """The language people read: every sentence of ours passes through here.
 
-Texts are written in English. The other languages come from compiled gettext files: the kit's own
-sentences from `grader/core/locale/`, a course's own texts from `translations/` beside its `course.toml`.
+Texts are written in English. The other languages come from compiled gettext files: the kit's
+sentences from `grader/core/locale/`, a course's from `translations/` beside its `course.toml`.
 They are read when the first sentence is translated; in English none is read.
 """
 
@@ -56,20 +56,14 @@ def resolve(asked: str | None, preferred: str = "") -> str:
     Raises:
         UsageError: when there is no such language.
     """
-    from_environment = os.environ.get(VARIABLE)
-    for given, where in ((asked, "--lang"), (from_environment, VARIABLE)):
-        if given:
-            code = known(given)
-            if code is None:
-                raise UsageError(f"{where}: {_no_such_language(given)}")
+    for given, where in ((asked, "--lang"), (os.environ.get(VARIABLE), VARIABLE)):
+        if given and (code := known(given)):
             return code
+        if given:
+            languages = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
+            sentence = _("There is no language {language!r}. There are: {languages}.")
+            raise UsageError(f"{where}: {sentence.format(language=given, languages=languages)}")
     return known(preferred) or of_the_locale() or DEFAULT_LANGUAGE
-
-
-def _no_such_language(given: str) -> str:
-    languages = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
-    sentence = _("There is no language {language!r}. There are: {languages}.")
-    return sentence.format(language=given, languages=languages)
 
 
 def known(text: str) -> str | None:

@@ -59,11 +59,8 @@ class Picture:
     Args:
         what: what was compared, in words.
         expected: at most `MOST_SHOWN` rows of as many numbers; a vector is a single row.
-        received: as many.
         differs: which of them differ.
         first: row and column of the first difference, among those shown.
-        rows: what the rows are.
-        columns: what the columns are.
         slice: name and position of each axis before those two, like ("batch entry", 0).
         source: where the expected values are printed, "" when they are computed.
         lines: the lines of the message that show the same as text: the first, and the one after
@@ -87,7 +84,7 @@ class CodeLocation:
     """A line of the student's own.
 
     Args:
-        file: the file's path inside the submission, with `/`.
+        file: the path inside the submission, with `/`.
         line: counted from 1; in a notebook, inside the cell.
         cell: the notebook's cell, counted from 1; None in a script.
     """
@@ -118,8 +115,8 @@ class CheckResult:
     outcome: Outcome
     message: str
     duration_s: float
+    picture: Picture | None = field(default=None, kw_only=True)
     where: CodeLocation | None = None
-    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,6 @@ class Mistake:
     """A known mistake as people read of it.
 
     Args:
-        id: the misconception's name.
         symptom: what goes wrong, in a sentence.
         question: one question that leads out of it.
     """
@@ -186,11 +182,8 @@ class AssignmentResult:
     """One assignment's score.
 
     Args:
-        id: the assignment's.
         read_from: the file that was read for it, "" for nothing.
         score: in points; None when it is undecided or nothing was handed in.
-        max_score: in points.
-        exercises: their results.
         notes: sentences for everybody who reads this result.
         days_late: days begun after the due date.
         defects: those of the notes that say what nbgrader would stumble over. They are known only
@@ -231,7 +224,7 @@ class Result:
     versions: dict[str, str]
     course_hash: str
     submission_hash: str
-    assignments: tuple[AssignmentResult, ...] = field(default=())
+    assignments: tuple[AssignmentResult, ...]
 
     @property
     def exercises(self) -> tuple[ExerciseResult, ...]:
@@ -246,9 +239,7 @@ class Result:
     @property
     def misconceptions(self) -> tuple[str, ...]:
         """The names of the mistakes that are certain, each once."""
-        return tuple(
-            dict.fromkeys(name for part in self.assignments for name in part.misconceptions)
-        )
+        return tuple(dict.fromkeys(n for part in self.assignments for n in part.misconceptions))
 
     @property
     def days_late(self) -> int:

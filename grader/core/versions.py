@@ -8,17 +8,13 @@ from pathlib import Path
 
 
 @cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    return (
-        ("attention-course", version("attention-course")),
-        ("python", platform.python_version()),
-        ("torch", version("torch")),
-    )
-
-
 def versions() -> dict[str, str]:
     """The versions that results record."""
-    return dict(_versions())
+    return {
+        "attention-course": version("attention-course"),
+        "python": platform.python_version(),
+        "torch": version("torch"),
+    }
 
 
 @cache

@@ -23,15 +23,12 @@ class Row:
     """A student's result in one line: what the class's files and tables are made of.
 
     Args:
-        student: the student's id.
         score: in points; None when undecided or nothing was handed in.
-        max_score: in points.
         undecided: whether the grader itself failed.
         submitted: whether anything was handed in.
         exercises: the score of each exercise that was graded, by id.
         summary_line: what happened, in a few words.
         isolation: the layers around the student's code.
-        seed: the run's.
         defects: what nbgrader would stumble over in what was handed in.
     """
 
@@ -104,16 +101,15 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     Raises:
         UsageError: when a record is not one of ours.
     """
-    return [_read_result(record_path(out, row.student)) for row in rows]
-
-
-def _read_result(path: Path) -> Result:
-    try:
-        return from_json(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(
-            f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
-        ) from error
+    results = []
+    for path in (record_path(out, row.student) for row in rows):
+        try:
+            results.append(from_json(json.loads(path.read_text("utf-8"))))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
+            ) from error
+    return results
 
 
 def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
@@ -131,18 +127,16 @@ def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
 
 def scores_csv(course: Course, rows: Iterable[Row]) -> str:
     """One row per student: blank for no submission, `undecided` where the grader failed."""
+
+    def cell(row: Row, score: int | float | None) -> object:
+        return score if score is not None else UNDECIDED if row.submitted else ""
+
     ids = list(course.exercises)
     lines: list[Sequence[object]] = [["student", "score", "max_score", *ids]]
     for row in rows:
-        cells = [_cell(row, row.exercises.get(id_)) for id_ in ids]
-        lines.append([safe(row.student), _cell(row, row.score), row.max_score, *cells])
+        cells = [cell(row, row.exercises.get(id_)) for id_ in ids]
+        lines.append([safe(row.student), cell(row, row.score), row.max_score, *cells])
     return table(lines)
-
-
-def _cell(row: Row, score: int | float | None) -> object:
-    if score is not None:
-        return score
-    return UNDECIDED if row.submitted else ""
 
 
 def summary(rows: Sequence[Row]) -> dict[str, Any]:

@@ -10,13 +10,12 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from grader.core.errors import UsageError
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.grading.class_files import Row, feedback_path, record_path
-from grader.grading.results import fields_of, read
+from grader.grading.results import converter
 from grader.submissions.student_folders import JOURNAL
 
 FORMAT = "attention-course/run/1"
@@ -45,6 +44,7 @@ class RunIdentity:
 class Entry:
     """A student who is done: a fingerprint of what was handed in, and the result in one line."""
 
+    student: str
     fingerprint: str
     row: Row
 
@@ -95,16 +95,11 @@ class Journal:
         if header == self.identity and not self.force:
             self.known = entries
         else:
-            self._line({"format": FORMAT, **fields_of(self.identity)})
+            self._line({"format": FORMAT, **converter.unstructure(self.identity)})
         self.file.flush()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file, which lets the next run in."""
         self.file.close()
 
@@ -124,8 +119,8 @@ class Journal:
             fingerprint: of what was handed in.
             row: the result in one line.
         """
-        self.known[student] = Entry(fingerprint, row)
-        self._line({"student": student, "fingerprint": fingerprint, "row": fields_of(row)})
+        self.known[student] = Entry(student, fingerprint, row)
+        self._line(converter.unstructure(self.known[student]))
         self.file.flush()
 
     def _line(self, record: Mapping[str, Any]) -> None:
@@ -142,8 +137,8 @@ def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
             if record.pop("format", None) == FORMAT:
                 identity, entries = RunIdentity(**record), {}
             else:
-                row = read(Row, record["row"])
-                entries[record["student"]] = Entry(record["fingerprint"], row)
+                entry = converter.structure(record, Entry)
+                entries[entry.student] = entry
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
     return identity, entries

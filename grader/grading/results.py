@@ -1,34 +1,38 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
+
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from grader.core.language import _
 from grader.core.records import (
     RESULT_FORMAT,
     AssignmentResult,
-    Axis,
     CheckResult,
-    CodeLocation,
     ExerciseResult,
-    Finding,
-    Mistake,
+    Number,
     Outcome,
-    Picture,
     Result,
+    Rows,
     Visibility,
 )
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Record = TypeVar("Record", bound="DataclassInstance")
 NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
-ASSIGNMENT = ("id", "read_from", "score", "max_score", "days_late", "notes", "exercises")
-EXERCISE = ("id", "score", "max_score", "misconceptions", "findings", "checks")
-"""What the file has of an assignment and of an exercise, in its order."""
+ORDER: dict[type, tuple[str, ...]] = {
+    AssignmentResult: ("id", "read_from", "score", "max_score", "days_late", "notes", "exercises"),
+    ExerciseResult: ("id", "score", "max_score", "misconceptions", "findings", "checks"),
+}
+"""What a file has of these, in its order; of other records it has the fields in theirs."""
+
+SPECIAL: dict[str, Any] = {
+    "candidates": override(rename="one_of"),
+    "picture": override(omit_if_default=True),
+    "where": override(omit_if_default=True),
+}
 
 
 def points(score: Decimal | None) -> int | float | None:
@@ -55,151 +59,69 @@ def has_something(assignment: AssignmentResult) -> bool:
     return any(check.outcome not in NOT_FOUND for check in assignment.checks)
 
 
-def to_json(result: Result) -> dict[str, Any]:
-    """The record of a result."""
-    return {
-        "format": RESULT_FORMAT,
-        **fields_of(result),
-        "score": points(result.score),
-        "isolation": list(result.isolation),
-        "assignments": [_assignment(assignment) for assignment in result.assignments],
-    }
-
-
-def _assignment(result: AssignmentResult) -> dict[str, Any]:
-    return {
-        **{name: getattr(result, name) for name in ASSIGNMENT},
-        "score": points(result.score),
-        "notes": list(result.notes),
-        "exercises": [exercise_record(exercise) for exercise in result.exercises],
-    }
-
-
-def exercise_record(result: ExerciseResult) -> dict[str, Any]:
-    """The part of a record that is about one exercise."""
-    return {
-        **{name: getattr(result, name) for name in EXERCISE},
-        "score": points(result.score),
-        "misconceptions": list(result.misconceptions),
-        "findings": [{"one_of": list(map(fields_of, f.candidates))} for f in result.findings],
-        "checks": [_check(check) for check in result.checks],
-    }
-
-
-def _check(result: CheckResult) -> dict[str, Any]:
-    record = fields_of(result)
-    record |= {"visibility": str(result.visibility), "outcome": str(result.outcome)}
-    picture, where = record.pop("picture"), record.pop("where")
-    if picture is not None:
-        axes = {"rows": fields_of(picture.rows), "columns": fields_of(picture.columns)}
-        record["picture"] = {**fields_of(picture), **axes}
-    if where is not None:
-        record["where"] = fields_of(where)
-    return record
-
-
-def fields_of(instance: "DataclassInstance") -> dict[str, Any]:
-    """A data class's fields by name; their values are not copied."""
-    return {field.name: getattr(instance, field.name) for field in fields(instance)}
-
-
 def for_student(result: Result) -> Result:
     """The same result without the run's seed and without what hidden checks say and show."""
-    return replace(
-        result,
-        seed="",
-        assignments=tuple(
-            replace(assignment, exercises=tuple(_without_secrets(e) for e in assignment.exercises))
-            for assignment in result.assignments
-        ),
-    )
-
-
-def _without_secrets(exercise: ExerciseResult) -> ExerciseResult:
-    return replace(exercise, checks=tuple(_public(check) for check in exercise.checks))
-
-
-def _public(check: CheckResult) -> CheckResult:
-    if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
-        return check
     message = _("This is a hidden check: its inputs are not shown.")
-    return replace(check, message=message, picture=None, where=None)
+
+    def public(check: CheckResult) -> CheckResult:
+        if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
+            return check
+        return replace(check, message=message, picture=None, where=None)
+
+    def exercises(assignment: AssignmentResult) -> tuple[ExerciseResult, ...]:
+        return tuple(
+            replace(exercise, checks=tuple(map(public, exercise.checks)))
+            for exercise in assignment.exercises
+        )
+
+    assignments = tuple(replace(a, exercises=exercises(a)) for a in result.assignments)
+    return replace(result, seed="", assignments=assignments)
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """The record of a result."""
+    return {"format": RESULT_FORMAT, **converter.unstructure(result)}
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
     """A result from its record.
 
     Raises:
-        KeyError, TypeError, ValueError: when the record is not one of this format.
+        KeyError, TypeError, ValueError, AttributeError: when the record is not one of this format.
     """
     if record["format"] != RESULT_FORMAT:
         raise ValueError(f"the format is {record['format']!r}, not {RESULT_FORMAT!r}")
-    assignments = tuple(_assignment_from(entry) for entry in record["assignments"])
-    return read(Result, record, score=_decimal(record["score"]), assignments=assignments)
+    return converter.structure(record, Result)
 
 
-def read(kind: type[Record], entry: Mapping[str, Any], **known: Any) -> Record:
-    """A data class from its record; lists become tuples, and keys of other kinds are left out.
-
-    Args:
-        kind: the data class.
-        entry: the record.
-        **known: fields that were read already.
-
-    Raises:
-        KeyError: when a field is missing.
-    """
-    missing = (field.name for field in fields(kind) if field.name not in known)
-    return kind(**{name: _frozen(entry[name]) for name in missing}, **known)
+def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
+    if kind not in ORDER:
+        return make_dict_unstructure_fn(kind, converter, **SPECIAL)
+    return lambda record: {
+        name: converter.unstructure(getattr(record, name)) for name in ORDER[kind]
+    }
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+def _reader(kind: type) -> Callable[[Any, Any], Any]:
+    structure: Callable[[Any, Any], Any] = make_dict_structure_fn(kind, converter, **SPECIAL)
+    if kind not in ORDER:
+        return structure
+    return lambda entry, _: structure({name: entry[name] for name in ORDER[kind]}, kind)
 
 
-def _decimal(value: object) -> Decimal | None:
-    if value is None:
-        return None
+def _decimal(value: object, _: Any) -> Decimal:
     if not isinstance(value, int | float):
         raise ValueError(f"a score is a number, not {value!r}")
     return Decimal(str(value))
 
 
-def _assignment_from(entry: Mapping[str, Any]) -> AssignmentResult:
-    exercises = tuple(exercise_from(exercise) for exercise in entry["exercises"])
-    known = {"score": _decimal(entry["score"]), "exercises": exercises, "defects": ()}
-    return read(AssignmentResult, entry, **known)
+converter = Converter(detailed_validation=False, unstruct_collection_overrides={tuple: list})
+"""Turns records into what JSON can hold, and back."""
 
-
-def exercise_from(entry: Mapping[str, Any]) -> ExerciseResult:
-    """An exercise's result from its part of a record.
-
-    Raises:
-        KeyError, TypeError, ValueError: when it is none.
-    """
-    return read(
-        ExerciseResult,
-        entry,
-        score=_decimal(entry["score"]),
-        findings=tuple(
-            Finding(tuple(Mistake(**mistake) for mistake in finding["one_of"]))
-            for finding in entry["findings"]
-        ),
-        checks=tuple(_check_from(check) for check in entry["checks"]),
-    )
-
-
-def _check_from(entry: Mapping[str, Any]) -> CheckResult:
-    return read(
-        CheckResult,
-        entry,
-        visibility=Visibility(entry["visibility"]),
-        outcome=Outcome(entry["outcome"]),
-        picture=_picture_from(entry["picture"]) if "picture" in entry else None,
-        where=CodeLocation(**entry["where"]) if "where" in entry else None,
-    )
-
-
-def _picture_from(entry: Mapping[str, Any]) -> Picture:
-    rows, columns = (read(Axis, entry[side]) for side in ("rows", "columns"))
-    return read(Picture, entry, rows=rows, columns=columns)
+converter.register_unstructure_hook_factory(is_dataclass, _writer)
+converter.register_structure_hook_factory(is_dataclass, _reader)
+converter.register_unstructure_hook(Decimal, points)
+converter.register_structure_hook(Decimal, _decimal)
+converter.register_unstructure_hook_func(lambda kind: kind == Rows, lambda rows: rows)
+for plain in (Number, int | float | None):
+    converter.register_structure_hook(plain, lambda value, _: value)

@@ -247,5 +247,6 @@ def _result(environment: CheckEnvironment, submission: Submission, **known: Any)
         versions=versions(),
         course_hash=environment.course.hash,
         submission_hash=submission.hash,
+        assignments=(),
     )
     return replace(result, **known)

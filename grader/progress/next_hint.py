@@ -80,7 +80,7 @@ class Helper:
         hints, id_ = self.hints(), self.exercise.id
         asked = set(self._memory.questions_asked(id_))
         remembered = self._memory.results().get(id_)
-        findings: tuple[Finding, ...] = remembered.result.findings if remembered else ()
+        findings: tuple[Finding, ...] = remembered.exercise.findings if remembered else ()
         for finding in findings:
             if not asked.issuperset(mistake.id for mistake in finding.candidates):
                 return Question(finding.candidates)

@@ -86,11 +86,11 @@ def read_progress(course: Course, memory: Memory) -> Progress:
     submission = read_submission(course, course.work_folder, STUDENT)
     keys = work_keys(course, submission)
     holding = {
-        id_: last.result
+        id_: last.exercise
         for id_, last in memory.results().items()
         if (exercise := course.exercises.get(id_)) is not None
         and last.key == keys[exercise.assignment]
-        and last.result.max_score == exercise.points
+        and last.exercise.max_score == exercise.points
     }
     return Progress(course, submission, holding)
 

@@ -7,6 +7,7 @@ or cannot be written, everything begins again.
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,29 +15,20 @@ from typing import Any
 from grader.core.files import write_whole
 from grader.core.language import current
 from grader.core.records import ExerciseResult
-from grader.grading.results import exercise_from, exercise_record
+from grader.grading.results import converter
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The last result of an exercise.
-
-    Args:
-        key: a hash of everything that decided it.
-        result: of the checks.
-    """
+    """The last result of an exercise, and a hash of everything that decided it."""
 
     key: str
-    result: ExerciseResult
+    exercise: ExerciseResult
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of one copy of the course.
-
-    Args:
-        root: the copy's folder.
-    """
+    """The memory of one copy of the course, which is in the folder `root`."""
 
     root: Path
 
@@ -61,8 +53,11 @@ class Memory:
 
     def results(self) -> dict[str, Remembered]:
         """The last result of each exercise that was ever checked, by id."""
-        found = {id_: _remembered(entry) for id_, entry in self._part(_results()).items()}
-        return {id_: entry for id_, entry in found.items() if entry is not None}
+        found = {}
+        for id_, entry in self._part(_results()).items():
+            with suppress(KeyError, TypeError, ValueError, AttributeError):
+                found[id_] = converter.structure(entry, Remembered)
+        return found
 
     def remember_hint(self, exercise: str, shown: int) -> bool:
         """Keep how many hints were shown; False when that cannot be kept."""
@@ -74,11 +69,7 @@ class Memory:
 
     def remember_results(self, results: Mapping[str, Remembered]) -> bool:
         """Keep the results of some exercises; False when they cannot be kept."""
-        entries = {
-            id_: {"key": entry.key, "exercise": exercise_record(entry.result)}
-            for id_, entry in results.items()
-        }
-        return self._write(_results(), entries)
+        return self._write(_results(), converter.unstructure(results))
 
     def _part(self, name: str) -> dict[str, Any]:
         part = self._everything().get(name)
@@ -94,21 +85,12 @@ class Memory:
     def _write(self, name: str, entries: Mapping[str, object]) -> bool:
         content = {**self._everything(), "copy": str(self.root.resolve())}
         content[name] = {**self._part(name), **entries}
-        try:
+        with suppress(OSError):
             write_whole(self.path, json.dumps(content))
-        except OSError:
-            return False
-        return True
+            return True
+        return False
 
 
 def _results() -> str:
     """The part that results lie in: a language has its own, because they hold messages."""
     return f"results {current()}"
-
-
-def _remembered(entry: object) -> Remembered | None:
-    """A result as it was kept; None for anything else."""
-    try:
-        return Remembered(str(entry["key"]), exercise_from(entry["exercise"]))  # type: ignore[index]
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None

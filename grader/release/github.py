@@ -19,11 +19,20 @@ STUDENTS_OWN = ("README.md", ".gitignore", "LICENSE")
 
 def github_files(course: Course) -> Iterator[OutputFile]:
     """The files of a student repository, ready for `git init`; the list of protected ones last."""
-    protected: dict[str, bytes] = {}
-    for file in _unprotected(course):
-        yield file
-        if not file.path.startswith("assignments/") and file.path not in STUDENTS_OWN:
-            protected[file.path] = file.data
+    files = {file.path: file for file in student_files(course)}
+    added = {
+        "README.md": f"{files['README.md'].text}\n{template(course, 'github_readme.md')}",
+        WORKFLOW: template(course, "github_workflow.yml"),
+        ".gitattributes": ATTRIBUTES,
+        ".gitignore": "".join(f"{line}\n" for line in IGNORED),
+    }
+    files |= {path: OutputFile(path, text) for path, text in added.items()}
+    yield from files.values()
+    protected = {
+        path: file.data
+        for path, file in files.items()
+        if not path.startswith("assignments/") and path not in STUDENTS_OWN
+    }
     yield OutputFile(PROTECTED, protected_list(protected))
 
 
@@ -31,15 +40,3 @@ def list_fingerprint(released: list[OutputFile]) -> str:
     """What stands for the list of protected files, in every report of an unchanged one."""
     (listed,) = (file.text for file in released if file.path == PROTECTED)
     return fingerprint(listed)
-
-
-def _unprotected(course: Course) -> Iterator[OutputFile]:
-    for file in student_files(course):
-        if file.path == "README.md":
-            more = template(course, "github_readme.md")
-            yield OutputFile(file.path, f"{file.text}\n{more}")
-        else:
-            yield file
-    yield OutputFile(WORKFLOW, template(course, "github_workflow.yml"))
-    yield OutputFile(".gitattributes", ATTRIBUTES)
-    yield OutputFile(".gitignore", "".join(f"{line}\n" for line in IGNORED))

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 from grader.core.files import OutputFile
 from grader.course.course import CHECKS, SOLUTIONS, WORK, Course
-from grader.release.students import (
-    copied_files,
-    course_file,
-    package_files,
-    template,
-)
+from grader.release.students import copied_files, course_file, package_files, template
 
 ZIP = "autograder.zip"
 SCRIPTS = {"setup.sh": "gradescope_setup.sh", "run_autograder": "gradescope_run.sh"}
@@ -25,17 +20,12 @@ def gradescope_files(course: Course) -> Iterator[OutputFile]:
     """What is in the zip: two scripts, and the course with everything that grading takes."""
     for name, source in SCRIPTS.items():
         yield OutputFile(name, template(course, source))
-    inside = [*copied_files(course), *_course_files(course), *package_files()]
-    inside.append(OutputFile("README.md", f"# {course.title}\n"))
-    for file in inside:
+    paths = (p for folder in COURSE_FOLDERS for p in sorted((course.root / folder).rglob("*")))
+    ours = (p for p in paths if p.suffix in FORMS and "__pycache__" not in p.parts)
+    own = (course_file(course, path) for path in ours)
+    readme = OutputFile("README.md", f"# {course.title}\n")
+    for file in (*copied_files(course), *own, *package_files(), readme):
         yield OutputFile(f"course/{file.path}", file.content)
-
-
-def _course_files(course: Course) -> Iterator[OutputFile]:
-    for folder in COURSE_FOLDERS:
-        for path in sorted((course.root / folder).rglob("*")):
-            if path.suffix in FORMS and "__pycache__" not in path.parts:
-                yield course_file(course, path)
 
 
 def zipped_files(course: Course) -> Iterator[OutputFile]:

@@ -6,6 +6,10 @@ The notebooks in `source/` hold the solutions, as nbgrader wants it; hidden chec
 import json
 import re
 from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Template
 
 from grader.checks.recordings import write_recording
 from grader.core.files import OutputFile
@@ -59,24 +63,12 @@ def _small_course(
 
 def manifest(course: Course, assignments: Iterable[Assignment]) -> str:
     """A `course.toml` with these assignments, and as much of the rest as a test cell needs."""
-    lines = [
-        "# Made by `grader release --to nbgrader`: what the notebook's test cells look for.",
-        "",
-        "[course]",
-        f"title = {_text(course.title)}",
-        *([f"language = {_text(course.language)}"] if course.language else []),
-    ]
-    for assignment in assignments:
-        lines += [
-            "",
-            "[[assignments]]",
-            f"id = {_text(assignment.id)}",
-            f"title = {_text(assignment.title)}",
-            f"imports = [{', '.join(_text(id_) for id_ in assignment.imports)}]",
-            "[assignments.exercises]",
-            *(f"{exercise.name} = {exercise.points}" for exercise in assignment.exercises),
-        ]
-    return "\n".join(lines) + "\n"
+    return _rendered("nbgrader_course.toml.j2", course=course, assignments=assignments, text=_text)
+
+
+def _rendered(name: str, **values: Any) -> str:
+    source = files("grader.release").joinpath(name).read_text("utf-8")
+    return str(Template(source, trim_blocks=True, keep_trailing_newline=True).render(values))
 
 
 def _text(value: str) -> str:
@@ -96,20 +88,4 @@ def config(course: Course, db_url: str = "") -> str:
         course: whose configuration it is.
         db_url: the gradebook's address; nbgrader's own (`gradebook.db` in the folder) for "".
     """
-    address = f"c.CourseDirectory.db_url = {db_url!r}\n" if db_url else ""
-    return f'''"""The course as nbgrader runs it; written by `grader`."""
-
-from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import ClearSolutions
-
-from grader.release.clearing import ClearOurSolutions
-
-c = get_config()  # noqa: F821 (nbgrader gives it)
-c.CourseDirectory.course_id = "{course_id(course)}"
-{address}
-# Each exercise has a stub of its own; nbgrader's ClearSolutions knows one text per course.
-c.GenerateAssignment.preprocessors = [
-    ClearOurSolutions if step is ClearSolutions else step
-    for step in GenerateAssignment.class_traits()["preprocessors"].default()
-]
-'''
+    return _rendered("nbgrader_config.py.j2", course_id=course_id(course), db_url=db_url)

@@ -6,6 +6,7 @@ gives two masks. What must hold everywhere is tried with both.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import torch
 from torch.nn import functional
@@ -28,8 +29,5 @@ def other_processor() -> Iterator[None]:
         factor = 1.0 / (1.0 - p) if p < 1.0 else 0.0
         return input * kept.to(input.dtype) * factor
 
-    functional.dropout = dropout
-    try:
+    with patch.object(functional, "dropout", dropout):
         yield
-    finally:
-        functional.dropout = original

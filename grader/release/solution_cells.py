@@ -77,21 +77,15 @@ def _problems(assignment: Assignment, cells: tuple[SolutionCell, ...]) -> list[s
     if not problems and found != wanted:
         problems.append(f"its exercises stand in another order than in course.toml: {found}")
     for cell in cells:
-        begins, ends, regions = (
-            cell.text.count(BEGIN),
-            cell.text.count(END),
-            len(REGION.findall(cell.text)),
-        )
-        if not begins == ends == regions:
-            problems.append(f"unpaired solution markers in the cell that begins {_first(cell)!r}")
+        first = cell.text.split("\n", 1)[0]
+        where = f"in the cell that begins {first[:60]!r}"
+        regions = len(REGION.findall(cell.text))
+        if not cell.text.count(BEGIN) == cell.text.count(END) == regions:
+            problems.append(f"unpaired solution markers {where}")
         elif bool(regions) != bool(cell.exercise):
             what = "no solution region" if cell.exercise else "a solution region and no exercise="
-            problems.append(f"{what} in the cell that begins {_first(cell)!r}")
+            problems.append(f"{what} {where}")
     return problems
-
-
-def _first(cell: SolutionCell) -> str:
-    return cell.text.split("\n", 1)[0][:60]
 
 
 def sentinel(assignment: Assignment, exercise: str) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import nbformat
@@ -10,7 +11,7 @@ from nbformat import v4
 
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, translate
+from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.course import Assignment, Course, Exercise
 from grader.release.prose import in_comment, translated_code, translated_markdown
 from grader.release.solution_cells import Solution, SolutionCell, cleared, read_solution
@@ -19,8 +20,14 @@ from grader.submissions.notebooks import IMPORTS_CELL
 MARKDOWN_WIDTH = 98
 """Columns of Markdown in the percent form, without the comment sign."""
 
-SCHEMA_VERSION = 3
-"""Of nbgrader's cell metadata."""
+READ_ONLY = {
+    "schema_version": 3,
+    "grade": False,
+    "solution": False,
+    "locked": True,
+    "task": False,
+}
+"""nbgrader's metadata of a cell that is neither written by students nor graded."""
 
 NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -56,10 +63,7 @@ def translated(course: Course, source: Solution, code: str) -> Solution:
     """
     if code == DEFAULT_LANGUAGE:
         return source
-
-    def say(text: str) -> str:
-        return course.text_in(code, text)
-
+    say = partial(course.text_in, code)
     text, cells = source.text, []
     try:
         for cell in source.cells:
@@ -87,7 +91,7 @@ def stub(source: Solution) -> str:
 
 
 def student_notebook(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
-    """The notebook for students and nbgrader: the stub's cells, each exercise with its test cell."""
+    """The students' notebook: the stub's cells, each exercise with its test cell."""
     return notebook_text(source, lambda cell: cleared(source.assignment, cell), code=code)
 
 
@@ -108,73 +112,57 @@ def notebook_text(
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
     first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
     cells = []
-    for number, cell in enumerate(source.cells, 1):
+    for number, cell in enumerate((*source.cells, *more), 1):
         if cell is first_code and source.assignment.imports:
             cells.append(_imports_cell(source.assignment, code))
         if not cell.exercise:
             cells.append(_plain_cell(cell, number))
             continue
         exercise = exercises[cell.exercise]
-        cells.append(_code_cell(answer(cell), cell.exercise, _metadata(exercise, is_test=False)))
-        test = test_text(exercise, code)
-        cells.append(_code_cell(test, f"test_{cell.exercise}", _metadata(exercise, is_test=True)))
-    cells += [_plain_cell(c, n) for n, c in enumerate(more, len(source.cells) + 1)]
+        name = grade_id(exercise, is_test=False)
+        cells.append(_code_cell(answer(cell), name, solution=True, locked=False))
+        cells.append(_test_cell(exercise, code))
     notebook = v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
     nbformat.validate(notebook)
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _plain_cell(cell: SolutionCell, number: int) -> Any:
-    id_ = f"{'text' if cell.kind == 'markdown' else 'code'}-{number:02d}"
-    make = v4.new_markdown_cell if cell.kind == "markdown" else v4.new_code_cell
-    return make(cell.text, id=id_)
+    if cell.kind == "markdown":
+        return v4.new_markdown_cell(cell.text, id=f"text-{number:02d}")
+    return v4.new_code_cell(cell.text, id=f"code-{number:02d}")
 
 
 def _imports_cell(assignment: Assignment, code: str) -> Any:
     """A read-only cell that lets the notebook import what earlier assignments defined."""
-    both = translate(OWN_TRANSLATIONS, KIT, code, N_(" and "))
-    comment = N_(
+    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
+    numbers = say(" and ").join(id_.partition("_")[0] for id_ in assignment.imports)
+    comment = say(
         "Finds your own assignment {numbers}: beside this notebook, or in the folder next to it."
     )
-    numbers = both.join(id_.partition("_")[0] for id_ in assignment.imports)
-    text = (
-        f"# {translate(OWN_TRANSLATIONS, KIT, code, comment).format(numbers=numbers)}\n"
-        "from grader.notebook import use_own\n\n"
-    ) + "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
-    marks = {"schema_version": SCHEMA_VERSION, "grade": False, "solution": False, "locked": True}
-    return _code_cell(text, IMPORTS_CELL, {**marks, "task": False, "grade_id": IMPORTS_CELL})
+    calls = "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
+    head = f"# {comment.format(numbers=numbers)}\nfrom grader.notebook import use_own"
+    return _code_cell(f"{head}\n\n{calls}", IMPORTS_CELL)
 
 
-def _code_cell(text: str, name: str, nbgrader: dict[str, Any]) -> Any:
-    return v4.new_code_cell(text, id=name[:64], metadata={"nbgrader": nbgrader})
+def _test_cell(exercise: Exercise, code: str) -> Any:
+    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
+    comment = say("Checks {name}; the last line is the points earned.")
+    head = f"# {comment.format(name=exercise.name)}\nfrom grader.notebook import check_exercise"
+    text, name = f'{head}\n\ncheck_exercise("{exercise.id}")', grade_id(exercise, is_test=True)
+    return _code_cell(text, name, grade=True, points=exercise.points)
 
 
-def _metadata(exercise: Exercise, *, is_test: bool) -> dict[str, Any]:
-    marks: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "grade": is_test,
-        "solution": not is_test,
-        "locked": is_test,
-        "task": False,
-        "grade_id": grade_id(exercise, is_test=is_test),
-    }
-    return {**marks, "points": exercise.points} if is_test else marks
+def _code_cell(text: str, name: str, **marks: bool | int) -> Any:
+    """A cell with nbgrader's metadata; read-only and not graded where `marks` say no other."""
+    return v4.new_code_cell(
+        text, id=name[:64], metadata={"nbgrader": {**READ_ONLY, "grade_id": name, **marks}}
+    )
 
 
 def grade_id(exercise: Exercise, *, is_test: bool) -> str:
     """The name of an exercise's answer cell or test cell in nbgrader's gradebook."""
     return f"test_{exercise.name}" if is_test else exercise.name
-
-
-def test_text(exercise: Exercise, code: str) -> str:
-    """What stands in an exercise's test cell."""
-    comment = N_("Checks {name}; the last line is the points earned.")
-    comment = translate(OWN_TRANSLATIONS, KIT, code, comment).format(name=exercise.name)
-    return (
-        f"# {comment}\n"
-        "from grader.notebook import check_exercise\n\n"
-        f'check_exercise("{exercise.id}")'
-    )
 
 
 def stale(course: Course) -> list[OutputFile]:

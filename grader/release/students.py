@@ -5,6 +5,7 @@ No solution, no hidden check and no misconception's edit is in it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -82,18 +83,16 @@ def copied_files(course: Course) -> Iterator[OutputFile]:
         raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
     for name in COPIED:
         content = (course.root / name).read_bytes()
-        yield OutputFile(
-            name, _preferring(content, course.language) if name == MANIFEST else content
-        )
+        if name == MANIFEST and course.language:
+            content = _preferring(content.decode(), course.language).encode()
+        yield OutputFile(name, content)
 
 
-def _preferring(manifest: bytes, code: str) -> bytes:
-    """The manifest with the language that the copy is in; as it is where none was chosen."""
-    if not code:
-        return manifest
-    lines = [line for line in manifest.decode().split("\n") if not LANGUAGE_LINE.match(line)]
+def _preferring(manifest: str, code: str) -> str:
+    """The manifest with the language that the copy is in."""
+    lines = [line for line in manifest.split("\n") if not LANGUAGE_LINE.match(line)]
     lines.insert(lines.index("[course]") + 1, f'language = "{code}"')
-    return "\n".join(lines).encode()
+    return "\n".join(lines)
 
 
 def translations(course: Course) -> Iterator[OutputFile]:
@@ -119,9 +118,7 @@ def template(course: Course, name: str) -> str:
     code = course.language or DEFAULT_LANGUAGE
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
-        text = translated_markdown(
-            text, lambda piece: translate(OWN_TRANSLATIONS, KIT, code, piece)
-        )
+        text = translated_markdown(text, partial(translate, OWN_TRANSLATIONS, KIT, code))
     return text.replace("{{ title }}", course.text_in(code, course.title))
 
 
