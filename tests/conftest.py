@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import shutil
 import signal
+import sys
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ import jsonschema
 import pytest
 
 from grader.core import language
+from grader.release.recording_cache import CACHE_VARIABLE
 
 ROOT = Path(__file__).parents[1]
 TAKE_MINUTES = {
@@ -36,7 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Hear Ctrl-C also in a run in the background: what is started there would be deaf to it."""
+    """Keep recordings away from the user's own, and hear Ctrl-C also in the background.
+
+    What a run in the background starts would be deaf to it.
+    """
+    os.environ.setdefault(CACHE_VARIABLE, str(ROOT / "build" / "recordings"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -73,6 +80,35 @@ def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def root() -> Path:
     """The folder of the repository."""
     return ROOT
+
+
+# The example course, made once: what tests change is a copy.
+
+
+@pytest.fixture(scope="session")
+def example_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small complete course, with stubs, notebooks and what a release copies; to be read only."""
+    from grader.course.course import MANIFEST, load_course
+    from grader.release.stubs import generate
+    from grader.release.students import COPIED
+
+    folder = tmp_path_factory.mktemp("example") / "course"
+    shutil.copytree(ROOT / "tests" / "example_course", folder)
+    for name in set(COPIED) - {MANIFEST}:
+        (folder / name).write_text(f"{name} of the course\n", "utf-8")
+    for file in generate(load_course(folder)):
+        file.write()
+    return folder
+
+
+@pytest.fixture
+def course_copy(example_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the example course for this test alone, with checks of its own."""
+    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+        monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
+    folder = tmp_path / "course"
+    shutil.copytree(example_course, folder)
+    return folder
 
 
 # Every platform's form of a result, read back.

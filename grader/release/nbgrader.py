@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.checks.recordings import write_recording
 from grader.core.language import DEFAULT_LANGUAGE as ENGLISH
 from grader.course.course import MANIFEST, Assignment, Course
-from grader.release.recorder import record
+from grader.release.recording_cache import recorded
 from grader.release.solution_cells import read_source
 from grader.release.stubs import notebook_text, translated
 from grader.release.students import Released, translations, write_release
@@ -33,7 +32,7 @@ def release_to_nbgrader(course: Course, folder: Path) -> list[Released]:
 def nbgrader_files(course: Course) -> Iterator[Released]:
     """The files of nbgrader's course folder."""
     yield Released(CONFIG, config(course).encode())
-    recordings = {a.id: write_recording(record(course, a)) for a in course.assignments}
+    recordings = {a.id: recorded(course, a) for a in course.assignments}
     for assignment in course.assignments:
         yield source_notebook(course, assignment)
         for file in _small_course(course, assignment, recordings):

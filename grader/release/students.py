@@ -10,13 +10,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import grader
-from grader.checks.recordings import write_recording
 from grader.core.errors import CourseError, UsageError
 from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, said
 from grader.course.course import MANIFEST, Course
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
-from grader.release.recorder import record
+from grader.release.recording_cache import recorded
 from grader.release.stubs import generate, stale
 
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
@@ -83,8 +82,8 @@ def student_files(course: Course) -> Iterator[Released]:
     for assignment in course.assignments:
         paths = course.paths(assignment)
         yield _from_root(root, paths.visible_checks)
-        recording = write_recording(record(course, assignment))
-        yield Released(paths.recording.relative_to(root).as_posix(), recording)
+        name = paths.recording.relative_to(root).as_posix()
+        yield Released(name, recorded(course, assignment))
     yield from package_files()
 
 
