@@ -17,7 +17,7 @@ from grader.course.misconceptions import read_misconceptions
 from grader.release.github import release_to_github
 from grader.release.solution_cells import BEGIN, END, REGION
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 V2_UNSCALED = (
     """
