@@ -88,7 +88,7 @@ def postgresql() -> Iterator[str]:
     engine.dispose()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Where a gradebook is: a file, and a database on a real server."""
     if request.param == "sqlite":
