@@ -301,7 +301,7 @@ def sealed_parent(children_folder: Path) -> Iterator[WarmParent]:
     parent.close()
 
 
-@pytest.fixture(params=["forked", pytest.param("spawned", marks=pytest.mark.slow)])
+@pytest.fixture(params=["forked", pytest.param("spawned", marks=pytest.mark.proof)])
 def launcher(request: pytest.FixtureRequest, temporary_folder: Path) -> Launcher:
     """Each way of making child processes."""
     if request.param == "spawned":
