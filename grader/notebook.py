@@ -1,8 +1,8 @@
 """What a notebook's own cells call: an exercise's visible checks, and the student's earlier work.
 
 The messages are those of `grader check`, with the picture below them. Student code and checks
-share the kernel's process here; the reference answers from a recording or from a process of its
-own.
+share the kernel's process here; the reference's results come from a recording, or from a process
+of its own.
 """
 
 import sys
@@ -11,12 +11,13 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from grader.cli.render import plain_console, print_check, worth_telling
+from grader.cli.render import plain_console, print_check
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Picture, Result
 from grader.course.course import Assignment, Course, find_course, load_course
+from grader.feedback.outcomes import shown_checks
 from grader.feedback.picture_layout import first_difference
 from grader.grading.results import points
 from grader.grading.submission_grader import (
@@ -44,7 +45,7 @@ def check_exercise(exercise_id: str) -> float | int:
     """
     namespace = sys._getframe(1).f_globals
     try:
-        course, grader = _bench(find_course(Path.cwd()))
+        course, grader = _course_and_grader(find_course(Path.cwd()))
         exercises = course.select((exercise_id,))
         submission = _submission(course)
         session = InProcessSession(submission)
@@ -72,8 +73,7 @@ def _shows_html() -> bool:
 
 def _first_pictures(result: Result) -> list[Picture]:
     """The picture of each exercise's first failure, where it has one."""
-    exercises = [e for assignment in result.assignments for e in assignment.exercises]
-    firsts = [check for exercise in exercises for check in worth_telling(exercise)[:1]]
+    firsts = [check for exercise in result.exercises for check in shown_checks(exercise)[:1]]
     return [check.picture for check in firsts if check.picture is not None]
 
 
@@ -113,14 +113,16 @@ def use_own(assignment_id: str) -> None:
         assignment_id: the full id of the earlier assignment.
     """
     here = Path.cwd()
-    places = [here, here.parent]
+    folders = [here, here.parent]
     if len(here.parents) > 2:  # <course>/autograded/<student>/<assignment>
-        places.append(here.parents[2] / "submitted" / here.parent.name)
+        folders.append(here.parents[2] / "submitted" / here.parent.name)
     try:
         course = load_course(find_course(here))
         language.use(language.resolve(None, course.language))
         assignment = course.by_id[course.select((assignment_id,)).popitem()[1].assignment]
-        found = next(filter(None, (_own_work(course, assignment, p) for p in places)), None)
+        found = next(
+            filter(None, (_own_work(course, assignment, folder) for folder in folders)), None
+        )
         if found is None:
             sentence = _(
                 "Your assignment {assignment} is not here, and this notebook builds on it. Put "
@@ -131,23 +133,23 @@ def use_own(assignment_id: str) -> None:
     except GraderError as error:
         print(error)
         return
-    sources = Loader(interactive=True, register=True)
-    sources.add({found.key: found.header()})
-    sources.open(found.key)
+    loader = Loader(interactive=True, register=True)
+    loader.add({found.key: found.header()})
+    loader.open(found.key)
 
 
-def _own_work(course: Course, assignment: Assignment, place: Path) -> SourceFile | None:
+def _own_work(course: Course, assignment: Assignment, folder: Path) -> SourceFile | None:
     """The file that counts for an assignment in a student's folder."""
-    if not place.is_dir():
+    if not folder.is_dir():
         return None
-    submission = read_submission(course, place, "me")
+    submission = read_submission(course, folder, "me")
     keys = submission.readings[assignment.id].sources
     sources = (submission.sources[key] for key in keys)
     return next((s for s in sources if s.module == assignment.module), None)
 
 
 @lru_cache(maxsize=1)
-def _bench(root: Path) -> tuple[Course, SubmissionGrader]:
+def _course_and_grader(root: Path) -> tuple[Course, SubmissionGrader]:
     course = load_course(root)
     language.use(language.resolve(None, course.language))
     return course, visible_grader(course, apart=True)

@@ -97,7 +97,7 @@ def example_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in set(COPIED) - {MANIFEST}:
         (folder / name).write_text(f"{name} of the course\n", "utf-8")
     for file in generate(load_course(folder)):
-        file.write()
+        file.write(folder)
     return folder
 
 

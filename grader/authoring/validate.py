@@ -1,46 +1,43 @@
-"""Proves that the course keeps its promises: every fault found is a sentence with its place."""
+"""Proves that the course keeps its promises: every fault found is a sentence with its location.
 
-import json
+`validate` runs all proofs. Those that run checks are the methods of `_CheckProofs`, one each; those
+that only read files are in `course_files`.
+"""
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
-from grader.authoring.translations import TRANSLATIONS, translation_files
+from grader.authoring import course_files
+from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
 from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import Assignment, Course, Exercise
-from grader.course.hints import read_hints
 from grader.course.printed_tensors import Printed
 from grader.feedback.diagnosis import (
     ATOL,
     BROKEN,
     INFINITE,
+    Fingerprint,
     Known,
     Traces,
     diagnose,
     distance,
     fingerprint,
-    value_separation,
+    separation,
 )
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import exercise_score
-from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader
-from grader.release.solution_cells import BEGIN, END, REGION
-from grader.release.stubs import generate, stale
-from grader.release.students import Released, student_files
+from grader.grading.submission_grader import Scope, SubmissionGrader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
-from grader.testing.student import StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentOutcome
 
 LEAST_SEPARATION = 100 * ATOL
-"""Two mistakes closer than this could be taken for each other, or for the right answer."""
-
-SHORT_LINE = 12
-"""Lines of a solution shorter than this give nothing away."""
-
-GENERATED = ("__pycache__", ".ipynb_checkpoints")
+"""Two mistakes closer than this could be confused with each other, or with the right result."""
 
 
 @dataclass(slots=True)
@@ -65,49 +62,54 @@ class Report:
     faults: list[str] = field(default_factory=list)
 
 
+def validate(course: Course) -> Report:
+    """Check every promise of the course; faults are collected, not raised."""
+    report = Report()
+    for proof in course_files.PROOFS:
+        report.faults += proof(course)
+    if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
+        return report
+    try:
+        environment = live_environment(course, "validate")
+        mistakes = LiveMistakes(environment)
+        proofs = _CheckProofs(course, SubmissionGrader(environment, mistakes), mistakes, report)
+        proofs.stubs_earn_nothing("py")
+        proofs.stubs_earn_nothing("ipynb")
+        run = proofs.solutions_earn_everything()
+        proofs.mistakes_are_recognised(run)
+        proofs.printed_tensors_are_covered()
+        report.faults += course_files.ids_are_unique(mistakes)
+        if not report.faults:
+            report.faults += course_files.release_keeps_secrets(course)
+    except CourseError as error:
+        report.faults += error.problems
+    except GraderError as error:
+        report.faults.append(str(error))
+    return report
+
+
 @dataclass(slots=True)
-class _Validation:
-    """One validation on its way."""
+class _CheckProofs:
+    """The proofs that run checks, in order: a later one uses what an earlier one found.
+
+    Args:
+        course: the course.
+        grader: collects the checks, and has what they run with.
+        mistakes: runs the checks on each known mistake.
+        report: receives rows and faults.
+        covered: the printed tensors that checks of solutions judged against, by id.
+        known: by exercise, how its checks go with each known mistake.
+    """
 
     course: Course
     grader: SubmissionGrader
-    catalogue: LiveMistakes
+    mistakes: LiveMistakes
     report: Report
     covered: set[str] = field(default_factory=set)
     known: dict[str, list[Known]] = field(default_factory=dict)
 
-    def fault(self, place: str, sentence: str) -> None:
-        self.report.faults.append(f"{place}: {sentence}")
-
-    # Stubs and solutions.
-
-    def stubs(self, form: str) -> None:
-        """Every stub earns nothing and says that it is not attempted."""
-        for assignment in self.course.assignments:
-            paths = self.course.paths(assignment)
-            path = paths.stub if form == "py" else paths.notebook
-            if not path.is_file():
-                continue  # which is told elsewhere
-            own = {exercise.id: exercise for exercise in assignment.exercises}
-            _, results = self.run(self._with_stub(assignment, path), own)
-            for exercise in assignment.exercises:
-                checks = results[exercise.id]
-                passed = [c.id for c in checks if c.weight and c.outcome is Outcome.PASSED]
-                if passed:
-                    self.fault(exercise.id, f"the stub ({form}) passes {passed[0]}")
-                elif not checks or checks[0].outcome is not Outcome.NOT_ATTEMPTED:
-                    ended = checks[0].outcome if checks else "no check at all"
-                    self.fault(
-                        exercise.id, f"the stub ({form}) ends as {ended}, not as not_attempted"
-                    )
-
-    def _with_stub(self, assignment: Assignment, path: Path) -> Submission:
-        """The solutions, but for one assignment: what it imports is there."""
-        (stub,) = read_submission(self.course, path, "stub").sources.values()
-        solutions = self.catalogue.solutions
-        key = solutions.readings[assignment.id].sources[0]
-        changed = replace(solutions.sources[key], cells=stub.cells)
-        return replace(solutions, sources={**solutions.sources, key: changed})
+    def fault(self, location: str, sentence: str) -> None:
+        self.report.faults.append(f"{location}: {sentence}")
 
     def run(
         self, submission: Submission, exercises: dict[str, Exercise]
@@ -119,9 +121,35 @@ class _Validation:
         run = CheckRun(self.grader.environment, handle, self.grader.checks(Scope(exercises)))
         return run, run.run(exercises)
 
-    def solutions(self) -> CheckRun:
-        """Every solution earns full marks; every check of weight 0 that remarks is told."""
-        run, results = self.run(self.catalogue.solutions, self.course.exercises)
+    def stubs_earn_nothing(self, form: str) -> None:
+        """Every stub, in one of its forms ("py", "ipynb"), earns 0 and ends as not attempted."""
+        for assignment in self.course.assignments:
+            paths = self.course.paths(assignment)
+            path = paths.stub if form == "py" else paths.notebook
+            if not path.is_file():
+                continue  # which `course_files` reports
+            own = {exercise.id: exercise for exercise in assignment.exercises}
+            _, results = self.run(self._with_stub(assignment, path), own)
+            for id_ in own:
+                checks = results[id_]
+                passed = [c.id for c in checks if c.weight and c.outcome is Outcome.PASSED]
+                if passed:
+                    self.fault(id_, f"the stub ({form}) passes {passed[0]}")
+                elif not checks or checks[0].outcome is not Outcome.NOT_ATTEMPTED:
+                    ended = checks[0].outcome if checks else "no check at all"
+                    self.fault(id_, f"the stub ({form}) ends as {ended}, not as not_attempted")
+
+    def _with_stub(self, assignment: Assignment, path: Path) -> Submission:
+        """The solutions, with a stub in place of one: what it imports is there."""
+        (stub,) = read_submission(self.course, path, "stub").sources.values()
+        solutions = self.mistakes.solutions
+        key = solutions.readings[assignment.id].sources[0]
+        changed = replace(solutions.sources[key], cells=stub.cells)
+        return replace(solutions, sources={**solutions.sources, key: changed})
+
+    def solutions_earn_everything(self) -> CheckRun:
+        """Every solution earns full marks, and every exercise has checks that carry weight."""
+        run, results = self.run(self.mistakes.solutions, self.course.exercises)
         for exercise in self.course.exercises.values():
             checks = results[exercise.id]
             if not any(check.weight for check in checks):
@@ -138,56 +166,45 @@ class _Validation:
         }
         return run
 
-    # Misconceptions.
+    def mistakes_are_recognised(self, run: CheckRun) -> None:
+        """Every misconception loses points and is recognised by its own name.
 
-    def misconceptions(self, run: CheckRun) -> None:
-        """Every misconception loses points and is recognised by its own name."""
+        Args:
+            run: of the solutions, from which each mistake must differ.
+        """
         for exercise in self.course.exercises.values():
             checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
-            own = traces(run.records[check.id] for check in checks if check.id in run.records)
-            known = self.catalogue.singles(exercise, checks)
-            self.known[exercise.id] = known
-            row = self._row(exercise, checks, own, known)
+            right = traces(run.records[check.id] for check in checks if check.id in run.records)
+            known = self.known[exercise.id] = self.mistakes.try_out(exercise, checks, 1)
+            visible = {check.id for check in checks if check.visibility is Visibility.VISIBLE}
+            row = Row(exercise, len(visible), len(checks) - len(visible), len(known))
             self.report.rows.append(row)
+            for mistake in known:
+                self._recognise(row, mistake, checks, visible)
+            self._separate(row, [("the solution", right), *((_id(m), m.traces) for m in known)])
 
-    def _row(
-        self, exercise: Exercise, checks: tuple[Check, ...], own: Traces, known: list[Known]
-    ) -> Row:
-        visible = {check.id for check in checks if check.visibility is Visibility.VISIBLE}
-        row = Row(exercise, len(visible), len(checks) - len(visible), len(known))
-        weights = {check.id: check.weight for check in checks}
-        for entry in known:
-            name = entry.mistakes[0].id
-            ends = [trace.end for trace in entry.traces.values()]
-            if BROKEN in ends:
-                broken = list(entry.traces)[ends.index(BROKEN)]
-                self.fault(exercise.id, f"the check {broken} breaks on the misconception {name!r}")
-                continue
-            if ends and ends[0].startswith("missing"):
-                self.fault(
-                    exercise.id, f"with the misconception {name!r}, {exercise.name} is not defined"
-                )
-                continue
-            lost = [id_ for id_, trace in entry.traces.items() if trace.failed and weights[id_]]
-            if not lost:
-                self.fault(exercise.id, f"no check catches the misconception {name!r}")
-                continue
-            found = _named(entry.traces, known)
-            if found == [name]:
-                row.recognised += 1
-            else:
-                shown = " or ".join(found) if found else "nothing"
-                self.fault(exercise.id, f"the misconception {name!r} is recognised as {shown}")
-            seen = {id_: trace for id_, trace in entry.traces.items() if id_ in visible}
-            row.recognised_visibly += _named(seen, known) == [name]
-        self._separate(row, own, known)
-        return row
+    def _recognise(
+        self, row: Row, mistake: Known, checks: tuple[Check, ...], visible: set[str]
+    ) -> None:
+        """Count a mistake in its row if it is recognised, by all checks and by the visible ones."""
+        exercise, known = row.exercise, self.known[row.exercise.id]
+        problem = _not_caught(mistake, checks, exercise)
+        if problem:
+            self.fault(exercise.id, problem)
+            return
+        found = _named(mistake.traces, known)
+        if found == [_id(mistake)]:
+            row.recognised += 1
+        else:
+            shown = " or ".join(found) if found else "nothing"
+            self.fault(exercise.id, f"the misconception {_id(mistake)!r} is recognised as {shown}")
+        seen = {id_: trace for id_, trace in mistake.traces.items() if id_ in visible}
+        row.recognised_visibly += _named(seen, known) == [_id(mistake)]
 
-    def _separate(self, row: Row, own: Traces, known: list[Known]) -> None:
+    def _separate(self, row: Row, named: list[tuple[str, Traces]]) -> None:
         """The smallest separation between two mistakes, or of one from the solution."""
-        named = [("the solution", own), *((e.mistakes[0].id, e.traces) for e in known)]
         for (one, left), (other, right) in combinations(named, 2):
-            gap = value_separation(left, right)
+            gap = separation(left, right)
             if gap < row.separation:
                 row.separation, row.closest = gap, f"{one} and {other}"
             if gap <= ATOL:
@@ -198,10 +215,8 @@ class _Validation:
                     f"{one} and {other} are only {gap:.1e} apart; {LEAST_SEPARATION:g} is needed",
                 )
 
-    # The documents' ledger.
-
-    def ledger(self) -> None:
-        """Every printed tensor is covered the way the ledger says."""
+    def printed_tensors_are_covered(self) -> None:
+        """Every tensor that the documents print is covered the way its entry says."""
         ledger = self.grader.environment.ledger
         for entry in ledger.entries.values():
             if entry.how.startswith("value"):
@@ -215,41 +230,39 @@ class _Validation:
 
     def _is_mistaken(self, entry: Printed) -> bool:
         wanted = fingerprint(entry.tensor)
-        values = (
-            value
-            for known in self.known.values()
-            for mistake in known
-            for trace in mistake.traces.values()
-            for value in trace.judged
-        )
         # Printed operands carry their rounding into the result.
-        return any(distance(value, wanted) < 1e-3 for value in values)
+        return any(distance(value, wanted) < 1e-3 for value in self._judged())
+
+    def _judged(self) -> Iterator[Fingerprint]:
+        """Every value that a check judged with a known mistake."""
+        for known in self.known.values():
+            for mistake in known:
+                for trace in mistake.traces.values():
+                    yield from trace.judged
 
 
-def validate(course: Course) -> Report:
-    """Check every promise of the course; faults are collected, not raised."""
-    report = Report()
-    for check in (_points, _hints, _files, _drift, _translations):
-        report.faults += check(course)
-    if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
-        return report
-    try:
-        grader = full_grader(course, "validate")
-        catalogue = LiveMistakes(grader.environment)
-        validation = _Validation(course, replace(grader, catalogue=catalogue), catalogue, report)
-        validation.stubs("py")
-        validation.stubs("ipynb")
-        run = validation.solutions()
-        validation.misconceptions(run)
-        validation.ledger()
-        report.faults += _duplicates(validation.catalogue)
-        if not report.faults:
-            report.faults += _release(course)
-    except CourseError as error:
-        report.faults += error.problems
-    except GraderError as error:
-        report.faults.append(str(error))
-    return report
+def _id(mistake: Known) -> str:
+    return mistake.mistakes[0].id
+
+
+def _not_caught(mistake: Known, checks: tuple[Check, ...], exercise: Exercise) -> str:
+    """Why a mistake loses no points, in a sentence; "" when it loses some."""
+    name, ends = _id(mistake), [trace.end for trace in mistake.traces.values()]
+    if BROKEN in ends:
+        broken = list(mistake.traces)[ends.index(BROKEN)]
+        return f"the check {broken} breaks on the misconception {name!r}"
+    if ends and ends[0].startswith("missing"):
+        return f"with the misconception {name!r}, {exercise.name} is not defined"
+    weights = {check.id: check.weight for check in checks}
+    if not any(trace.failed and weights[id_] for id_, trace in mistake.traces.items()):
+        return f"no check catches the misconception {name!r}"
+    return ""
+
+
+def _named(student: Traces, known: Sequence[Known]) -> list[str]:
+    """The names a student would read whose checks went like this."""
+    found = diagnose(student, known, lambda: ())
+    return [mistake.id for finding in found for mistake in finding.candidates]
 
 
 def _reason(error: BaseException | None) -> str:
@@ -259,130 +272,3 @@ def _reason(error: BaseException | None) -> str:
         return f"{failure.type or failure.kind}: {failure.message}".rstrip(": ")
     name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
     return f"{name}{error}".partition("\n")[0]
-
-
-def _named(student: Traces, known: Sequence[Known]) -> list[str]:
-    """The names a student would read whose checks went like this."""
-    found = diagnose(student, known, lambda: ())
-    return [mistake.id for finding in found for mistake in finding.candidates]
-
-
-def _points(course: Course) -> Iterator[str]:
-    """The manifest's total and the notebooks' points agree with the exercises'."""
-    if course.points_problem:
-        yield course.points_problem
-    for assignment in course.assignments:
-        path = course.paths(assignment).notebook
-        if not path.is_file():
-            continue
-        try:
-            cells = json.loads(path.read_text("utf-8"))["cells"]
-            marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-            found = sum(mark.get("points", 0) for mark in marks)
-        except (ValueError, LookupError, TypeError, AttributeError):
-            continue  # it differs from what the solution makes, which is told elsewhere
-        if found != assignment.max_score:
-            yield (
-                f"{assignment.id}: the notebook's cells add up to {found} points, "
-                f"course.toml's exercises to {assignment.max_score}"
-            )
-
-
-def _hints(course: Course) -> Iterator[str]:
-    for assignment in course.assignments:
-        try:
-            read_hints(assignment, course.paths(assignment).hints)
-        except CourseError as error:
-            yield from error.problems
-
-
-def _files(course: Course) -> Iterator[str]:
-    """Nothing undeclared lies among the course's files, and nothing declared is missing."""
-    declared = set()
-    for assignment in course.assignments:
-        paths = course.paths(assignment)
-        needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
-        needed += [paths.visible_checks, paths.hidden_checks]
-        declared.update(needed)
-        for path in needed:
-            if not path.is_file():
-                yield f"{path.relative_to(course.root).as_posix()}: it is missing"
-    for folder in ("solutions", "assignments", "tests/checks"):
-        for path in sorted((course.root / folder).rglob("*")):
-            ours = path.is_dir() or any(part in GENERATED for part in path.parts)
-            if not ours and path not in declared:
-                yield f"{path.relative_to(course.root).as_posix()}: course.toml does not declare it"
-
-
-def _drift(course: Course) -> Iterator[str]:
-    try:
-        for file in stale(generate(course)):
-            name = file.path.relative_to(course.root).as_posix()
-            yield f"{name}: it differs from what the solution makes; run `grader generate`"
-    except CourseError as error:
-        yield from error.problems
-
-
-def _duplicates(catalogue: LiveMistakes) -> Iterator[str]:
-    first: dict[str, str] = {}
-    for misconceptions in catalogue.misconceptions.values():
-        for misconception in misconceptions:
-            if misconception.id in first:
-                place = first[misconception.id]
-                yield f"{misconception.exercise}: the id {misconception.id!r} is {place}'s already"
-            first.setdefault(misconception.id, misconception.exercise)
-
-
-def _translations(course: Course) -> Iterator[str]:
-    """Where there are catalogues, all is translated, and stubs do the same in every language."""
-    if not course.translations.is_dir():
-        return
-    try:
-        for file in translation_files(course):
-            name = file.path.relative_to(course.root).as_posix()
-            if not file.is_current:
-                yield f"{name}: it is not up to date; run `grader catalogues`"
-            if file.open:
-                yield f"{name}: {file.open} texts are still to be translated"
-        for code in TRANSLATIONS:
-            generate(course, code)
-    except CourseError as error:
-        yield from error.problems
-
-
-def _release(course: Course) -> Iterator[str]:
-    """No solution's text, no hidden check and no edit is in a release."""
-    secrets = dict(secret_lines(course))
-    for file in student_files(course):
-        if file.path.startswith("grader/"):
-            continue
-        if "solutions/" in file.path or Path(file.path).name in (
-            "test_hidden.py",
-            "misconceptions.toml",
-        ):
-            yield f"release: {file.path} must not be in it"
-        lines = {line.strip().removeprefix("# ") for line in _released_lines(file)}
-        for line in sorted(lines & secrets.keys()):
-            yield f"release: {file.path} contains a line of {secrets[line]}: {line}"
-
-
-def _released_lines(file: Released) -> Iterator[str]:
-    """The lines of a released file; those of a notebook without JSON's signs."""
-    text = file.content.decode("utf-8", "replace").replace("\0", "\n")
-    if file.path.endswith(".ipynb"):
-        for cell in json.loads(text)["cells"]:
-            yield from "".join(cell["source"]).splitlines()
-    else:
-        yield from text.splitlines()
-
-
-def secret_lines(course: Course) -> Iterator[tuple[str, str]]:
-    """Lines of solutions that no release may contain, with where they are from."""
-    for assignment in course.assignments:
-        text = course.paths(assignment).solution.read_text("utf-8")
-        outside = {line.strip() for line in REGION.sub("", text).splitlines()}
-        for match in REGION.finditer(text):
-            for raw in match["body"].splitlines():
-                line = raw.strip()
-                if len(line) > SHORT_LINE and line not in outside and line not in (BEGIN, END):
-                    yield line, f"the solution of {assignment.id}"

@@ -27,7 +27,7 @@ from grader.checks.fixtures import Fixtures
 from grader.checks.run import Check, parameters
 from grader.core.errors import CourseError, GraderFault
 from grader.core.records import Visibility
-from grader.course.course import Course
+from grader.course.course import CHECKS, Course
 
 FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
 FIXTURES = tuple(tool.name for tool in fields(Fixtures))
@@ -135,7 +135,7 @@ def collect(
     if collection.problems:
         raise CourseError(*collection.problems)
     if collection.faults:
-        _forget_checks(course.root / "tests" / "checks", also_own=True)
+        _forget_checks(course.root / CHECKS, also_own=True)
         raise GraderFault("checks could not be collected: " + "; ".join(collection.faults))
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
@@ -156,7 +156,7 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
         *(str(path) for path in files),
     ]
-    _forget_checks(root / "tests" / "checks")
+    _forget_checks(root / CHECKS)
     options = os.environ.pop("PYTEST_ADDOPTS", None)
     try:
         return int(pytest.main(arguments, plugins=[collection]))

@@ -8,7 +8,7 @@ import torch
 
 from grader.checks.recordings import Recording
 from grader.core.records import Visibility
-from grader.course.course import Course, Exercise
+from grader.course.course import SOLUTIONS, Course, Exercise
 from grader.course.printed_tensors import Ledger
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
@@ -18,7 +18,8 @@ from grader.sessions.reference_sessions import CachedSession, RecordedSession
 from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
-from grader.testing.student import ReferenceHandle, StudentHandle, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import ReferenceHandle, StudentHandle
 
 REFERENCE_STUDENT = "reference"
 
@@ -115,4 +116,4 @@ def recorded_environment(course: Course, recordings: Mapping[str, Recording]) ->
 
 def read_solutions(course: Course) -> Submission:
     """The hidden solutions, read the way a submission is."""
-    return read_submission(course, course.root / "solutions", REFERENCE_STUDENT)
+    return read_submission(course, course.root / SOLUTIONS, REFERENCE_STUDENT)

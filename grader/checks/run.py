@@ -14,12 +14,13 @@ from grader.core.language import _
 from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
-from grader.feedback.code_location import place_of
+from grader.feedback.code_location import location_of
 from grader.feedback.messages import Explanation, explain_difference, explain_failure
 from grader.feedback.pictures import picture_of
 from grader.sessions.child import ChildSession
 from grader.testing.judge import Mismatch
-from grader.testing.student import Located, StudentOutcome, SubmissionHandle
+from grader.testing.lookup import Located, SubmissionHandle
+from grader.testing.student import StudentOutcome
 
 MAX_PRINTED = 400
 ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
@@ -136,7 +137,7 @@ class CheckRun:
             tools.student.located = located
         record = check.run(tools)
         self._keep(check, record, located.key)
-        where = place_of(tools.student, record.raised)
+        where = location_of(tools.student, record.raised)
         self._conclude(check, record, "".join(tools.student.printed), started, where)
 
     @property

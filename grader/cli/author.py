@@ -1,101 +1,75 @@
-"""The commands for authors."""
+"""The commands for authors. Each imports what it needs: a released copy lacks some of it."""
 
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from grader.core.errors import UsageError
+from grader.cli.edge import ExitCode
+from grader.cli.render import console, validation_table
+from grader.core.files import OutputFile
+from grader.course.course import Course
 
-if TYPE_CHECKING:
-    from grader.course.course import Course
 
-
-@click.command()
-@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
-def generate(only_check: bool) -> None:
-    """Write stubs and notebooks anew from the solutions."""
-    from grader.course.course import find_course, load_course
-    from grader.release.stubs import generate as generate_files
+def run_generate(course: Course, *, only_check: bool) -> ExitCode:
+    """Write the stubs and notebooks that are stale, or only name them."""
     from grader.release.stubs import stale
 
-    course = load_course(find_course(Path.cwd()))
-    _require_solutions(course)
-    changed = stale(generate_files(course))
-    for file in changed:
-        if not only_check:
-            file.write()
-        click.echo(f"{'stale' if only_check else 'written'}: {file.path.relative_to(course.root)}")
+    course.require_solutions()
+    changed = stale(course)
+    _write(changed, course, only_check=only_check)
     if not changed:
         click.echo("Stubs and notebooks are up to date.")
-    raise SystemExit(1 if changed and only_check else 0)
+    return ExitCode.NOT_PASSED if changed and only_check else ExitCode.FINE
 
 
-@click.command()
-@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale.")
-def catalogues(only_check: bool) -> None:
-    """Bring the catalogues of translations up to date, and compile them."""
-    from grader.authoring.translations import translation_files, untranslated
-    from grader.course.course import find_course, load_course
+def run_catalogues(course: Course, *, only_check: bool) -> ExitCode:
+    """Write the translations' files that are stale, or only name them."""
+    from grader.authoring.translations import translation_files
 
-    course = load_course(find_course(Path.cwd()))
-    _require_solutions(course)
-    files = translation_files(course)
-    changed = [file for file in files if not file.is_current]
+    course.require_solutions()
+    updated = translation_files(course)
+    changed = [file for one in updated for file in one.files if not file.is_current(course.root)]
+    _write(changed, course, only_check=only_check)
+    unfinished = [one for one in updated if one.untranslated]
+    for one in unfinished:
+        click.echo(f"{one.readable.path}: {one.untranslated} still to be translated")
+    return ExitCode.NOT_PASSED if only_check and (changed or unfinished) else ExitCode.FINE
+
+
+def _write(changed: Iterable[OutputFile], course: Course, *, only_check: bool) -> None:
+    """Write files that are stale, or only list them."""
     for file in changed:
         if not only_check:
-            file.write()
-        click.echo(f"{'stale' if only_check else 'written'}: {file.path.relative_to(course.root)}")
-    open_ = untranslated(files)
-    for file in open_:
-        click.echo(f"{file.path.relative_to(course.root)}: {file.open} still to be translated")
-    raise SystemExit(1 if only_check and (changed or open_) else 0)
+            file.write(course.root)
+        click.echo(f"{'stale' if only_check else 'written'}: {file.path}")
 
 
-@click.command()
-@click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--to",
-    "audience",
-    type=click.Choice(["students", "nbgrader", "github", "gradescope"]),
-    required=True,
-    help="A copy for students, a course folder for nbgrader, a student repository with a workflow, or an autograder's zip.",
-)
-@click.option(
-    "--lang",
-    metavar="CODE",
-    help="Stubs, notebooks and README in en, zh_CN or ja.  [default: the course's, or en]",
-)
-def release(dest: Path, audience: str, lang: str | None) -> None:
-    """Write into DEST what students or a platform receive.
+def run_release(course: Course, dest: Path, audience: str) -> None:
+    """Write what an audience receives.
 
-    Nothing for students has a solution or a hidden check in it. The zip for Gradescope has both,
-    because it grades there: upload it as the autograder and give it to nobody else.
+    Args:
+        course: the course, in the language to release it in.
+        dest: the folder to write into.
+        audience: "students", "nbgrader", "github" or "gradescope".
 
-    For nbgrader it is the instructor's course folder: its source notebooks hold the solutions, and
-    `nbgrader generate_assignment` makes from them what students receive.
-
-    Exits with 0, or with 2 when the course is not ready or DEST is not empty.
+    Raises:
+        CourseError: when the course is not ready.
+        UsageError: when the folder is not empty, or in a released copy.
     """
-    from grader.core.language import resolve
-    from grader.course.course import find_course, load_course
-    from grader.release.github import list_fingerprint, release_to_github
-    from grader.release.gradescope import release_to_gradescope
-    from grader.release.nbgrader import release_to_nbgrader
-    from grader.release.students import release_to_students
+    from grader.release.github import github_files, list_fingerprint
+    from grader.release.gradescope import zipped_files
+    from grader.release.nbgrader import nbgrader_files
+    from grader.release.students import student_files, write_release
 
     releases = {
-        "students": release_to_students,
-        "nbgrader": release_to_nbgrader,
-        "github": release_to_github,
-        "gradescope": release_to_gradescope,
+        "students": student_files,
+        "nbgrader": nbgrader_files,
+        "github": github_files,
+        "gradescope": zipped_files,
     }
-    course = load_course(find_course(Path.cwd()))
-    if lang:
-        course = replace(course, language=resolve(lang))
-    released = releases[audience](course, dest)
-    size = sum(len(file.content) for file in released)
+    released = write_release(course, dest, releases[audience])
+    size = sum(len(file.data) for file in released)
     files = "1 file" if len(released) == 1 else f"{len(released)} files"
     click.echo(f"Released to {audience}: {files}, {size / 1024:.0f} KiB, in {dest}")
     if audience == "github":
@@ -104,36 +78,17 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
         click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
 
 
-@click.command()
-def validate() -> None:
-    """Prove that the course keeps its promises.
+def run_validate(course: Course) -> ExitCode:
+    """Prove the course's promises, and print the proof or every fault."""
+    from grader.authoring.validate import validate
 
-    Every stub earns 0, every solution earns full marks, every misconception loses points and is
-    recognised by its own name, every printed tensor of the documents is covered, and no release
-    gives a solution away. Exits with 0, or with 1 and every fault.
-    """
-    from grader.authoring.validate import validate as validate_course
-    from grader.cli.render import console, validation_table
-    from grader.course.course import find_course, load_course
-
-    course = load_course(find_course(Path.cwd()))
-    _require_solutions(course)
-    report = validate_course(course)
+    course.require_solutions()
+    report = validate(course)
     screen = console()
     screen.print(validation_table(report))
     for fault in report.faults:
         screen.print(f"✗ {fault}", markup=False, soft_wrap=True)
     count = len(report.faults)
-    screen.print(
-        "The course keeps its promises."
-        if not count
-        else f"{count} {'promise is' if count == 1 else 'promises are'} broken."
-    )
-    raise SystemExit(1 if count else 0)
-
-
-def _require_solutions(course: "Course") -> None:
-    if not course.has_solutions:
-        raise UsageError(
-            "This is a released copy of the course, without solutions; `grader check` works here."
-        )
+    broken = f"{count} {'promise is' if count == 1 else 'promises are'} broken."
+    screen.print(broken if count else "The course keeps its promises.")
+    return ExitCode.NOT_PASSED if count else ExitCode.FINE

@@ -1,4 +1,8 @@
-"""`grader check`: a student's own run of the visible checks."""
+"""`grader check`: a student's own run of the visible checks.
+
+Student code runs in a fork of this process, which is made while nothing of the course is loaded:
+whatever imports torch, checks or solutions is imported after that.
+"""
 
 import gc
 import json
@@ -6,130 +10,111 @@ import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from grader.cli.edge import Done, lang_option, open_course
+from grader.cli.edge import ExitCode
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
 from grader.core.language import _
-from grader.reports.registry import CHECK_REPORTS
+from grader.core.records import Outcome, Result
+from grader.course.course import Course
+from grader.reports.base import Checked, CheckedWork
+from grader.reports.registry import checked
+from grader.submissions.protected_files import Protection, protection
+from grader.submissions.submission import Submission, read_submission
 
 if TYPE_CHECKING:
-    from grader.core.records import Result
-    from grader.course.course import Course
-    from grader.reports.base import Checked
     from grader.sessions.base import Session
-    from grader.submissions.protected_files import Protection
-    from grader.submissions.submission import Submission
 
 
-@click.command()
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option(
-    "--submission",
-    type=click.Path(path_type=Path),
-    help="A folder or file with your work.  [default: assignments/]",
-)
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
-@click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
-@click.option(
-    "--report",
-    "reports",
-    type=click.Choice(CHECK_REPORTS),
-    multiple=True,
-    help="Also report in a platform's own form; may be given more than once.",
-)
-@lang_option
-def check(
-    targets: tuple[str, ...],
-    submission: Path | None,
-    format_: str,
-    debug: bool,
-    reports: tuple[str, ...],
-    lang: str | None,
-) -> None:
-    """Run the visible checks on your work.
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What `grader check` was asked for.
 
-    TARGET is an assignment (04_self_attention, or 04), an exercise
-    (04_self_attention/SelfAttention_v1, or SelfAttention_v1 where that is unique), or nothing for
-    all.
-
-    Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
-    as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
+    Args:
+        targets: assignments and exercises; all where there are none.
+        submission: a folder or file; the course's own work folder where it is None.
+        format_: "text" or "json".
+        debug: whether to run in this process.
+        reports: names of reports to write.
     """
-    from grader.submissions.submission import read_submission
 
-    course = open_course(lang)
-    exercises = course.select(targets)
-    given = submission or course.root / "assignments"
-    read = read_submission(course, given, "me")
-    if read.is_empty:
-        raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=given))
-    with _nothing_collected():
-        # First of all, while nothing of the course is loaded.
-        session = _session(course, read, debug=debug)
+    targets: tuple[str, ...]
+    submission: Path | None
+    format_: str
+    debug: bool
+    reports: tuple[str, ...]
+
+
+def run_check(course: Course, options: CheckOptions) -> ExitCode:
+    """Check a submission and print or write the result.
+
+    Raises:
+        UsageError: when there is nothing to check, or a target names nothing.
+    """
+    exercises = course.select(options.targets)
+    path = options.submission or course.work_folder
+    submission = read_submission(course, path, "me")
+    if submission.is_empty:
+        raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=path))
+    with _no_garbage_collection():
+        session = _session(course, submission, debug=options.debug)
         from grader.cli.render import console, print_check, print_protection
         from grader.grading.results import to_json
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
-        from grader.submissions.protected_files import protection
 
-    scope = Scope(exercises, VISIBLE_CHECKS)
-    grader = visible_grader(course, apart=debug, exercises=exercises)
+    grader = visible_grader(course, apart=options.debug, exercises=exercises)
     try:
-        result = grade(grader, read, session, scope)
+        result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
     finally:
         session.close()
         grader.close()
     protected = protection(course.root)
-    told = _reported(course, result, given, protected, reports)
-    with _quiet_commands(told.lines, err=format_ == "json"):
-        if format_ == "json":
+    reports = _write_reports(course, result, path, protected, options.reports)
+    is_json = options.format_ == "json"
+    with _platform_commands(reports.lines, err=is_json):
+        if is_json:
             echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
         else:
             print_check(result, console())
             print_protection(protected, console())
-    if submission is None:  # the copy's own work, which `grader status` tells of
+    if options.submission is None:  # the copy's own work, which `grader status` reports
         from grader.progress.progress import remember
 
-        remember(course, read, result)
-    raise Done(_exit_code(result, protected))
+        remember(course, submission, result)
+    return _exit_code(result, protected)
 
 
-def _reported(
-    course: "Course",
-    result: "Result",
-    given: Path,
-    protected: "Protection | None",
+def _write_reports(
+    course: Course,
+    result: Result,
+    path: Path,
+    protected: Protection | None,
     names: Sequence[str],
-) -> "Checked":
-    """Write the reports asked for; what they have for standard output is answered."""
-    from grader.reports.base import CheckedWork
-    from grader.reports.registry import checked
-    from grader.reports.writing import write_reports
-
-    run = CheckedWork(
-        course, result, _folder(given), dict(os.environ), datetime.now(UTC), protected
-    )
-    told = checked(names, run)
-    write_reports(told.files, course.root)
-    return told
+) -> Checked:
+    """Write the reports asked for; the result has the lines they print."""
+    folder = _platform_path(path)
+    run = CheckedWork(course, result, folder, dict(os.environ), datetime.now(UTC), protected)
+    reports = checked(names, run)
+    for file in reports.files:
+        file.write(course.root)
+    return reports
 
 
-def _folder(given: Path) -> str:
+def _platform_path(path: Path) -> str:
     """The submission's folder as the repository's platform writes it."""
-    folder = (given if given.is_dir() else given.parent).resolve()
+    folder = (path if path.is_dir() else path.parent).resolve()
     root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
     inner = folder.relative_to(root) if folder.is_relative_to(root) else folder
     return "" if inner == Path() else inner.as_posix()
 
 
 @contextmanager
-def _quiet_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
-    """Print a platform's commands, and keep it from taking anything printed after for one.
+def _platform_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
+    """Print a platform's commands, and have it read nothing that is printed after as one.
 
     What student code printed may look like a command to GitHub's runner.
     """
@@ -145,8 +130,8 @@ def _quiet_commands(lines: Sequence[str], *, err: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _nothing_collected() -> Iterator[None]:
-    """No collections of garbage while torch is imported: they find none and take long."""
+def _no_garbage_collection() -> Iterator[None]:
+    """Collect no garbage while torch is imported: that is slow and finds none."""
     gc.disable()
     try:
         yield
@@ -154,7 +139,7 @@ def _nothing_collected() -> Iterator[None]:
         gc.enable()
 
 
-def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Session":
+def _session(course: Course, submission: Submission, *, debug: bool) -> "Session":
     if debug:
         from grader.sessions.in_process import InProcessSession
 
@@ -167,13 +152,11 @@ def _session(course: "Course", submission: "Submission", *, debug: bool) -> "Ses
     return ChildSession(launcher, submission, course.limits, owns_launcher=True)
 
 
-def _exit_code(result: "Result", protected: "Protection | None") -> int:
-    from grader.core.records import Outcome
-
+def _exit_code(result: Result, protected: Protection | None) -> ExitCode:
     if result.undecided:
-        return 3
-    if protected is not None and protected.changes:
-        return 1
+        return ExitCode.GRADERS_FAULT
     fine = (Outcome.PASSED, Outcome.REMARK)
-    outcomes = [c.outcome for a in result.assignments for e in a.exercises for c in e.checks]
-    return 0 if all(outcome in fine for outcome in outcomes) else 1
+    outcomes = [check.outcome for check in result.checks]
+    is_changed = protected is not None and protected.changes
+    is_passed = all(outcome in fine for outcome in outcomes) and not is_changed
+    return ExitCode.FINE if is_passed else ExitCode.NOT_PASSED

@@ -1,51 +1,40 @@
 """`grader doctor`: what this machine can do."""
 
 import platform
-import sys
 from importlib.metadata import PackageNotFoundError, version
 
-import click
+from rich.table import Table
+
+from grader.cli.edge import ExitCode
+from grader.cli.render import console
+from grader.grading import seal_probe
 
 SHOWN = ("torch", "pytest", "click", "rich", "nbformat", "nbgrader", "jupytext")
 
 
-@click.command()
-def doctor() -> None:
-    """Show versions, and which layers of isolation really hold here, by trying them.
-
-    Exits with 0 when student code can be sealed on this machine, with 1 when not.
-    """
-    from rich.table import Table
-
-    from grader.cli.render import console
-    from grader.grading.seal_probe import examine
-
+def run_doctor() -> ExitCode:
+    """Print versions and layers of isolation; NOT_PASSED where student code cannot be sealed."""
     screen = console()
-    versions = Table(header_style="bold")
-    versions.add_column("what")
-    versions.add_column("version")
+    versions = Table("what", "version", header_style="bold")
     versions.add_row("python", platform.python_version())
     versions.add_row("system", f"{platform.system()} {platform.release()} {platform.machine()}")
     for name in SHOWN:
         versions.add_row(name, _version(name))
     screen.print(versions)
-    layers = examine()
-    table = Table(header_style="bold")
-    for column in ("layer", "needed", "holds", "tried here"):
-        table.add_column(column)
+    layers = seal_probe.examine()
+    table = Table("layer", "needed", "holds", "tried here", header_style="bold")
     for layer in layers:
         needed = "yes" if layer.is_required else "no"
         table.add_row(layer.name, needed, "yes" if layer.holds else "NO", layer.detail)
     screen.print(table)
-    sealed = all(layer.holds for layer in layers if layer.is_required)
-    if sealed:
+    if all(layer.holds for layer in layers if layer.is_required):
         screen.print("Student code can be sealed here: `grader grade` works as it is.")
-    else:
-        screen.print(
-            "Student code cannot be sealed here: `grader grade` refuses unless you say "
-            "`--isolation process`. `grader check` works."
-        )
-    sys.exit(0 if sealed else 1)
+        return ExitCode.FINE
+    screen.print(
+        "Student code cannot be sealed here: `grader grade` refuses unless you say "
+        "`--isolation process`. `grader check` works."
+    )
+    return ExitCode.NOT_PASSED
 
 
 def _version(name: str) -> str:

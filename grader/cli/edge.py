@@ -1,29 +1,71 @@
-"""What several commands share: the course to work in, and the language to speak."""
+"""What all commands share: the course to work in, the language, exit codes, errors in words."""
 
 import os
 import sys
+import traceback
+from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.streams import echo
 from grader.core import language
+from grader.core.errors import CourseError, GraderError, UsageError
+from grader.core.language import _, ngettext
+from grader.course.course import Course, find_course, load_course
 
-if TYPE_CHECKING:
-    from grader.course.course import Course
+
+class ExitCode(IntEnum):
+    """How a command ends."""
+
+    FINE = 0
+    NOT_PASSED = 1
+    USAGE_OR_COURSE_ERROR = 2
+    GRADERS_FAULT = 3
+    INTERRUPTED = 130
 
 
 class Done(SystemExit):
-    """A command's end that leaves nothing to be taken apart, which with torch takes long."""
+    """The end of a command without Python's teardown, which is slow once torch is loaded."""
 
     def leave(self) -> None:
-        """End the process at once, unless somebody did not take what was printed."""
+        """End the process at once, unless what was printed cannot be written."""
         try:
             sys.stdout.flush()
             sys.stderr.flush()
         except OSError:
             raise self from None
         os._exit(int(self.code or 0))
+
+
+class Group(click.Group):
+    """Turns the kit's exceptions into sentences and exit codes."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; a traceback is shown only with --traceback."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if ctx.params.get("traceback"):
+                traceback.print_exc()
+            echo(_sentences(error), err=True)
+            is_usage = isinstance(error, UsageError | CourseError)
+            ctx.exit(ExitCode.USAGE_OR_COURSE_ERROR if is_usage else ExitCode.GRADERS_FAULT)
+
+
+def _sentences(error: Exception) -> str:
+    if isinstance(error, CourseError):
+        count = len(error.problems)
+        head = ngettext("The course has a problem:", "The course has {count} problems:", count)
+        head = head.format(count=count)
+        return "\n".join([head, *(f"  {problem}" for problem in error.problems)])
+    if isinstance(error, GraderError):
+        return str(error)
+    sentence = _("The grader itself failed: {reason}")
+    sentence = sentence.format(reason=f"{type(error).__name__}: {error}")
+    return f"{sentence}\n{_('Run it again with `grader --traceback …` and report what it prints.')}"
 
 
 lang_option = click.option(
@@ -33,8 +75,8 @@ lang_option = click.option(
 )
 
 
-def open_course(lang: str | None) -> "Course":
-    """The course that the working directory lies in; from here on its language is spoken.
+def open_course(lang: str | None) -> Course:
+    """Load the course that the working directory lies in, and use its language from here on.
 
     Args:
         lang: the language the command was given, None for nothing.
@@ -43,10 +85,18 @@ def open_course(lang: str | None) -> "Course":
         UsageError: when there is no course, or no such language.
         CourseError: when its manifest is wrong.
     """
-    from grader.course.course import find_course, load_course
-
     language.use(language.resolve(lang))
-    course = load_course(find_course(Path.cwd()))
+    course = current_course()
     language.use(language.resolve(lang, course.language))
-    os.environ[language.VARIABLE] = language.current()  # worker processes speak the same
+    os.environ[language.VARIABLE] = language.current()  # worker processes use the same
     return course
+
+
+def current_course() -> Course:
+    """Load the course that the working directory lies in.
+
+    Raises:
+        UsageError: when there is none.
+        CourseError: when its manifest is wrong.
+    """
+    return load_course(find_course(Path.cwd()))

@@ -2,207 +2,208 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 
-from grader.cli.edge import lang_option, open_course
-from grader.reports.registry import GRADE_REPORTS
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from grader.course.course import Course
-    from grader.grading.class_files import Row
-    from grader.grading.class_run import Grade
-    from grader.submissions.intake import IntakeResult
+from grader.cli.edge import ExitCode
+from grader.cli.progress import progress
+from grader.cli.render import class_summary, class_table, console
+from grader.core.errors import UsageError
+from grader.course.course import Course
+from grader.grading import class_run
+from grader.grading.class_files import Row, read_results
+from grader.grading.dask_cluster import grade_on_cluster
+from grader.grading.process_pool import grade_locally
+from grader.reports.base import GradedClass
+from grader.reports.registry import graded
+from grader.submissions.intake import IntakeResult, read_submissions
+from grader.submissions.roster import Enrolled
 
 MOST_ROWS = 100
 """A class of more students is not shown as a table."""
-INTERRUPTED = 130
+GRADEBOOK_FOLDER = "nbgrader"
 
 
-@click.command()
-@click.argument("submissions", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="The folder for results, feedback, scores.csv and summary.json.",
-)
-@click.option(
-    "--roster",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="A CSV with a column `student`; who is on it and handed in nothing is listed as such.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    help="Draw the hidden inputs of an earlier run again; else those of the run that --out holds.",
-)
-@click.option(
-    "--isolation",
-    type=click.Choice(["sealed", "process"]),
-    default="sealed",
-    show_default=True,
-    help="How student code is kept apart; `process` is not sealed.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="How many students are graded at a time; one per core unless said.",
-)
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS|local",
-    help="Grade on the workers of a dask scheduler, or of a cluster made on this machine.",
-)
-@click.option("--force", is_flag=True, help="Grade everybody, also who handed in nothing new.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option(
-    "--report",
-    "reports",
-    type=click.Choice(GRADE_REPORTS),
-    multiple=True,
-    help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
-)
-@click.option(
-    "--gradebook",
-    metavar="URL",
-    help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
-)
-@lang_option
-def grade(
-    submissions: Path,
-    out: Path,
-    roster: Path | None,
-    seed: int | None,
-    isolation: str,
-    jobs: int | None,
-    scheduler: str | None,
-    force: bool,
-    quiet: bool,
-    reports: tuple[str, ...],
-    gradebook: str | None,
-    lang: str | None,
-) -> None:
-    """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
+@dataclass(frozen=True, slots=True)
+class GradeOptions:
+    """What `grader grade` was asked for.
 
-    A student's folder holds a folder per assignment (<student>/<nn_assignment>/<file>), or the
-    files flat, or one file or notebook that defines everything. A single file is a class of one.
-    A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
-    gives for a whole class are read as they are.
-
-    Each student is written to --out as soon as they are graded. A run that was interrupted goes
-    on where it stopped when the same command is given again; a student who handed in nothing new
-    is not graded again, unless the course, the grader, torch or --seed changed.
-
-    Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
-    with 3 when a score is undecided; with 130 when interrupted.
+    Args:
+        submissions: a class's folder or zip, or one student's work.
+        out: the folder for everything that is written.
+        roster: a CSV of who is enrolled.
+        seed: of the hidden inputs; None for the one of an earlier run, or a new one.
+        isolation: "sealed" or "process".
+        jobs: students graded at a time; None for one per core.
+        scheduler: a dask scheduler's address, or "local".
+        force: whether to grade everybody again.
+        quiet: whether to print nothing but errors.
+        reports: names of reports to write.
+        gradebook: nbgrader's gradebook, as a path or URL.
     """
-    from rich.markup import escape
 
-    from grader.cli.gradebook import fill, prepare
-    from grader.cli.progress import progress
-    from grader.cli.render import console
-    from grader.core.errors import UsageError
-    from grader.grading.class_files import read_results
-    from grader.grading.class_run import ClassRun
-    from grader.submissions.intake import arrive
+    submissions: Path
+    out: Path
+    roster: Path | None
+    seed: int | None
+    isolation: str
+    jobs: int | None
+    scheduler: str | None
+    force: bool
+    quiet: bool
+    reports: tuple[str, ...]
+    gradebook: str | None
 
-    course = open_course(lang)
-    screen = console(quiet=quiet)
-    chosen = None if seed is None else str(seed)
-    if out.resolve() == submissions.resolve():
+
+def run_grade(course: Course, options: GradeOptions) -> ExitCode:
+    """Grade a class, write and print the results.
+
+    Raises:
+        UsageError: when an option cannot be used.
+        CourseError: when the course is wrong or changed during the run.
+    """
+    out, screen = options.out, console(quiet=options.quiet)
+    if out.resolve() == options.submissions.resolve():
         raise UsageError(f"{out} holds the submissions; give another --out.")
     if course.points_problem:
-        screen.print(f"{course.points_problem}.", style="yellow", markup=False, soft_wrap=True)
-    if gradebook:
-        prepare(course, gradebook, out)
+        _print_line(screen, f"{course.points_problem}.", "yellow")
+    if options.gradebook:
+        _prepare_gradebook(course, options.gradebook, out)
     try:
-        with arrive(course, submissions, roster) as arrived:
-            run = ClassRun(course, arrived.students, out, isolation, chosen, force)
-            with progress(screen) as watcher:
-                rows = run.carry_out(_how(jobs, scheduler), watcher)
-            _report(course, rows, arrived, out, reports)
-            _tell(screen, rows, arrived.notes, out, course.max_score)
-            is_filled = not gradebook or fill(
-                course, arrived.students, read_results(out, rows), gradebook, out, screen
-            )
+        with read_submissions(course, options.submissions, options.roster) as intake:
+            rows = _grade(course, options, intake, screen)
+            _write_reports(course, rows, intake.roster, options)
+            _print_class(screen, rows, intake.notes, options, course.max_score)
+            is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
         screen.print(
             f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         )
-        raise SystemExit(INTERRUPTED) from None
+        return ExitCode.INTERRUPTED
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
-        told = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
-        screen.print(f"[bold magenta]{escape(told)}[/]")
-        if quiet:
-            click.echo(told, err=True)
-    raise SystemExit(3 if undecided or not is_filled else 0)
+        sentence = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
+        screen.print(sentence, style="bold magenta", markup=False)
+        if options.quiet:
+            click.echo(sentence, err=True)
+    return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
 
 
-def _how(jobs: int | None, scheduler: str | None) -> "Grade":
+def _grade(
+    course: Course, options: GradeOptions, intake: IntakeResult, screen: Console
+) -> list[Row]:
+    seed = None if options.seed is None else str(options.seed)
+    run = class_run.ClassRun(
+        course, intake.students, options.out, options.isolation, seed, options.force
+    )
+    with progress(screen) as watcher:
+        return run.carry_out(_scheduler(options), watcher)
+
+
+def _scheduler(options: GradeOptions) -> class_run.Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
-    from grader.grading.class_run import grade_here, sent
-    from grader.grading.dask_cluster import grade_on_cluster
-    from grader.grading.process_pool import grade_locally
-
-    wanted = jobs or cores()
-    if scheduler is not None:
-        return partial(grade_on_cluster, address=scheduler, jobs=wanted, take=sent)
-    if wanted == 1:
-        return grade_here
-    return partial(grade_locally, jobs=wanted)
+    jobs = options.jobs or _cores()
+    if options.scheduler is not None:
+        return partial(
+            grade_on_cluster, address=options.scheduler, jobs=jobs, pack=class_run.packed
+        )
+    return class_run.grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
-def cores() -> int:
+def _cores() -> int:
     """The processor cores that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _tell(
-    screen: "Console", rows: "Sequence[Row]", notes: "Sequence[str]", out: Path, max_score: int
-) -> None:
-    from grader.cli.render import class_summary, class_table
+def _print_line(screen: Console, line: str, style: str = "") -> None:
+    screen.print(line, style=style, markup=False, soft_wrap=True)
 
+
+def _print_class(
+    screen: Console,
+    rows: Sequence[Row],
+    notes: Sequence[str],
+    options: GradeOptions,
+    max_score: int,
+) -> None:
     for note in notes:
-        screen.print(note, markup=False, soft_wrap=True)
-    if len(rows) <= MOST_ROWS:
-        screen.print(class_table(rows, max_score))
-    else:
-        screen.print(class_summary(rows, max_score))
+        _print_line(screen, note)
+    show = class_table if len(rows) <= MOST_ROWS else class_summary
+    screen.print(show(rows, max_score))
     for row in rows:
         for defect in row.defects:
-            screen.print(f"{row.student}: {defect}", style="yellow", markup=False, soft_wrap=True)
+            _print_line(screen, f"{row.student}: {defect}", "yellow")
     layers = sorted({", ".join(row.isolation) for row in rows if row.isolation})
     if any(row.isolation and "sealed" not in row.isolation for row in rows):
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
-    screen.print(f"Isolation: {'; '.join(layers) or 'nothing was run'}. Results are in {out}.")
+    isolation = "; ".join(layers) or "nothing was run"
+    screen.print(f"Isolation: {isolation}. Results are in {options.out}.")
 
 
-def _report(
-    course: "Course",
-    rows: "Sequence[Row]",
-    arrived: "IntakeResult",
-    out: Path,
-    names: tuple[str, ...],
+def _write_reports(
+    course: Course, rows: Sequence[Row], roster: Mapping[str, Enrolled], options: GradeOptions
 ) -> None:
     """Write the reports asked for into `reports/`."""
-    if not names:
-        return
-    from grader.grading.class_files import read_results
-    from grader.reports.base import GradedClass
-    from grader.reports.registry import graded
-    from grader.reports.writing import write_reports
+    if options.reports:
+        results = read_results(options.out, rows)
+        run = GradedClass(course, results, dict(os.environ), datetime.now(UTC), roster)
+        for file in graded(options.reports, run):
+            file.write(options.out / "reports")
 
-    results = read_results(out, rows)
-    run = GradedClass(course, results, dict(os.environ), datetime.now(UTC), arrived.roster)
-    write_reports(graded(names, run), out / "reports")
+
+# nbgrader's gradebook; nbgrader itself is imported only here.
+
+
+def _prepare_gradebook(course: Course, address: str, out: Path) -> None:
+    """Open the gradebook and give it the course's structure, before anybody is graded."""
+    with _needing_nbgrader():
+        from grader.gradebook.fill import prepare_gradebook
+
+    for note in prepare_gradebook(course, address, out / GRADEBOOK_FOLDER):
+        _print_line(console(), note, "yellow")
+
+
+def _fill_gradebook(
+    course: Course,
+    intake: IntakeResult,
+    rows: Sequence[Row],
+    options: GradeOptions,
+    screen: Console,
+) -> bool:
+    """Write the class into the gradebook, if one was given; whether everybody is in it."""
+    if not options.gradebook:
+        return True
+    with _needing_nbgrader():
+        from grader.gradebook.fill import fill_gradebook
+
+    folder = options.out / GRADEBOOK_FOLDER
+    results = read_results(options.out, rows)
+    filled = fill_gradebook(course, intake.students, results, options.gradebook, folder)
+    _print_line(
+        screen,
+        f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "
+        f"{folder}: run `jupyter lab` there, then choose Nbgrader, Formgrader.",
+    )
+    for student, why in filled.failed.items():
+        _print_line(screen, f"NOT IN THE GRADEBOOK: {student}: {why}")
+    return not filled.failed
+
+
+@contextmanager
+def _needing_nbgrader() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"A gradebook needs nbgrader, and {error.name} is not installed. "
+            "Run: pip install 'attention-course[instructor]'."
+        ) from error

@@ -20,16 +20,16 @@ def has_keys() -> bool:
 
 
 @contextmanager
-def pressed(tell: Callable[[str], None]) -> Iterator[None]:
-    """Tell each key while the block runs; the terminal is then as it was before.
+def pressed(report: Callable[[str], None]) -> Iterator[None]:
+    """Report each key while the block runs; the terminal is then as it was before.
 
     Args:
-        tell: is given each key, in a thread of its own.
+        report: called with each key, in a thread of its own.
     """
     stop = threading.Event()
     read = _read_windows if sys.platform == "win32" else _read_posix
     with _single_keys(), _ended_by_signals():
-        thread = threading.Thread(target=read, args=(tell, stop), daemon=True)
+        thread = threading.Thread(target=read, args=(report, stop), daemon=True)
         thread.start()
         try:
             yield
@@ -40,7 +40,7 @@ def pressed(tell: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _single_keys() -> Iterator[None]:
-    """Have the terminal hand over keys at once and show none; Ctrl-C stays what it is."""
+    """Have the terminal pass on keys at once and show none; Ctrl-C and Ctrl-Z work as before."""
     if sys.platform == "win32":
         yield
         return
@@ -79,7 +79,7 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(getattr(signal, name), handler)
 
 
-def _read_posix(tell: Callable[[str], None], stop: threading.Event) -> None:
+def _read_posix(report: Callable[[str], None], stop: threading.Event) -> None:
     import select
 
     descriptor = sys.stdin.fileno()
@@ -90,12 +90,12 @@ def _read_posix(tell: Callable[[str], None], stop: threading.Event) -> None:
             if not data:
                 return
             for key in data.decode("utf-8", "ignore"):
-                tell(key)
+                report(key)
 
 
-def _read_windows(tell: Callable[[str], None], stop: threading.Event) -> None:
+def _read_windows(report: Callable[[str], None], stop: threading.Event) -> None:
     import msvcrt
 
     while not stop.wait(LOOK_SECONDS):
         while msvcrt.kbhit():  # type: ignore[attr-defined,unused-ignore]
-            tell(msvcrt.getwch())  # type: ignore[attr-defined,unused-ignore]
+            report(msvcrt.getwch())  # type: ignore[attr-defined,unused-ignore]

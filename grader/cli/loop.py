@@ -7,17 +7,17 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.advice import NOT_REMEMBERED, advice_text
+from grader.cli.hint import NOT_REMEMBERED, advice_text
 from grader.cli.render import broken, print_assignment
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, ngettext
-from grader.core.records import ExerciseResult, Outcome, Result
+from grader.core.records import ExerciseResult, Result
 from grader.course.course import Course, Exercise
-from grader.grading.class_files import headline
+from grader.feedback.outcomes import headline, is_attempted
 from grader.grading.results import points
 from grader.progress.live_checks import LiveChecker, Verdict
 from grader.progress.next_hint import Hint, Question, hints_of, next_advice, remember_advice
-from grader.progress.progress import Progress, is_solved, read_progress, remember
+from grader.progress.progress import Progress, read_progress, remember
 from grader.progress.store import Memory
 
 KEYS = N_("h hint   n next exercise   a show all   q quit")
@@ -35,7 +35,7 @@ class Loop:
         screen: where to write.
         checker: what checks.
         has_keys: whether keys can be pressed.
-        clock: tells the time of day.
+        clock: returns the time of day.
     """
 
     course: Course
@@ -121,7 +121,7 @@ class Loop:
         remember(self.course, self.now.submission, verdict.result)
         self.now = self.now.adding(verdict.result)
         if self.watched is not None:
-            self._tell(verdict.result, self.watched)
+            self._show_watched(verdict.result, self.watched)
         if verdict.is_last:
             self._conclude()
 
@@ -156,7 +156,7 @@ class Loop:
             self._settle()
             self.saved()  # what was saved while torch was loading
             return
-        self._tell_others()
+        self._name_others()
         if self.watched is None:
             return
         if not self.now.is_solved(self.watched):
@@ -169,14 +169,14 @@ class Loop:
         """Choose the exercise to begin with, now that everything is known."""
         if self.watched is None or self.now.is_solved(self.watched):
             self._go_on()
-        elif not _is_attempted(self.now.results.get(self.watched.id)):
+        elif not is_attempted(self.now.results.get(self.watched.id)):
             self._say_next(self.watched, self.watched.id)
             self._say(
                 _("Write it where it says TODO, there or in the notebook beside it, and save.")
             )
 
-    def _tell(self, result: Result, watched: Exercise) -> None:
-        """Show what came of the exercise that is watched, when it is among these and worth it."""
+    def _show_watched(self, result: Result, watched: Exercise) -> None:
+        """Show the result of the exercise that is watched, when it is among these and worth it."""
         for assignment in result.assignments:
             mine = next((e for e in assignment.exercises if e.id == watched.id), None)
             if mine is not None and self._is_worth_showing(mine, watched):
@@ -188,21 +188,21 @@ class Loop:
         """At first not what is solved already; later not at once what is still not begun."""
         if self.is_first_run:
             return not self.now.is_solved(watched)
-        return _is_attempted(result) or self._has_changed(watched)
+        return is_attempted(result) or self._has_changed(watched)
 
-    def _tell_others(self) -> None:
+    def _name_others(self) -> None:
         """Name what the same save solved besides, or broke."""
-        others = [e for e in self.chosen if e != self.watched and self._was_told(e)]
+        others = [e for e in self.chosen if e != self.watched and self._is_known_twice(e)]
         solved = [e.id for e in others if self.now.is_solved(e) and not self.before.is_solved(e)]
         broken = [e.id for e in others if self.before.is_solved(e) and not self.now.is_solved(e)]
         if solved:
-            told = _("Also solved: {exercises}.")
-            self._say(told.format(exercises=", ".join(solved)), "green")
+            sentence = _("Also solved: {exercises}.")
+            self._say(sentence.format(exercises=", ".join(solved)), "green")
         if broken:
-            told = _("Solved before, and not any more: {exercises}.")
-            self._say(told.format(exercises=", ".join(broken)), "red")
+            sentence = _("Solved before, and not any more: {exercises}.")
+            self._say(sentence.format(exercises=", ".join(broken)), "red")
 
-    def _was_told(self, exercise: Exercise) -> bool:
+    def _is_known_twice(self, exercise: Exercise) -> bool:
         return exercise.id in self.now.results and exercise.id in self.before.results
 
     def _follow(self) -> None:
@@ -212,7 +212,7 @@ class Loop:
             return
         near = [e for e in self.chosen if e.assignment == self.watched.assignment]
         for exercise in self.now.unfinished(near):
-            if self._has_changed(exercise) and _is_attempted(self.now.results.get(exercise.id)):
+            if self._has_changed(exercise) and is_attempted(self.now.results.get(exercise.id)):
                 self.watched, self.has_shown = exercise, False
                 break
         if not self.has_shown:
@@ -226,10 +226,10 @@ class Loop:
         )
 
     def _congratulate(self, exercise: Exercise) -> None:
-        told = _("{exercise} is solved: {points}. Well done!")
+        sentence = _("{exercise} is solved: {points}. Well done!")
         if self.before.is_solved(exercise):
-            told = _("{exercise} is still solved: {points}. Well done!")
-        self._say(told.format(exercise=exercise.name, points=_points(exercise.points)), "green")
+            sentence = _("{exercise} is still solved: {points}. Well done!")
+        self._say(sentence.format(exercise=exercise.name, points=_points(exercise.points)), "green")
 
     def _go_on(self) -> None:
         """Watch the next unfinished exercise, and say which it is."""
@@ -237,12 +237,12 @@ class Loop:
         if not unfinished:
             self.watched = None
             most = sum(exercise.points for exercise in self.chosen)
-            told = _("Everything here is solved: {points}. Congratulations!")
-            self._say(told.format(points=_points(most)), "bold green")
+            sentence = _("Everything here is solved: {points}. Congratulations!")
+            self._say(sentence.format(points=_points(most)), "bold green")
             return
         order = list(self.chosen)
-        place = order.index(self.watched) if self.watched in order else -1
-        after = [exercise for exercise in unfinished if order.index(exercise) > place]
+        position = order.index(self.watched) if self.watched in order else -1
+        after = [exercise for exercise in unfinished if order.index(exercise) > position]
         self.watched = (after or unfinished)[0]
         result = self.now.results.get(self.watched.id)
         what = self.watched.id
@@ -250,7 +250,7 @@ class Loop:
             word = _("{exercise} ({outcome})")
             what = word.format(exercise=what, outcome=_(headline(result)))
         self._say_next(self.watched, what)
-        if _is_attempted(result):
+        if is_attempted(result):
             self._show(self.watched)
 
     def _say_next(self, exercise: Exercise, what: str) -> None:
@@ -281,15 +281,15 @@ class Loop:
         exercises = list(self.chosen)
         if self.watched is not None:
             exercises = [e for e in exercises if e.assignment == self.watched.assignment]
-        for assignment in self.now.told(exercises):
+        for assignment in self.now.shown(exercises):
             print_assignment(self.screen, assignment)
         most = sum(exercise.points for exercise in exercises)
-        told = _("{score} of {max_score} points.")
+        sentence = _("{score} of {max_score} points.")
         score = points(self.now.score(exercises))
-        self._say(told.format(score=score, max_score=most), "bold")
+        self._say(sentence.format(score=score, max_score=most), "bold")
 
     def _show(self, exercise: Exercise) -> None:
-        for assignment in self.now.told([exercise]):
+        for assignment in self.now.shown([exercise]):
             print_assignment(self.screen, assignment)
             self._was_read(assignment.exercises)
 
@@ -304,16 +304,10 @@ class Loop:
         self.screen.print(broken(Text(text, style=style)))
 
 
-def _is_attempted(result: ExerciseResult | None) -> bool:
-    """Whether there is something to show besides that nothing is written."""
-    empty = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED, Outcome.PASSED)
-    return result is not None and any(check.outcome not in empty for check in result.checks)
-
-
 def _visible_state(result: ExerciseResult) -> object:
     """What a student sees of a result."""
     checks = tuple((c.id, c.outcome, c.message) for c in result.checks)
-    return (result.score, is_solved(result), checks)
+    return (result.score, result.is_solved, checks)
 
 
 def _points(number: int) -> str:

@@ -9,7 +9,15 @@ from rich.text import Text
 
 from grader.core.language import _
 from grader.core.records import Picture
-from grader.feedback.picture_layout import STEPS, Cell, Grid, cut_words, first_place, grids, labels
+from grader.feedback.picture_layout import (
+    STEPS,
+    Cell,
+    Grid,
+    axis_labels,
+    cut_words,
+    first_location,
+    grids,
+)
 
 COLUMNS = 80
 """No picture is wider, however wide the terminal."""
@@ -18,13 +26,13 @@ BETWEEN = 3
 """Columns between expected and received."""
 
 WIDEST = 8
-"""So many characters of a number at most: 4 decimals and a sign."""
+"""The most characters of a number: 4 decimals and a sign."""
 
 NARROWEST = 4
-"""With less room for a number, blocks tell more."""
+"""With less room for a number, blocks are shown."""
 
 LEAST = 2
-"""Ones and zeros are not drawn narrower than this."""
+"""The narrowest that ones and zeros are shown."""
 
 BLUES = ("#e3eef8", "#c6dbef", "#9ecae1", "#6baed6", "#2a76b5", "#134c87")
 ORANGES = ("#fdeee0", "#fbd9b9", "#f6bb85", "#ec9a50", "#b35614", "#7f3a08")
@@ -35,11 +43,17 @@ SHADES = "·░░▒▒▓█"
 ASCII_SHADES = ".::++##"
 IN_ASCII = str.maketrans({"−": "-", "∞": "I", "…": "."})
 INFINITE = re.compile(r"  (−?)∞")
-"""An infinity, with the room before it that its name takes in ASCII."""
+"""An infinity, with the room before it that its name needs in ASCII."""
 
 
-def draw(picture: Picture, out: Console, indent: int) -> list[Text]:
-    """The lines of a picture, at most 80 columns wide with so many columns before them."""
+def render_picture(picture: Picture, out: Console, indent: int) -> list[Text]:
+    """The lines of a picture, at most 80 columns wide with the indent.
+
+    Args:
+        picture: what to show.
+        out: the terminal, which decides on width, colours and characters.
+        indent: the columns that stay free before each line.
+    """
     columns = min(COLUMNS, out.width) - indent
     has_colour = out.color_system in ("256", "truecolor")
     is_ascii = not out.encoding.lower().startswith("utf")
@@ -50,11 +64,11 @@ def draw(picture: Picture, out: Console, indent: int) -> list[Text]:
     cut = cut_words(picture)
     if cut:
         lines.insert(0, Text(f"({cut})", style="dim"))
-    place = first_place(picture)
-    lines.append(Text(_("[ ] first difference: {place}").format(place=place), style="dim"))
+    location = first_location(picture)
+    lines.append(Text(_("[ ] first difference: {place}").format(place=location), style="dim"))
     if picture.source:
-        said = _("The expected values are {place}.").format(place=picture.source)
-        lines.append(Text(said, style="dim"))
+        source = _("The expected values are {place}.").format(place=picture.source)
+        lines.append(Text(source, style="dim"))
     return [_plain(line) if is_ascii else line for line in lines]
 
 
@@ -68,13 +82,13 @@ def _plain(line: Text) -> Text:
 
 
 def _vector(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
-    """Expected above received, so that what belongs together stands in one column."""
+    """Expected above received, so that values to compare are in one column."""
     count = len(picture.expected[0])
     titles = [grid.title for grid in grids(picture, WIDEST)]
     beside = max(map(cell_len, titles))
     room = min(WIDEST, max(NARROWEST, (columns - beside - 1) // count - 1))
     both = grids(picture, room)
-    head = " " * beside + _head(labels(picture.columns, count), room)
+    head = " " * beside + _head(axis_labels(picture.columns, count), room)
     return [
         Text(head.rstrip(), style="dim"),
         *(
@@ -87,9 +101,12 @@ def _vector(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool)
 
 
 def _matrices(picture: Picture, columns: int, *, has_colour: bool, is_ascii: bool) -> list[Text]:
-    """Side by side, as many characters for each number as there is room for."""
+    """Side by side, with all the room there is for each number."""
     count = len(picture.expected[0])
-    above, beside = labels(picture.columns, count), labels(picture.rows, len(picture.expected))
+    above, beside = (
+        axis_labels(picture.columns, count),
+        axis_labels(picture.rows, len(picture.expected)),
+    )
     width = max(map(cell_len, beside))
     # Each row of a side is a column wider than its cells, for the bracket at its end.
     room = (columns - width - BETWEEN - 2) // (2 * count) - 1
@@ -107,8 +124,8 @@ def _matrices(picture: Picture, columns: int, *, has_colour: bool, is_ascii: boo
         lines.append(Text(f"{' ' * width}{head} {gap}{head}".rstrip(), style="dim"))
     for number, label in enumerate(beside):
         line = Text(_right(label, width))
-        for place, grid in enumerate(sides):
-            if place:
+        for side, grid in enumerate(sides):
+            if side:
                 line.pad_right(width + across - line.cell_len)
                 line.append(gap)
             line.append_text(
@@ -123,12 +140,8 @@ def _head(words: tuple[str, ...], room: int) -> str:
 
 
 def _right(text: str, width: int) -> str:
-    """A text at the right of so many columns, cut where it is wider."""
-    return (
-        " " * (width - cell_len(text)) + text
-        if cell_len(text) < width
-        else set_cell_size(text, width)
-    )
+    """A text at the right of `width` columns, cut where it is wider."""
+    return " " * (width - cell_len(text)) + set_cell_size(text, min(width, cell_len(text)))
 
 
 def _row(cells: tuple[Cell, ...], room: int, *, has_colour: bool, is_ascii: bool) -> Text:

@@ -1,4 +1,4 @@
-"""How a class run goes on, live: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a class run: a bar on a terminal, a line now and then elsewhere."""
 
 import time
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class _Count:
         self.started = time.monotonic()
 
     def done(self, row: Row) -> None:
-        """One more."""
+        """One more student is done."""
         self.graded += 1
         self.undecided += row.undecided
 
@@ -45,6 +45,44 @@ class _Count:
     def rate(self) -> float:
         """Students per second."""
         return self.graded / max(time.monotonic() - self.started, 1e-9)
+
+
+@dataclass
+class _Bar(_Count):
+    """A live bar."""
+
+    bar: Progress = field(kw_only=True)
+    task: TaskID | None = None
+
+    def begin(self, students: int, unchanged: int) -> None:
+        super().begin(students, unchanged)
+        self.task = self.bar.add_task("", total=students, completed=unchanged, rate="")
+
+    def done(self, row: Row) -> None:
+        super().done(row)
+        if self.task is not None:
+            wrong = f", {self.undecided} undecided" if self.undecided else ""
+            self.bar.update(self.task, advance=1, rate=f"{self.rate:.1f}/s{wrong}")
+
+
+@dataclass
+class _Lines(_Count):
+    """A line at the beginning, every few seconds, and at the end."""
+
+    screen: Console = field(kw_only=True)
+    printed: float = 0.0
+
+    def begin(self, students: int, unchanged: int) -> None:
+        super().begin(students, unchanged)
+        self.printed = self.started
+        self.screen.print(f"Grading: {self.sentence()} done.")
+
+    def done(self, row: Row) -> None:
+        super().done(row)
+        is_last = self.unchanged + self.graded == self.students
+        if is_last or time.monotonic() - self.printed > SECONDS_BETWEEN_LINES:
+            self.printed = time.monotonic()
+            self.screen.print(f"{self.sentence()}.")
 
     def sentence(self) -> str:
         """The count in words."""
@@ -56,62 +94,18 @@ class _Count:
         return f"{text}, {self.rate:.1f} a second" if self.graded else text
 
 
-@dataclass
-class _Bar:
-    """A live bar."""
-
-    bar: Progress
-    count: _Count = field(default_factory=_Count)
-    task: TaskID | None = None
-
-    def begin(self, students: int, unchanged: int) -> None:
-        """Show the bar."""
-        self.count.begin(students, unchanged)
-        self.task = self.bar.add_task("", total=students, completed=unchanged, told="")
-
-    def done(self, row: Row) -> None:
-        """Move it."""
-        self.count.done(row)
-        if self.task is not None:
-            wrong = f", {self.count.undecided} undecided" if self.count.undecided else ""
-            self.bar.update(self.task, advance=1, told=f"{self.count.rate:.1f}/s{wrong}")
-
-
-@dataclass
-class _Lines:
-    """A line at the beginning, every few seconds, and at the end."""
-
-    screen: Console
-    count: _Count = field(default_factory=_Count)
-    told: float = 0.0
-
-    def begin(self, students: int, unchanged: int) -> None:
-        """Tell how many there are."""
-        self.count.begin(students, unchanged)
-        self.told = self.count.started
-        self.screen.print(f"Grading: {self.count.sentence()} done.")
-
-    def done(self, row: Row) -> None:
-        """Tell now and then."""
-        self.count.done(row)
-        is_last = self.count.unchanged + self.count.graded == self.count.students
-        if is_last or time.monotonic() - self.told > SECONDS_BETWEEN_LINES:
-            self.told = time.monotonic()
-            self.screen.print(f"{self.count.sentence()}.")
-
-
 @contextmanager
 def progress(screen: Console) -> Iterator[Watcher]:
-    """What tells how a run goes on, on this screen."""
+    """What shows the progress of a run on this screen."""
     if not screen.is_terminal:
-        yield _Lines(screen)
+        yield _Lines(screen=screen)
         return
     columns = (
         TextColumn("Grading"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=screen, transient=True) as bar:
-        yield _Bar(bar)
+        yield _Bar(bar=bar)

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli.pictures import draw
+from grader.cli.pictures import render_picture
 from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
@@ -22,8 +22,9 @@ from grader.core.records import (
     Outcome,
     Result,
 )
-from grader.core.text import columns, filled
-from grader.grading.class_files import WORDS, Row
+from grader.core.text import display_width, filled
+from grader.feedback.outcomes import SIGNS, WORDS_BESIDE_SIGN, shown_checks
+from grader.grading.class_files import Row
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
 
@@ -31,19 +32,14 @@ if TYPE_CHECKING:
     from grader.authoring.validate import Report
     from grader.authoring.validate import Row as ValidationRow
 
-SIGNS = {
-    Outcome.PASSED: ("✓", "green"),
-    Outcome.REMARK: ("~", "cyan"),
-    Outcome.NOT_ATTEMPTED: ("·", "dim"),
-    Outcome.BLOCKED: ("·", "dim"),
-    Outcome.ERROR: ("!", "bold magenta"),
-}
-WRONG = ("✗", "red")
+STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
+"""The colour of each sign."""
+
 ALL_SHOWN = 3
-"""Of an exercise's failures, so many are shown, the first with its picture; the others by title."""
+"""How many of an exercise's failures are shown, the first with its picture; others by title."""
 
 MOST_LINES = 16
-"""So many lines of a message are shown; below a picture, half as many: together, a screen."""
+"""The lines of a message that are shown; below a picture, half of them: together, a screen."""
 
 BEFORE_PICTURE = 6
 """Columns before a picture: fewer than before words, because pictures are wide."""
@@ -75,12 +71,12 @@ class Wide:
 
 def broken(text: Text) -> Text | Wide:
     """Text that is broken into lines as its script is."""
-    return Wide(text) if columns(text.plain) > len(text.plain) else text
+    return Wide(text) if display_width(text.plain) > len(text.plain) else text
 
 
-def indented(text: Text, columns_: int) -> Padding:
+def indented(text: Text, indent: int) -> Padding:
     """Text some columns to the right, without trailing space."""
-    return Padding(broken(text), (0, 0, 0, columns_), expand=False)
+    return Padding(broken(text), (0, 0, 0, indent), expand=False)
 
 
 def plain_console() -> Console:
@@ -94,7 +90,7 @@ def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
     Args:
         result: the run.
         out: where to.
-        pictures: whether to draw them; where not, they are shown in another way.
+        pictures: whether to show them; where not, they are shown in another way.
     """
     for assignment in result.assignments:
         print_assignment(out, assignment, pictures=pictures)
@@ -102,10 +98,15 @@ def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
 
 
 def print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bool = True) -> None:
-    """Show what was read for an assignment, its exercises, and what to mend."""
-    head = f"[bold]{assignment.id}[/]"
-    source = assignment.read_from or _("nothing was handed in")
-    out.print(f"{head}  [dim]{escape(source)}[/]")
+    """Show what was read for an assignment, its exercises, and what to mend.
+
+    Args:
+        out: where to.
+        assignment: its result.
+        pictures: whether to show them.
+    """
+    file = assignment.read_from or _("nothing was handed in")
+    out.print(f"[bold]{assignment.id}[/]  [dim]{escape(file)}[/]")
     for note in assignment.notes:
         out.print(indented(Text(note, style="yellow"), 2))
     for exercise in assignment.exercises:
@@ -115,12 +116,11 @@ def print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bo
 
 def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -> None:
     sign, style = exercise_sign(exercise)
-    name = exercise.id.partition("/")[2]
     score = "?" if exercise.score is None else points(exercise.score)
-    word = _word(exercise)
-    tail = f"  [dim]{_(word)}[/]" if word else ""
-    out.print(f"  [{style}]{sign}[/] {name:<28} {score!s:>5} / {exercise.max_score}{tail}")
-    wrong = worth_telling(exercise)
+    word = _(WORDS_BESIDE_SIGN[exercise.checks[0].outcome]) if exercise.is_untouched else ""
+    tail = f"  [dim]{word}[/]" if word else ""
+    out.print(f"  [{style}]{sign}[/] {exercise.name:<28} {score!s:>5} / {exercise.max_score}{tail}")
+    wrong = shown_checks(exercise)
     for number, check in enumerate(wrong[:ALL_SHOWN]):
         _print_check(out, check, pictures=pictures and number == 0)
     for finding in exercise.findings:
@@ -144,31 +144,23 @@ def _print_finding(out: Console, finding: Finding) -> None:
 
 
 def _was_judged(wrong: list[CheckResult]) -> bool:
-    """Whether a check failed on what the code answered, not only remarked on it."""
+    """Whether a check failed on what the code returned, and did more than remark on it."""
     return any(check.outcome is Outcome.FAILED for check in wrong)
 
 
 def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
-    """The sign and the colour that stand for an exercise."""
+    """The sign of an exercise, and its colour."""
     if exercise.undecided:
-        return SIGNS[Outcome.ERROR]
-    if exercise.score == exercise.max_score:
-        return SIGNS[Outcome.PASSED]
-    if _word(exercise) == WORDS[Outcome.NOT_ATTEMPTED]:
-        return SIGNS[Outcome.NOT_ATTEMPTED]
-    return WRONG
+        outcome = Outcome.ERROR
+    elif exercise.is_solved:
+        outcome = Outcome.PASSED
+    else:
+        outcome = exercise.checks[0].outcome if exercise.is_untouched else Outcome.FAILED
+    return _sign(outcome)
 
 
-def _word(exercise: ExerciseResult) -> str:
-    """One word for an exercise whose first check already tells everything."""
-    first = exercise.checks[0].outcome if exercise.checks else Outcome.ERROR
-    return WORDS[first] if first in (Outcome.NOT_ATTEMPTED, Outcome.MISSING) else ""
-
-
-def worth_telling(exercise: ExerciseResult) -> list[CheckResult]:
-    """The checks that have something to say."""
-    silent = (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
-    return [check for check in exercise.checks if check.outcome not in silent]
+def _sign(outcome: Outcome) -> tuple[str, str]:
+    return SIGNS[outcome], STYLES[SIGNS[outcome]]
 
 
 def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
@@ -177,15 +169,15 @@ def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
     first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
     _print_lines(out, lines[:first])
     if check.picture is not None and pictures:
-        for line in draw(check.picture, out, BEFORE_PICTURE):
+        for line in render_picture(check.picture, out, BEFORE_PICTURE):
             out.print(indented(line, BEFORE_PICTURE))
     _print_lines(out, lines[after:], MOST_LINES // 2)
 
 
 def _head(check: CheckResult, title: str) -> Text:
     """A check's line: its sign says that the title does not hold here."""
-    sign, style = SIGNS.get(check.outcome, WRONG)
-    word = WORDS.get(check.outcome, "")
+    sign, style = _sign(check.outcome)
+    word = WORDS_BESIDE_SIGN[check.outcome]
     head = Text(f"{sign} {title}", style=style)
     if word:
         head.append(f"  ({_(word)})", style="dim")
@@ -201,8 +193,7 @@ def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None
 
 
 def _print_total(out: Console, result: Result) -> None:
-    checks = [c for a in result.assignments for e in a.exercises for c in e.checks]
-    counted = [check for check in checks if check.weight]
+    counted = [check for check in result.checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
         sentence = _("The grader itself failed on a check: the score is undecided.")
@@ -220,7 +211,7 @@ def _next(result: Result) -> str:
     """The first exercise that has not its full score."""
     for assignment in result.assignments:
         for exercise in assignment.exercises:
-            if exercise.score != exercise.max_score:
+            if not exercise.is_solved:
                 file = assignment.read_from or _("a file still to be written")
                 return _("{exercise}, in {file}").format(exercise=exercise.id, file=file)
     return _("nothing is left to do")
@@ -237,7 +228,7 @@ def print_protection(protection: Protection | None, out: Console) -> None:
 
 
 def class_table(rows: Sequence[Row], max_score: int) -> Table:
-    """The class as a table: a row per student, undecided and missing told apart from zero."""
+    """The class as a table: a row per student, undecided and missing different from zero."""
     table = Table(title=None, header_style="bold")
     table.add_column(_("student"), overflow="fold")
     table.add_column(_("score"), justify="right")
@@ -294,13 +285,17 @@ def validation_table(report: "Report") -> Table:
 
 def _numbers(rows: "list[ValidationRow]") -> list[str]:
     """The columns of one or more exercises."""
-    smallest = min((row.separation for row in rows), default=float("inf"))
-    return [
-        str(sum(row.exercise.points for row in rows)),
-        str(sum(row.visible for row in rows)),
-        str(sum(row.hidden for row in rows)),
-        str(sum(row.misconceptions for row in rows)),
-        str(sum(row.recognised for row in rows)),
-        str(sum(row.recognised_visibly for row in rows)),
-        "-" if smallest == float("inf") else f"{smallest:.2g}",
+    counts = [
+        (
+            r.exercise.points,
+            r.visible,
+            r.hidden,
+            r.misconceptions,
+            r.recognised,
+            r.recognised_visibly,
+        )
+        for r in rows
     ]
+    smallest = min((row.separation for row in rows), default=float("inf"))
+    apart = "-" if smallest == float("inf") else f"{smallest:.2g}"
+    return [*(str(sum(column)) for column in zip(*counts, strict=True)), apart]

@@ -1,19 +1,21 @@
 """`grader status`: a map of the course, from what the last checks found."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-import click
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from grader.cli.edge import lang_option, open_course
+from grader.cli.edge import open_course
+from grader.cli.render import broken, console, exercise_sign
 from grader.core.errors import UsageError
-from grader.core.language import N_, _
-
-if TYPE_CHECKING:
-    from grader.course.course import Assignment, Course, Exercise
-    from grader.progress.progress import Progress
+from grader.core.language import _
+from grader.core.text import filled
+from grader.course.course import Assignment, Course, Exercise
+from grader.feedback.outcomes import status_words
+from grader.grading.results import points
+from grader.progress.progress import Progress, read_progress
+from grader.progress.store import Memory
 
 BAR = 12
 """Columns of a bar."""
@@ -21,41 +23,42 @@ NAME = 28
 COLUMNS = 78
 
 
-@click.command()
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option("--all", "everything", is_flag=True, help="Show every exercise.")
-@click.option("--again", is_flag=True, help="Check everything anew, also what has not changed.")
-@lang_option
-def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | None) -> None:
-    """Show where you are in the course: points, what is done, what comes next.
+def run_status(course: Course, targets: tuple[str, ...], *, everything: bool, again: bool) -> None:
+    """Check what changed, and print the map.
 
-    TARGET is an assignment or an exercise, as for `grader check`; nothing means all. Only what
-    changed since it was last checked is checked again. The points are those of the visible checks.
+    Args:
+        course: the course.
+        targets: assignments and exercises; all where there are none.
+        everything: whether to show every exercise.
+        again: whether to check everything again.
+
+    Raises:
+        UsageError: when there is no work, or a target names nothing.
     """
-    from grader.cli.render import console
-    from grader.progress.progress import read_progress
-    from grader.progress.store import Memory
-
-    course = open_course(lang)
     chosen = list(course.select(targets).values())
     now = read_progress(course, Memory(course.root))
     if now.submission.is_empty:
-        folder = course.root / "assignments"
+        folder = course.work_folder
         raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=folder))
     stale = chosen if again else now.unknown(chosen)
     if stale:
-        from grader.progress.live_checks import checked
+        from grader.progress.live_checks import checked  # imports torch
 
         now = checked(now, stale)
     print_status(now, chosen, console(), everything=everything or bool(targets))
 
 
 def print_status(
-    now: "Progress", chosen: "list[Exercise]", out: Console, *, everything: bool = False
+    now: Progress, chosen: Sequence[Exercise], out: Console, *, everything: bool = False
 ) -> None:
-    """Show the map: a line for each assignment, and one for each exercise where it is needed."""
-    from grader.cli.render import broken
+    """Show the map: a line for each assignment, and one for each exercise where it is needed.
 
+    Args:
+        now: the progress.
+        chosen: the exercises to show.
+        out: where to write.
+        everything: whether to show every exercise.
+    """
     ids = {exercise.id for exercise in chosen}
     most = sum(exercise.points for exercise in chosen)
     title = f"[bold]{escape(now.course.text(now.course.title))}[/]"
@@ -76,7 +79,7 @@ def print_status(
 
 
 def _print_assignment(
-    now: "Progress", assignment: "Assignment", exercises: "list[Exercise]", out: Console
+    now: Progress, assignment: Assignment, exercises: Sequence[Exercise], out: Console
 ) -> None:
     most = sum(exercise.points for exercise in exercises)
     score = _points(now, exercises)
@@ -86,9 +89,7 @@ def _print_assignment(
     out.print(f"[bold]{assignment.id:<{NAME + 2}}[/] {bar}{score:>5} / {most:<3} [dim]{word}[/]")
 
 
-def _print_exercise(now: "Progress", exercise: "Exercise", out: Console) -> None:
-    from grader.cli.render import exercise_sign
-
+def _print_exercise(now: Progress, exercise: Exercise, out: Console) -> None:
     result = now.results.get(exercise.id)
     sign, style = exercise_sign(result) if result is not None else ("!", "bold magenta")
     gap = " " * (BAR + 3 if _has_bars(out) else 0)
@@ -99,39 +100,34 @@ def _print_exercise(now: "Progress", exercise: "Exercise", out: Console) -> None
     )
 
 
-def _word(now: "Progress", exercise: "Exercise") -> str:
-    from grader.grading.class_files import headline
-
-    result = now.results.get(exercise.id)
-    return _(N_("undecided: the grader failed") if result is None else headline(result))
+def _word(now: Progress, exercise: Exercise) -> str:
+    return status_words(now.results.get(exercise.id))
 
 
-def _is_under_way(now: "Progress", exercises: "list[Exercise]") -> bool:
+def _is_under_way(now: Progress, exercises: Sequence[Exercise]) -> bool:
     return len({_word(now, exercise) for exercise in exercises}) > 1
 
 
-def _points(now: "Progress", exercises: "list[Exercise]") -> str:
-    from grader.grading.results import points
-
+def _points(now: Progress, exercises: Sequence[Exercise]) -> str:
     if all(exercise.id not in now.results for exercise in exercises):
         return "?"
     return str(points(now.score(exercises)))
 
 
 def _has_bars(out: Console) -> bool:
-    """Whether a bar is of use: a pipe or a plain terminal has the points in numbers."""
+    """Whether to draw bars: a pipe or a plain terminal gets the points in numbers only."""
     return out.is_terminal and not out.is_dumb_terminal and out.width >= 80
 
 
 def _bar(share: float) -> str:
     """A bar in ASCII: full only when all is done, empty only when nothing is."""
-    filled = round(BAR * share)
+    full = round(BAR * share)
     if 0 < share < 1:
-        filled = min(max(filled, 1), BAR - 1)
-    return f"[{'#' * filled}{'.' * (BAR - filled)}]".replace("[", r"\[")
+        full = min(max(full, 1), BAR - 1)
+    return f"[{'#' * full}{'.' * (BAR - full)}]".replace("[", r"\[")
 
 
-def what_next(now: "Progress", chosen: "list[Exercise]") -> list[str]:
+def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
     """What to do next, in three lines at most."""
     unfinished = now.unfinished(chosen)
     if not unfinished:
@@ -152,7 +148,7 @@ def what_next(now: "Progress", chosen: "list[Exercise]") -> list[str]:
     ]
 
 
-def _short(course: "Course", exercise: "Exercise") -> str:
+def _short(course: Course, exercise: Exercise) -> str:
     """The shortest name that is enough."""
     try:
         return exercise.name if len(course.select((exercise.name,))) == 1 else exercise.id
@@ -162,10 +158,6 @@ def _short(course: "Course", exercise: "Exercise") -> str:
 
 def newcomer() -> str:
     """What `grader` alone says inside a course, in a few lines; "" outside of one."""
-    from grader.core.text import filled
-    from grader.progress.progress import read_progress
-    from grader.progress.store import Memory
-
     try:
         course = open_course(None)
         memory = Memory(course.root)

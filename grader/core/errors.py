@@ -13,7 +13,7 @@ class CourseError(GraderError):
     """The course itself is wrong; its author can act.
 
     Args:
-        problems: one sentence each, with its place, what was found and what is allowed.
+        problems: one sentence each, with its location, what was found and what is allowed.
     """
 
     def __init__(self, *problems: str) -> None:

@@ -1,8 +1,8 @@
 """The language people read: every sentence of ours passes through here.
 
-English is the source. The other languages come from compiled gettext catalogues: the kit's own
+Texts are written in English. The other languages come from compiled gettext files: the kit's own
 sentences from `grader/core/locale/`, a course's own texts from `translations/` beside its `course.toml`.
-Catalogues are read when the first sentence is asked for; in English none is read.
+They are read when the first sentence is translated; in English none is read.
 """
 
 import gettext
@@ -16,7 +16,7 @@ from grader.core.errors import UsageError
 
 DEFAULT_LANGUAGE = "en"
 LANGUAGES = {DEFAULT_LANGUAGE: "English", "zh_CN": "简体中文", "ja": "日本語"}
-"""Codes of the languages there are catalogues for, and what each calls itself."""
+"""Codes of the languages there are translations for, and what each calls itself."""
 
 VARIABLE = "GRADER_LANG"
 KIT = "grader"
@@ -54,7 +54,7 @@ def resolve(asked: str | None, preferred: str = "") -> str:
         preferred: what the course says, "" for nothing.
 
     Raises:
-        UsageError: when a language is asked for that there is none of.
+        UsageError: when there is no such language.
     """
     from_environment = os.environ.get(VARIABLE)
     for given, where in ((asked, "--lang"), (from_environment, VARIABLE)):
@@ -91,29 +91,48 @@ def of_the_locale() -> str | None:
 
 @lru_cache
 def translation_of(folder: Path, domain: str, code: str) -> gettext.NullTranslations:
-    """A compiled catalogue; without one every sentence stays as it is."""
+    """The compiled translations of a domain; without any every sentence stays as it is.
+
+    Args:
+        folder: where the languages' folders are.
+        domain: `KIT` or `COURSE`.
+        code: the language's.
+    """
     if code == DEFAULT_LANGUAGE:
         return gettext.NullTranslations()
     return gettext.translation(domain, folder, languages=[code], fallback=True)
 
 
-def said(folder: Path, domain: str, code: str, text: str) -> str:
-    """A text from a catalogue in a language."""
+def translate(folder: Path, domain: str, code: str, text: str) -> str:
+    """A text in a language, as it is where it is not translated.
+
+    Args:
+        folder: where the languages' folders are.
+        domain: `KIT` or `COURSE`.
+        code: the language's.
+        text: the English text.
+    """
     return translation_of(folder, domain, code).gettext(text) if text else ""
 
 
 def _(text: str) -> str:
     """A sentence of ours in the language of this run; placeholders are filled in afterwards."""
-    return said(OWN_TRANSLATIONS, KIT, current(), text)
+    return translate(OWN_TRANSLATIONS, KIT, current(), text)
 
 
 def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
-    """Marks a sentence that is said later, through `_`."""
+    """Marks a sentence that is translated later, by `_` or, in a check, by `judge`."""
     return text
 
 
 def ngettext(one: str, many: str, number: int) -> str:
-    """The same as `_` for sentences that depend on a number."""
+    """The same as `_` for sentences that depend on a number.
+
+    Args:
+        one: the sentence for 1.
+        many: the sentence for other numbers.
+        number: the number.
+    """
     return translation_of(OWN_TRANSLATIONS, KIT, current()).ngettext(one, many, number)
 
 

@@ -155,6 +155,11 @@ class ExerciseResult:
     findings: tuple[Finding, ...] = ()
 
     @property
+    def name(self) -> str:
+        """The name a student writes, without the assignment."""
+        return self.id.partition("/")[2]
+
+    @property
     def misconceptions(self) -> tuple[str, ...]:
         """The names of the mistakes that are certain."""
         return tuple(f.candidates[0].id for f in self.findings if len(f.candidates) == 1)
@@ -164,10 +169,33 @@ class ExerciseResult:
         """Whether the grader itself failed on one of the checks, or has none to decide by."""
         return self.score is None or any(check.outcome is Outcome.ERROR for check in self.checks)
 
+    @property
+    def is_solved(self) -> bool:
+        """Whether it has its full score."""
+        return not self.undecided and self.score == self.max_score
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether it was left as it was handed out, or not handed in at all."""
+        empty = (Outcome.NOT_ATTEMPTED, Outcome.MISSING)
+        return bool(self.checks) and self.checks[0].outcome in empty
+
 
 @dataclass(frozen=True, slots=True)
 class AssignmentResult:
-    """One assignment's score, with what was read for it (a file name, or "" for nothing)."""
+    """One assignment's score.
+
+    Args:
+        id: the assignment's.
+        read_from: the file that was read for it, "" for nothing.
+        score: in points; None when it is undecided or nothing was handed in.
+        max_score: in points.
+        exercises: their results.
+        notes: sentences for everybody who reads this result.
+        days_late: days begun after the due date.
+        defects: those of the notes that say what nbgrader would stumble over. They are known only
+            where a submission was just graded: its file has them among the notes.
+    """
 
     id: str
     read_from: str
@@ -176,6 +204,17 @@ class AssignmentResult:
     exercises: tuple[ExerciseResult, ...]
     notes: tuple[str, ...] = ()
     days_late: int = 0
+    defects: tuple[str, ...] = ()
+
+    @property
+    def checks(self) -> tuple[CheckResult, ...]:
+        """The checks of all its exercises."""
+        return tuple(check for exercise in self.exercises for check in exercise.checks)
+
+    @property
+    def misconceptions(self) -> tuple[str, ...]:
+        """The names of the mistakes that are certain, each once."""
+        return tuple(dict.fromkeys(name for e in self.exercises for name in e.misconceptions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +232,25 @@ class Result:
     course_hash: str
     submission_hash: str
     assignments: tuple[AssignmentResult, ...] = field(default=())
+
+    @property
+    def exercises(self) -> tuple[ExerciseResult, ...]:
+        """The exercises of all assignments."""
+        return tuple(exercise for part in self.assignments for exercise in part.exercises)
+
+    @property
+    def checks(self) -> tuple[CheckResult, ...]:
+        """The checks of all assignments."""
+        return tuple(check for part in self.assignments for check in part.checks)
+
+    @property
+    def misconceptions(self) -> tuple[str, ...]:
+        """The names of the mistakes that are certain, each once."""
+        return tuple(
+            dict.fromkeys(name for part in self.assignments for name in part.misconceptions)
+        )
+
+    @property
+    def days_late(self) -> int:
+        """Of the latest assignment."""
+        return max((part.days_late for part in self.assignments), default=0)

@@ -10,7 +10,7 @@ MAX_STUDENT_TEXT = 600
 CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
-UNIT = re.compile(r"`[^`]*`|\$[^$]*\$|\s+|.", re.DOTALL)
+UNIT = re.compile(r"`[^`]*`|\$[^$]*\$|\*\*[^*\s]+\*\*|\*[^*\s]+\*|\s+|.", re.DOTALL)
 CLOSES = "、。，．：；？！）」』】〉》”’…・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ.,:;?!)]}%"
 OPENS = "（「『【〈《“‘([{"
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -24,14 +24,20 @@ def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
     return f"{text[:limit]}… (cut)" if max(whole, len(text)) > limit else text
 
 
-def place_words(file: str, cell: int | None, line: int) -> str:
-    """A place in a student's file, in words."""
+def location_words(file: str, cell: int | None, line: int) -> str:
+    """A line of a student's file, in words.
+
+    Args:
+        file: as people are shown it.
+        cell: the notebook's cell, counted from 1; None in a script.
+        line: counted from 1.
+    """
     template = _("{file}, line {line}") if cell is None else _("{file}, cell {cell}, line {line}")
     return template.format(file=file, cell=cell, line=line)
 
 
-def columns(text: str) -> int:
-    """How many columns a text takes on a terminal: a wide character takes two."""
+def display_width(text: str) -> int:
+    """The columns a text takes on a terminal: a wide character takes two."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -42,7 +48,7 @@ def filled(text: str, width: int, first: str = "", hanging: str = "") -> list[st
     """A paragraph in lines of at most `width` columns.
 
     Chinese and Japanese break between any two characters, but never before a closing sign nor
-    after an opening one; code in backticks is not broken.
+    after an opening one; code in backticks is not broken, nor is a word between stars.
 
     Args:
         text: the paragraph.
@@ -53,7 +59,7 @@ def filled(text: str, width: int, first: str = "", hanging: str = "") -> list[st
     lines, line = [], first
     is_empty = True
     for unit in _units(text):
-        if not is_empty and columns(line + unit.rstrip()) > width:
+        if not is_empty and display_width(line + unit.rstrip()) > width:
             lines.append(line.rstrip())
             line, is_empty = hanging, True
         if not (is_empty and lines and unit.isspace()):
@@ -67,7 +73,7 @@ def _units(text: str) -> Iterator[str]:
     for piece in UNIT.findall(text):
         is_space = piece.isspace()
         stays = piece[0] in CLOSES or (unit and unit[-1] in OPENS)
-        is_word = unit and columns(unit[-1]) == 1 and columns(piece[0]) == 1
+        is_word = unit and display_width(unit[-1]) == 1 and display_width(piece[0]) == 1
         if unit and (is_space or unit.isspace() or not (stays or is_word)):
             yield unit
             unit = ""

@@ -3,19 +3,20 @@
 import difflib
 import hashlib
 import os
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
-from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, said
+from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, translate
 from grader.course.toml_table import Table, read_toml
 
 MANIFEST = "course.toml"
-ASSIGNMENT_ID = re.compile(r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
+ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 COURSE_VARIABLE = "GRADER_COURSE"
+WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
+"""A course's folders: what students fill in, its answers, and what grades them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where an assignment's files are. This is the only place that knows."""
+    """Where an assignment's files are."""
 
     stub: Path
     notebook: Path
@@ -126,12 +127,12 @@ class Course:
 
     @property
     def documents(self) -> Path:
-        """The ledger of the tensors that the documents print."""
+        """The file of the tensors that the documents print."""
         return self.root / "tests" / "documents" / "printed_tensors.json"
 
     @cached_property
     def translations(self) -> Path:
-        """The folder of the catalogues of the course's own texts."""
+        """The folder of the translations of the course's own texts."""
         return self.root / "translations"
 
     def text(self, message: str) -> str:
@@ -140,7 +141,7 @@ class Course:
 
     def text_in(self, language: str, message: str) -> str:
         """A text of the course's own in a language; as it is where there is no translation."""
-        return said(self.translations, COURSE, language, message)
+        return translate(self.translations, COURSE, language, message)
 
     @property
     def max_score(self) -> int:
@@ -155,15 +156,37 @@ class Course:
         return f"{MANIFEST}: points says {self.points}; the exercises add up to {self.max_score}"
 
     @property
+    def work_folder(self) -> Path:
+        """Where students write."""
+        return self.root / WORK
+
+    @property
     def has_solutions(self) -> bool:
         """Whether this is the course itself, not a released copy."""
-        return (self.root / "solutions").is_dir()
+        return (self.root / SOLUTIONS).is_dir()
+
+    def require_solutions(self) -> None:
+        """Do nothing in the course itself.
+
+        Raises:
+            UsageError: in a released copy.
+        """
+        if not self.has_solutions:
+            raise UsageError(
+                "This is a released copy of the course, without solutions; `grader check` works "
+                "here."
+            )
+
+    def with_imports(self, assignment: Assignment) -> set[str]:
+        """The ids of an assignment and of all that it imports, however far."""
+        imported = (self.with_imports(self.by_id[id_]) for id_ in assignment.imports)
+        return {assignment.id}.union(*imported)
 
     def paths(self, assignment: Assignment) -> Paths:
         """Where an assignment's files are, whether they exist or not."""
-        stubs = self.root / "assignments" / assignment.id
-        solutions = self.root / "solutions" / assignment.id
-        checks = self.root / "tests" / "checks" / assignment.id
+        stubs = self.work_folder / assignment.id
+        solutions = self.root / SOLUTIONS / assignment.id
+        checks = self.root / CHECKS / assignment.id
         return Paths(
             stub=stubs / f"{assignment.module}.py",
             notebook=stubs / f"{assignment.module}.ipynb",
@@ -175,11 +198,15 @@ class Course:
             recording=checks / "recording.bin",
         )
 
+    def inner(self, path: Path) -> str:
+        """A file of the course as a path from the course's folder, with `/`."""
+        return path.relative_to(self.root).as_posix()
+
     @cached_property
     def hash(self) -> str:
-        """A hash of everything that decides scores: manifest, solutions, checks, ledger."""
+        """A hash of everything that decides scores: manifest, solutions, checks, printed tensors."""
         digest = hashlib.sha256()
-        folders = [self.root / name for name in ("solutions", "tests/checks", "tests/documents")]
+        folders = [self.root / name for name in (SOLUTIONS, CHECKS, "tests/documents")]
         files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
         for path in [self.root / MANIFEST, *sorted(files)]:
             if path.suffix in (".py", ".toml", ".json", ".bin"):
@@ -222,7 +249,7 @@ class Course:
         """The assignment whose file or folder a path names; else what was given."""
         path = PurePosixPath(target.replace("\\", "/"))
         folders = [part for part in path.parts if part in self.by_id]
-        is_path = path.suffix in (".py", ".ipynb") or path.parts[:1] == ("assignments",)
+        is_path = path.suffix in (".py", ".ipynb") or path.parts[:1] == (WORK,)
         return folders[-1] if is_path and folders else target
 
     def _nearest(self, target: str) -> str:
@@ -259,7 +286,7 @@ def load_course(root: Path) -> Course:
     """Read a course's manifest.
 
     Raises:
-        CourseError: with every problem found, each with its place.
+        CourseError: with every problem found, each with its key path.
     """
     problems: list[str] = []
     table = read_toml(root / MANIFEST, problems)
@@ -322,15 +349,15 @@ def _check_imports(assignments: tuple[Assignment, ...], problems: list[str]) -> 
     """Every import names another assignment, and none leads back to where it came from."""
     imports = {assignment.id: assignment.imports for assignment in assignments}
     for number, assignment in enumerate(assignments, 1):
-        place = f"{MANIFEST}: assignments[{number}].imports"
+        key_path = f"{MANIFEST}: assignments[{number}].imports"
         for name in assignment.imports:
             if name not in imports:
                 close = difflib.get_close_matches(name, imports, n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
-                problems.append(f"{place}: found {name!r}, which is no assignment's id{hint}")
+                problems.append(f"{key_path}: found {name!r}, which is no assignment's id{hint}")
         loop = _loop_from(assignment.id, imports)
         if loop and min(loop) == assignment.id:
-            problems.append(f"{place}: a loop, {' -> '.join([*loop, assignment.id])}")
+            problems.append(f"{key_path}: a loop, {' -> '.join([*loop, assignment.id])}")
 
 
 def _loop_from(start: str, imports: dict[str, tuple[str, ...]]) -> list[str]:

@@ -16,20 +16,17 @@ def read_hints(assignment: Assignment, path: Path) -> dict[str, tuple[str, ...]]
         CourseError: with every problem found.
     """
     problems: list[str] = []
-    try:
-        table = read_toml(path, problems)
-    except CourseError as error:
-        raise CourseError(*(f"{assignment.id}/{problem}" for problem in error.problems)) from error
+    table = read_toml(path, problems, f"{assignment.id}/")
     hints = {name: table.texts(name) for name in table.entries()}
     names = [exercise.name for exercise in assignment.exercises]
-    problems += [f"{path.name}: {name}: no such exercise" for name in hints if name not in names]
+    problems += [f"{table.file}: {name}: no such exercise" for name in hints if name not in names]
     problems += [
-        f"{path.name}: {name}: found {_count(len(hints.get(name, ())))}; at least {LEAST} are needed"
+        f"{table.file}: {name}: found {_count(len(hints.get(name, ())))}; at least {LEAST} are needed"
         for name in names
         if len(hints.get(name, ())) < LEAST
     ]
     if problems:
-        raise CourseError(*(f"{assignment.id}/{problem}" for problem in problems))
+        raise CourseError(*problems)
     return hints
 
 

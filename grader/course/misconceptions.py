@@ -1,9 +1,10 @@
 """Known wrong answers as data: edits of the solutions, with the words that name them."""
 
 import difflib
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from grader.core.errors import CourseError
 from grader.core.records import Mistake
@@ -30,27 +31,23 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     """The misconceptions of an assignment; none where it has no file of them.
 
     Raises:
-        CourseError: with every problem found, each with its place.
+        CourseError: with every problem found, each with its key path.
     """
     path = course.paths(assignment).misconceptions
     if not path.is_file():
         return ()
     problems: list[str] = []
-    try:
-        table = read_toml(path, problems)
-    except CourseError as error:
-        raise CourseError(*(f"{assignment.id}/{problem}" for problem in error.problems)) from error
+    table = read_toml(path, problems, f"{assignment.id}/")
     text = course.paths(assignment).solution.read_text("utf-8")
     found = []
     for entry in table.tables("misconceptions"):
         misconception = _misconception(assignment, entry)
-        _check_edit(entry, misconception, text, path, problems)
-        _check_exercise(entry, misconception, assignment, path, problems)
+        problems += _faults(entry, misconception, assignment, text)
         found.append(misconception)
     table.forbid_duplicates("misconceptions", "id", [misconception.id for misconception in found])
     table.forbid_unknown_keys()
     if problems:
-        raise CourseError(*(f"{assignment.id}/{problem}" for problem in problems))
+        raise CourseError(*problems)
     return tuple(found)
 
 
@@ -63,41 +60,27 @@ def _misconception(assignment: Assignment, entry: Table) -> Misconception:
     )
 
 
-def _check_edit(
-    entry: Table, misconception: Misconception, text: str, path: Path, problems: list[str]
-) -> None:
-    place = f"{path.name}: {entry.place} ({misconception.id})"
+def _faults(
+    entry: Table, misconception: Misconception, assignment: Assignment, text: str
+) -> Iterator[str]:
+    """What is wrong with a misconception's edit of the solution's text, or with its exercise."""
+    key_path = f"{entry.file}: {entry.key_path} ({misconception.id})"
     count = _count(text, misconception.find)
     if misconception.find and count != 1:
-        problems.append(f"{place}: `find` matches {count} times in the solution; once is needed")
+        yield f"{key_path}: `find` matches {count} times in the solution; once is needed"
     if misconception.find == misconception.replace:
-        problems.append(f"{place}: `find` and `replace` are the same")
-
-
-def _check_exercise(
-    entry: Table,
-    misconception: Misconception,
-    assignment: Assignment,
-    path: Path,
-    problems: list[str],
-) -> None:
+        yield f"{key_path}: `find` and `replace` are the same"
     names = [exercise.name for exercise in assignment.exercises]
     name = misconception.exercise.partition("/")[2]
     if name and name not in names:
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ";"
-        problems.append(
-            f"{path.name}: {entry.place} ({misconception.id}): "
-            f"found the exercise {name!r}{hint} allowed: {', '.join(names)}"
-        )
+        yield f"{key_path}: found the exercise {name!r}{hint} allowed: {', '.join(names)}"
 
 
 def _count(text: str, part: str) -> int:
-    """How often a part stands in a text, also where it overlaps itself."""
-    count, start = 0, text.find(part) if part else -1
-    while start >= 0:
-        count, start = count + 1, text.find(part, start + 1)
-    return count
+    """How often a part stands in a text, also where it overlaps itself; 0 for an empty part."""
+    return len(re.findall(f"(?={re.escape(part)})", text)) if part else 0
 
 
 def edited(text: str, *misconceptions: Misconception) -> str | None:

@@ -1,4 +1,4 @@
-"""The ledger of the documents: every tensor they print, with where it stands."""
+"""Every tensor that the documents print, and where they print it."""
 
 import json
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Printed:
     """One printed tensor.
 
     Args:
-        id: its number in the ledger, like "T07".
+        id: its number, like "T07".
         how: how a check can cover it: by value, as an input, by shape, as a misconception.
-        printed_in: the places, like "000 cell 28".
+        printed_in: where, like "000 cell 28".
         meaning: what it is.
         tensor: its values as printed, float32.
     """
@@ -48,7 +48,7 @@ class Ledger:
     """All printed tensors by id, and a note of which were used.
 
     Args:
-        path: the ledger's file.
+        path: the file that lists them.
 
     Raises:
         CourseError: when the file cannot be read.
@@ -82,7 +82,7 @@ class Ledger:
     def is_of_the_text(self, tensor: torch.Tensor) -> bool:
         """Whether a tensor is one of those printed for the six tokens, or a batch of it.
 
-        Masks, sums and other whole numbers tell nothing: they look the same for every text.
+        Masks, sums and other whole numbers do not count: they are the same for every text.
         """
         return any(
             tensor.shape[-entry.tensor.dim() :] == entry.tensor.shape
@@ -111,7 +111,7 @@ def _printed(entry: dict[str, Any]) -> Printed:
     return Printed(
         id=str(entry["id"]),
         how=str(entry["how"]),
-        printed_in=tuple(str(place) for place in entry["printed_in"]),
+        printed_in=tuple(str(cell) for cell in entry["printed_in"]),
         meaning=str(entry["meaning"]),
         tensor=tensor,
     )

@@ -1,12 +1,13 @@
-"""Reading TOML so that every mistake is told at once, each with its place.
+"""Reading TOML so that every mistake is reported at once, each with its key path.
 
-A `Table` never raises on a wrong value: it writes down what is wrong and answers a stand-in, so
-that reading goes on to the next mistake.
+A `Table` never raises on a wrong value: it notes what is wrong and returns a stand-in, so that
+reading goes on to the next mistake.
 """
 
 import difflib
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from keyword import iskeyword
@@ -19,38 +20,47 @@ MAX_BYTES = 2**20
 MOST = 1_000_000
 MOST_SECONDS = 86_400
 
+Fits = Callable[[Any], object]
+"""Whether a value is right."""
 
-def read_toml(path: Path, problems: list[str]) -> "Table":
+
+def read_toml(path: Path, problems: list[str], folder: str = "") -> "Table":
     """A file's top table.
+
+    Args:
+        path: the file.
+        problems: takes a sentence for each mistake.
+        folder: what stands before the file's name in those sentences, like "01_a/".
 
     Raises:
         CourseError: when it cannot be read as TOML at all.
     """
+    name = f"{folder}{path.name}"
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise CourseError(f"{path.name}: found {size} bytes; at most {MAX_BYTES} are read")
+            raise CourseError(f"{name}: found {size} bytes; at most {MAX_BYTES} are read")
         content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        raise CourseError(f"{path.name}: it cannot be read ({error.strerror})") from error
+        raise CourseError(f"{name}: it cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise CourseError(f"{path.name}: it is not TOML in UTF-8: {error}") from error
-    return Table(path.name, "", content, problems)
+        raise CourseError(f"{name}: it is not TOML in UTF-8: {error}") from error
+    return Table(name, "", content, problems)
 
 
 @dataclass
 class Table:
-    """A table of a TOML file, and where to write down what is wrong with it.
+    """A table of a TOML file, and the list of what is wrong with it.
 
     Args:
-        file: the file's name, for places.
-        place: the table's own place in the file, "" for the top.
+        file: the file's name.
+        key_path: the table's own, "" for the top.
         content: its keys and values.
-        problems: where sentences go.
+        problems: takes a sentence for each mistake.
     """
 
     file: str
-    place: str
+    key_path: str
     content: dict[str, Any]
     problems: list[str]
     known: set[str] = field(default_factory=set)
@@ -58,95 +68,97 @@ class Table:
 
     def table(self, key: str, *, required: bool = True) -> "Table":
         """The table under a key; an empty one where there is none."""
-        value = self._value(key, "a table", required=required)
-        return self._child(key, value if isinstance(value, dict) else {})
+        value = self._value(key, "a table", lambda v: isinstance(v, dict), required=required)
+        return self._child(key, value or {})
 
     def tables(self, key: str) -> list["Table"]:
         """The tables of a list of tables that may not be empty."""
-        value = self._value(key, "a list of tables")
-        if value is None:
-            return []
-        is_list = isinstance(value, list) and all(isinstance(item, dict) for item in value)
-        if not is_list or not value:
-            self._wrong(key, value, f"at least one [[{key}]] table")
-            return []
-        return [self._child(f"{key}[{number}]", item) for number, item in enumerate(value, 1)]
+        wanted = f"at least one [[{key}]] table"
+        value = self._value(key, "a list of tables", lambda v: v and _is_list_of(v, dict), wanted)
+        return [self._child(f"{key}[{number}]", item) for number, item in enumerate(value or (), 1)]
 
-    def text(self, key: str, *, pattern: re.Pattern[str] | None = None, like: str = "") -> str:
-        """A text that is not empty, of a pattern where one is given."""
-        value = self._value(key, "a text")
-        if value is None:
-            return ""
+    def text(self, key: str, *, pattern: str = "", like: str = "") -> str:
+        """A text that is not empty.
+
+        Args:
+            key: its key.
+            pattern: a regular expression for the whole text; none where it is "".
+            like: an example of such a text.
+        """
         wanted = f"a text like {like!r}" if like else "a text that is not empty"
-        if not isinstance(value, str) or not value or (pattern and not pattern.fullmatch(value)):
-            self._wrong(key, value, wanted)
-            return ""
-        return value
+        pattern = pattern or r"(?s:.+)"
+        return str(
+            self._value(
+                key, "a text", lambda v: isinstance(v, str) and re.fullmatch(pattern, v), wanted
+            )
+            or ""
+        )
 
     def anything(self, key: str) -> str:
         """A text that may be empty."""
-        value = self._value(key, "a text")
-        if value is None or isinstance(value, str):
-            return value or ""
-        self._wrong(key, value, "a text")
-        return ""
+        return self._value(key, "a text", lambda v: isinstance(v, str)) or ""
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts; empty where there is none."""
-        value = self._value(key, "a list of texts", required=False)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self._wrong(key, value, "a list of texts")
-            return ()
-        return tuple(value)
+        return tuple(
+            self._value(key, "a list of texts", lambda v: _is_list_of(v, str), required=False) or ()
+        )
 
     def choice(self, key: str, allowed: tuple[str, ...], *, default: str) -> str:
         """One of a few texts."""
-        value = self._value(key, "a text", required=False)
-        if value is None:
-            return default
-        if value not in allowed:
-            self._wrong(key, value, " or ".join(repr(item) for item in allowed))
-            return default
-        return str(value)
+        wanted = " or ".join(repr(item) for item in allowed)
+        value = self._value(key, "a text", lambda v: v in allowed, wanted, required=False)
+        return default if value is None else str(value)
 
     def whole(
         self, key: str, *, least: int, default: int | None = None, most: int | None = None
     ) -> int:
-        """A whole number within bounds."""
-        value = self._value(key, "a whole number", required=default is None)
-        if value is None:
-            return default if default is not None else least
+        """A whole number within bounds.
+
+        Args:
+            key: its key.
+            least: the smallest that is allowed.
+            default: where there is none; it is required where this is None.
+            most: the largest that is allowed; a million where this is None.
+        """
         bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
-        fits = type(value) is int and least <= value <= (MOST if most is None else most)
-        if not fits:
-            self._wrong(key, value, f"a whole number {bounds}")
-            return least
-        return int(value)
+        largest = MOST if most is None else most
+        wanted = f"a whole number {bounds}"
+        value = self._value(
+            key,
+            "a whole number",
+            lambda v: type(v) is int and least <= v <= largest,
+            wanted,
+            required=default is None,
+        )
+        return next(number for number in (value, default, least) if number is not None)
 
     def positive(self, key: str, default: float) -> float:
         """A number of seconds above 0."""
-        value = self._value(key, "a number", required=False)
-        if value is None:
-            return default
-        if type(value) not in (int, float) or not 0 < value <= MOST_SECONDS:
-            self._wrong(key, value, f"a number above 0 and up to {MOST_SECONDS}")
-            return default
-        return float(value)
+        wanted = f"a number above 0 and up to {MOST_SECONDS}"
+        value = self._value(
+            key,
+            "a number",
+            lambda v: type(v) in (int, float) and 0 < v <= MOST_SECONDS,
+            wanted,
+            required=False,
+        )
+        return default if value is None else float(value)
 
     def moment(self, key: str) -> datetime | None:
         """A date and time with its offset from UTC."""
-        value = self._value(key, "a date and time", required=False)
-        if value is None:
-            return None
-        if not isinstance(value, datetime) or value.tzinfo is None:
-            self._wrong(key, value, "a date and time with offset, like 2027-02-01T23:59:00+01:00")
-            return None
+        wanted = "a date and time with offset, like 2027-02-01T23:59:00+01:00"
+        value: datetime | None = self._value(
+            key,
+            "a date and time",
+            lambda v: isinstance(v, datetime) and v.tzinfo is not None,
+            wanted,
+            required=False,
+        )
         return value
 
     def entries(self) -> list[str]:
-        """All keys, each taken as known."""
+        """All keys, none of which counts as unknown."""
         self.known.update(self.content)
         return list(self.content)
 
@@ -161,7 +173,13 @@ class Table:
         return [key for key in self.content if key not in wrong]
 
     def forbid_duplicates(self, key: str, what: str, values: list[str]) -> None:
-        """Write down every value that occurs twice."""
+        """Note every value that occurs twice.
+
+        Args:
+            key: the list the values stand in.
+            what: what they are.
+            values: all of them, in order.
+        """
         for number, value in enumerate(values, 1):
             first = values.index(value) + 1
             if value and first < number:
@@ -171,7 +189,7 @@ class Table:
                 )
 
     def forbid_unknown_keys(self) -> None:
-        """Write down every key nobody asked for, with the nearest that exists."""
+        """Note every key that was never read, with the nearest that was."""
         for key in self.content:
             if key in self.known or not self.known:
                 continue
@@ -183,29 +201,33 @@ class Table:
             child.forbid_unknown_keys()
 
     def _child(self, key: str, content: dict[str, Any]) -> "Table":
-        place = f"{self.place}.{key}" if self.place else key
-        child = Table(self.file, place, content, self.problems)
+        key_path = f"{self.key_path}.{key}" if self.key_path else key
+        child = Table(self.file, key_path, content, self.problems)
         self.children.append(child)
         return child
 
-    def _value(self, key: str, wanted: str, *, required: bool = True) -> Any:
+    def _value(
+        self, key: str, kind: str, fits: "Fits", wanted: str = "", *, required: bool = True
+    ) -> Any:
+        """The value under a key; None, and a problem noted, where it is missing or does not fit."""
         self.known.add(key)
         if key not in self.content:
             if required:
-                self.problems.append(f"{self._at(key)}: missing; {wanted} is needed")
+                self.problems.append(f"{self._at(key)}: missing; {kind} is needed")
             return None
         value = self.content[key]
-        if wanted == "a table" and not isinstance(value, dict):
-            self._wrong(key, value, wanted)
-        return value
-
-    def _wrong(self, key: str, value: object, wanted: str) -> None:
-        found = _shown(value)
-        self.problems.append(f"{self._at(key)}: found {found}; {wanted} is needed")
+        if fits(value):
+            return value
+        self.problems.append(f"{self._at(key)}: found {_shown(value)}; {wanted or kind} is needed")
+        return None
 
     def _at(self, key: str) -> str:
-        place = ".".join(part for part in (self.place, key) if part)
-        return f"{self.file}: {place}" if place else self.file
+        key_path = ".".join(part for part in (self.key_path, key) if part)
+        return f"{self.file}: {key_path}" if key_path else self.file
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
 def _shown(value: object) -> str:

@@ -1,33 +1,38 @@
-"""The line of the student's own that a check's outcome is about.
+"""The student's own line that a check's outcome is about.
 
-What the student's process tells of a place is believed only as far as the submission itself bears
-it out: a file that was handed in, and a line that it has.
+A location that the student's process reports is believed only where the submission has it: a file
+that was handed in, and a line in it.
 """
-
-import re
 
 from grader.core.records import CodeLocation
 from grader.core.text import clean
 from grader.submissions.submission import SourceFile
-from grader.testing.student import CodeLine, StudentHandle, StudentOutcome
+from grader.testing.lookup import definitions
+from grader.testing.replies import CodeLine
+from grader.testing.student import StudentHandle, StudentOutcome
 
 MAX_NAME = 1000
 
 
-def place_of(student: StudentHandle, error: BaseException | None) -> CodeLocation | None:
+def location_of(student: StudentHandle, error: BaseException | None) -> CodeLocation | None:
     """The line that failed, or else the one where the exercise's own name is defined.
 
     None for a check that passed, for one that the grader itself failed on, and where nothing
     was handed in.
     """
+    if not isinstance(error, StudentOutcome | AssertionError):
+        return None
+    files = _source_files(student)
     if isinstance(error, StudentOutcome):
-        told = error.failure.place or (error.failure.loading and error.failure.loading.place)
-        found = _confirmed(student, told) if told else None
-        return found or _definition(student)
-    return _definition(student) if isinstance(error, AssertionError) else None
+        failure = error.failure
+        reported = failure.location or (failure.loading and failure.loading.location)
+        confirmed = reported and _confirmed(files, reported)
+        if confirmed:
+            return confirmed
+    return _definition(files, student.exercise.name)
 
 
-def _sources(student: StudentHandle) -> list[SourceFile]:
+def _source_files(student: StudentHandle) -> list[SourceFile]:
     """The files the exercise may stand in, the one that was read first."""
     submission = student.submission.submission
     keys = list(submission.readings[student.exercise.assignment].sources)
@@ -36,29 +41,25 @@ def _sources(student: StudentHandle) -> list[SourceFile]:
     return [submission.sources[key] for key in dict.fromkeys(keys)]
 
 
-def _confirmed(student: StudentHandle, told: CodeLine) -> CodeLocation | None:
-    for source in _sources(student):
-        if source.key.rpartition("/")[2] != told.file:
+def _confirmed(files: list[SourceFile], reported: CodeLine) -> CodeLocation | None:
+    for source in files:
+        if source.key.rpartition("/")[2] != reported.file:
             continue
         for cell in source.cells:
-            if cell.number == told.cell and 1 <= told.line <= cell.text.count("\n") + 1:
-                return _where(source, told.line, told.cell)
+            is_there = 1 <= reported.line <= cell.text.count("\n") + 1
+            if cell.number == reported.cell and is_there:
+                return _location(source, reported.cell, reported.line)
     return None
 
 
-def _definition(student: StudentHandle) -> CodeLocation | None:
-    """Where the exercise's name is defined: the last time, as Python has it."""
-    name = re.escape(student.exercise.name)
-    defines = re.compile(rf"^[ \t]*(?:def|class)[ \t]+{name}\b|^{name}[ \t]*[:=]", re.MULTILINE)
-    for source in _sources(student):
-        for cell in reversed(source.cells):
-            starts = [match.start() for match in defines.finditer(cell.text)]
-            if starts:
-                line = cell.text.count("\n", 0, starts[-1]) + 1
-                return _where(source, line, cell.number)
+def _definition(files: list[SourceFile], name: str) -> CodeLocation | None:
+    """Where a name is defined: the last time, as in Python."""
+    for source in files:
+        for cell, line in reversed(list(definitions(source, name))):
+            return _location(source, cell, line)
     return None
 
 
-def _where(source: SourceFile, line: int, cell: int | None) -> CodeLocation:
-    """A place, whose file's name is the student's own text."""
+def _location(source: SourceFile, cell: int | None, line: int) -> CodeLocation:
+    """The file's name is the student's own text, and is cleaned."""
     return CodeLocation(clean(source.key, MAX_NAME), line, cell)

@@ -1,12 +1,12 @@
 """Names a student's mistakes: by the values that the checks judged, never by the code's text.
 
-Pure: the conduct of the student's checks and of the known mistakes in, findings out.
+Pure: from how the checks went, for the student and with each known mistake, to findings.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -15,20 +15,29 @@ from grader.core.records import Finding, Mistake
 ATOL = 1e-5
 RTOL = 1e-5
 SAMPLED = 256
-"""Of a large tensor so many values are compared, evenly spread."""
+"""How many values of a large tensor are compared, evenly spread."""
 
 MOST_CANDIDATES = 3
-"""More mistakes that look the same than this are no finding."""
+"""Where more mistakes than this look the same, there is no finding."""
 
 INFINITE = float("inf")
 
 BROKEN = "broken"
-"""The end of a check that failed by itself: it tells nothing of the student."""
+"""The end of a check that failed by itself: it says nothing about the student."""
+
+Fingerprint: TypeAlias = (
+    "bool | int | float | str | torch.Tensor | list[int] | tuple[Fingerprint, ...] | None"
+)
+"""A judged value as it is compared and recorded.
+
+A tensor is `("tensor", shape, dtype, values)`, a dict its items, and what is no plain data the
+name of its type.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How one check went: how it ended, and a fingerprint of each value it judged.
+    """How one check ended, and a fingerprint of each value it judged.
 
     Args:
         end: "passed", "mismatch", or the kind of failure with the exception's built-in base
@@ -37,7 +46,7 @@ class Trace:
     """
 
     end: str
-    judged: tuple[Any, ...]
+    judged: tuple[Fingerprint, ...]
 
     @property
     def failed(self) -> bool:
@@ -45,8 +54,8 @@ class Trace:
         return self.end != "passed"
 
     @property
-    def is_telling(self) -> bool:
-        """Whether it holds more than yes and no: a tensor of two values or more."""
+    def has_tensor(self) -> bool:
+        """Whether it judged more than yes and no: a tensor of two values or more."""
         return any(_has_tensor(value) for value in self.judged)
 
 
@@ -61,8 +70,8 @@ class Known:
     traces: Traces
 
 
-def fingerprint(value: Any) -> Any:
-    """A judged value in a form that can be compared and kept: large tensors are sampled."""
+def fingerprint(value: Any) -> Fingerprint:
+    """A judged value in a form that can be compared and recorded: large tensors are sampled."""
     if isinstance(value, torch.Tensor):
         data = value.detach().flatten()
         if data.numel() > SAMPLED:
@@ -72,14 +81,18 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(fingerprint(item) for item in value)
     if isinstance(value, dict):
-        return tuple((str(key), fingerprint(item)) for key, item in sorted(value.items(), key=str))
+        items = sorted(((str(key), item) for key, item in value.items()), key=lambda pair: pair[0])
+        return tuple((key, fingerprint(item)) for key, item in items)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return type(value).__name__
 
 
-def distance(one: Any, other: Any) -> float:
-    """How far two fingerprints are apart: 0 where they are equal, infinite where they differ in kind."""
+def distance(one: Fingerprint, other: Fingerprint) -> float:
+    """How far two fingerprints are apart: 0 where they are equal, infinite where they differ in kind.
+
+    In units of the values, and for values above 1 in multiples of them.
+    """
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return _tensor_distance(one, other)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -117,17 +130,10 @@ def trace_distance(one: Trace, other: Trace) -> float:
 
 
 def separation(one: Traces, other: Traces) -> float:
-    """The largest distance over all checks: what two mistakes can be told apart by."""
-    return max((trace_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
+    """The largest distance over all checks: what distinguishes two mistakes.
 
-
-Naming = Callable[[Sequence[Known]], tuple[Finding, ...]]
-
-
-def value_separation(one: Traces, other: Traces) -> float:
-    """The same by judged values: that one of two passes a check does not set them apart by itself.
-
-    A check stops at its first mismatch, so only what both judged is compared.
+    That one of two passes a check is no distance by itself. A check stops at its first mismatch,
+    so only what both judged is compared.
     """
     return max((_value_distance(one[id_], other[id_]) for id_ in one if id_ in other), default=0.0)
 
@@ -152,7 +158,7 @@ def diagnose(
     Args:
         student: how the checks that ran went.
         known: the exercise's known mistakes, one at a time.
-        pairs: answers the known mistakes two at a time; asked only where needed.
+        pairs: returns the known mistakes two at a time; called only where needed.
     """
     failing = {id_: trace for id_, trace in student.items() if trace.failed}
     if not failing:
@@ -168,17 +174,19 @@ def diagnose(
     if both:
         return _both(both)
     more, still = _cover(rest, two, student, _both)
-    if still:  # something else is wrong, too: say only what rests on more than yes and no
-        covered = tuple(f for f in covered if _is_backed(f, failing, known))
-        more = tuple(f for f in more if _is_backed(f, rest, two))
+    if still:  # something else is wrong, too: keep only what rests on more than yes and no
+        covered = tuple(f for f in covered if _rests_on_tensor(f, failing, known))
+        more = tuple(f for f in more if _rests_on_tensor(f, rest, two))
     return _merged((*covered, *more))
 
 
+def _agrees(entry: Known, id_: str, trace: Trace) -> bool:
+    """Whether a check goes with a known mistake as it went for the student."""
+    return id_ in entry.traces and trace_distance(trace, entry.traces[id_]) <= ATOL
+
+
 def _explains(entry: Known, traces: Traces) -> bool:
-    return all(
-        id_ in entry.traces and trace_distance(trace, entry.traces[id_]) <= ATOL
-        for id_, trace in traces.items()
-    )
+    return all(_agrees(entry, id_, trace) for id_, trace in traces.items())
 
 
 def _one_of(entries: Sequence[Known]) -> tuple[Finding, ...]:
@@ -196,11 +204,14 @@ def _both(entries: Sequence[Known]) -> tuple[Finding, ...]:
 
 
 def _cover(
-    failing: Traces, known: Sequence[Known], student: Traces, name: Naming
+    failing: Traces,
+    known: Sequence[Known],
+    student: Traces,
+    name: Callable[[Sequence[Known]], tuple[Finding, ...]],
 ) -> tuple[tuple[Finding, ...], dict[str, Trace]]:
     """The fewest mistakes that explain failing checks one by one, and the checks left over."""
     explained = [
-        ({id_ for id_, trace in failing.items() if _fails_alike(entry, id_, trace)}, entry)
+        ({id_ for id_, trace in failing.items() if _agrees(entry, id_, trace)}, entry)
         for entry in known
         if not _is_contradicted(entry, student)
     ]
@@ -222,19 +233,10 @@ def _cover(
 def _likeliest(entries: list[Known], student: Traces) -> list[Known]:
     """Of mistakes that explain the same failing checks, those that agree with most other checks."""
     agreeing = [
-        sum(
-            id_ in entry.traces and trace_distance(trace, entry.traces[id_]) <= ATOL
-            for id_, trace in student.items()
-        )
-        for entry in entries
+        sum(_agrees(entry, id_, trace) for id_, trace in student.items()) for entry in entries
     ]
     most = max(agreeing)
     return [entry for entry, count in zip(entries, agreeing, strict=True) if count == most]
-
-
-def _fails_alike(entry: Known, id_: str, trace: Trace) -> bool:
-    other = entry.traces.get(id_)
-    return other is not None and other.failed and trace_distance(trace, other) <= ATOL
 
 
 def _is_contradicted(entry: Known, student: Traces) -> bool:
@@ -256,17 +258,17 @@ def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(dict.fromkeys(kept))
 
 
-def _is_backed(finding: Finding, failing: Traces, known: Sequence[Known]) -> bool:
+def _rests_on_tensor(finding: Finding, failing: Traces, known: Sequence[Known]) -> bool:
     """Whether a partial finding rests on a tensor, not only on yes and no."""
-    entries = [entry for entry in known if set(entry.mistakes) & set(finding.candidates)]
     return any(
-        trace.is_telling and _fails_alike(entry, id_, trace)
-        for entry in entries
+        trace.has_tensor and _agrees(entry, id_, trace)
+        for entry in known
+        if set(entry.mistakes) & set(finding.candidates)
         for id_, trace in failing.items()
     )
 
 
-def _has_tensor(value: Any) -> bool:
+def _has_tensor(value: Fingerprint) -> bool:
     if isinstance(value, torch.Tensor):
         return value.numel() > 1
     return isinstance(value, tuple) and any(_has_tensor(item) for item in value)

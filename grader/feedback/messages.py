@@ -6,13 +6,14 @@ from typing import Any
 import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
-from grader.core.text import clean, place_words
+from grader.core.text import clean, location_words
 from grader.sandbox.wire import RemoteObject
-from grader.testing.judge import Difference
-from grader.testing.student import Call, CodeLine, Failure
+from grader.testing.compare import Difference
+from grader.testing.replies import CodeLine, Failure
+from grader.testing.student import Call
 
 SMALL = 49
-"""A tensor of up to so many values is shown in full."""
+"""A tensor of at most this many values is shown in full."""
 
 ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
@@ -31,68 +32,64 @@ class Explanation:
 
 
 def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> Explanation:
-    """What was called, what was expected, what came back, where they first differ."""
+    """What was called, what was expected, what it returned, where they first differ."""
     before = [*call_lines(calls), _sentence(difference)]
-    tensors = []
-    if isinstance(difference.expected, torch.Tensor):
-        tensors = "\n".join(_side_by_side(difference)).splitlines()
+    tensors = _side_by_side(difference)
     lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
     return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
 
 
 def _sentence(difference: Difference) -> str:
-    sentence = difference.summary
-    if difference.what:
-        template = _("{what}: {difference}")
-        sentence = template.format(what=difference.what, difference=difference.summary)
+    what, sentence = difference.what, difference.summary
+    if what:
+        sentence = _("{what}: {difference}").format(what=what, difference=sentence)
     end = "" if sentence.endswith(ENDS) else _(".")
     return f"{sentence[:1].upper()}{sentence[1:]}{end}"
 
 
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
-    if not 1 < expected.numel() <= SMALL:
+    if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= SMALL:
         return []
     head = _("expected")
     if difference.source:
         head = _("expected ({source})").format(source=difference.source)
-    lines = [head, _indented(show(expected))]
+    lines = [head, *_indented(expected)]
     if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
-        lines += [_("received"), _indented(show(actual))]
+        lines += [_("received"), *_indented(actual)]
     return lines
 
 
 def show(tensor: torch.Tensor) -> str:
-    """A tensor as torch prints it, without what belongs to gradients."""
+    """A tensor as torch prints it, without `requires_grad` and `grad_fn`."""
     return str(tensor.detach().as_subclass(torch.Tensor))
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
+def _indented(tensor: torch.Tensor) -> list[str]:
+    return [f"    {line}" for line in show(tensor).splitlines()]
 
 
 def call_lines(calls: tuple[Call, ...]) -> list[str]:
-    """The last request, after the ones that made what it needs; empty where nothing was called."""
+    """The last request, after the one that made its instance; empty where nothing was called."""
     if not calls:
         return []
     last = calls[-1]
     lines = []
     if last.is_forward:
         makers = [call for call in calls[:-1] if call.target == last.target and not call.is_forward]
-        lines += [*_seed(makers[-1]), f"model = {_call(makers[-1])}"] if makers else []
-    return [*lines, *_seed(last), _call(last)]
+        lines += _request(makers[-1], "model = ") if makers else []
+    return [*lines, *_request(last)]
 
 
-def _seed(call: Call) -> list[str]:
-    return [] if call.seed is None else [f"torch.manual_seed({call.seed})"]
-
-
-def _call(call: Call) -> str:
+def _request(call: Call, start: str = "") -> list[str]:
+    """A request as code, after its seed where it has one."""
+    seed = [] if call.seed is None else [f"torch.manual_seed({call.seed})"]
     shown = [_argument(value) for value in call.args]
     shown += [f"{name}={_argument(value)}" for name, value in call.kwargs.items()]
     if not shown and not call.is_forward:
-        return call.target
-    return f"{'model' if call.is_forward else call.target}({', '.join(shown)})"
+        return [*seed, f"{start}{call.target}"]
+    target = "model" if call.is_forward else call.target
+    return [*seed, f"{start}{target}({', '.join(shown)})"]
 
 
 def _argument(value: Any) -> str:
@@ -108,46 +105,50 @@ def _argument(value: Any) -> str:
 
 
 def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str:
-    """Why a request did not end well, in words and with the student's own line."""
+    """Why a request failed, in words and with the student's own line.
+
+    Args:
+        failure: what went wrong.
+        calls: the requests so far, the last one failed; none while a file is loaded.
+        name: the exercise's short name.
+    """
+    hints: list[str] = []
     match failure.kind:
         case "not_attempted":
-            sentence = _(
+            template = _(
                 "{name} is not attempted yet: the stub's NotImplementedError is still there."
             )
-            return sentence.format(name=name)
+            return template.format(name=name)
         case "missing":
             return _missing(failure, name)
         case "blocked":
             return _blocked(failure)
         case "exception":
-            lines = [*call_lines(calls), _raised(failure), *_place(failure.place)]
-            return "\n".join([*lines, *_exception_hints(failure, name)])
+            sentence, hints = _raised(failure), _exception_hints(failure, name)
         case "timeout":
-            lines = [*call_lines(calls), _took_too_long(failure, is_loading=not calls)]
-            question = _("Is there a loop that never ends?")
-            return "\n".join([*lines, *_place(failure.place), question])
+            sentence = _took_too_long(failure, is_loading=not calls)
+            hints = [_("Is there a loop that never ends?")]
         case "no_instance":
             sentence = _("{name} does not make an instance of a class.").format(name=name)
-            return "\n".join([*call_lines(calls), sentence])
         case "out_of_memory":
             sentence = _("It asked for more memory than a submission may use.")
-            return "\n".join([*call_lines(calls), sentence, *_place(failure.place)])
         case _:
-            return "\n".join([*call_lines(calls), _unfinished(failure), *_place(failure.place)])
+            sentence = _unfinished(failure)
+    return "\n".join([*call_lines(calls), sentence, *_location_lines(failure.location), *hints])
 
 
 def _blocked(failure: Failure) -> str:
     if failure.loading is None:
         sentence = _("It needs {name}, which is not written yet.")
         return sentence.format(name=clean(failure.message, 100))
-    lines = [_ended(clean(failure.message))]
+    lines = [_ended(failure.message)]
     if failure.loading.type:
         lines.append(_raised(failure.loading))
-    return "\n".join([*lines, *_place(failure.place)])
+    return "\n".join([*lines, *_location_lines(failure.location)])
 
 
 def _ended(sentence: str) -> str:
-    return _("{sentence}.").format(sentence=sentence)
+    return _("{sentence}.").format(sentence=clean(sentence))
 
 
 def _raised(failure: Failure) -> str:
@@ -164,21 +165,21 @@ def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
     return template.format(reason=reason)
 
 
-def slow_loading(file: str, place: CodeLine | None, seconds: float) -> str:
-    """What a student should know of a file that took too long to load, for all that it scored.
+def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
+    """A note on a file that took too long to load, for a student who may have scored all the same.
 
     Args:
         file: its name, as it was handed in.
-        place: the line that was running, where it is known.
-        seconds: what the course grants.
+        line: the one that was running, where it is known.
+        seconds: how long loading may take in this course.
     """
     template = _(
         "{place}: loading took longer than {seconds} seconds and was stopped there. What stands "
         "before it counts. Is there a loop that never ends?"
     )
     where = clean(file, 120)
-    if place is not None:
-        where = place_words(where, place.cell, place.line)
+    if line is not None:
+        where = location_words(where, line.cell, line.line)
     return template.format(place=where, seconds=f"{seconds:g}")
 
 
@@ -194,37 +195,39 @@ def _exception(failure: Failure) -> str:
     return f"{clean(failure.type, 80)}: {message}" if message else clean(failure.type, 80)
 
 
-def _place(place: CodeLine | None) -> list[str]:
-    if place is None:
+def _location_lines(location: CodeLine | None) -> list[str]:
+    if location is None:
         return []
     template = _("at {file}, line {line}:")
-    if place.cell is not None:
+    if location.cell is not None:
         template = _("at {file}, cell {cell}, line {line}:")
-    where = template.format(file=clean(place.file, 120), cell=place.cell, line=place.line)
-    return [f"  {where}", f"    {clean(place.text, 200)}"]
+    file = clean(location.file, 120)
+    where = template.format(file=file, cell=location.cell, line=location.line)
+    return [f"  {where}", f"    {clean(location.text, 200)}"]
 
 
 def _missing(failure: Failure, name: str) -> str:
     if not failure.message:
         return _("Nothing was handed in for {name}.").format(name=name)
-    if failure.is_told:  # the file itself could not be read
-        return _ended(clean(failure.message))
+    if failure.is_sentence:  # the file itself could not be read
+        return _ended(failure.message)
     name = clean(failure.message, 80)
     lines = [_("{name} is not defined.").format(name=name)]
     if failure.similar:
         question = _("Did you mean {name} when you wrote {similar}?")
         lines.append(question.format(name=name, similar=clean(failure.similar[0], 80)))
     if failure.loading is not None:
-        place = failure.loading.place
+        location = failure.loading.location
         template = _("Loading the file stopped early: {exception}")
-        if place is not None and place.cell is not None:
+        if location is not None and location.cell is not None:
             template = _("A cell failed: {exception}")
-        lines += [template.format(exception=_exception(failure.loading)), *_place(place)]
+        lines.append(template.format(exception=_exception(failure.loading)))
+        lines += _location_lines(location)
     return "\n".join(lines)
 
 
 def _exception_hints(failure: Failure, name: str) -> list[str]:
-    """What a misspelt special method or a wrong signature looks like from outside."""
+    """Questions for exceptions that a misspelt special method or a wrong signature leads to."""
     message = failure.message
     if failure.type == "NotImplementedError" and "forward" in message:
         return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]

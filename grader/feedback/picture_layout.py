@@ -1,4 +1,4 @@
-"""How a picture is drawn, whatever it is drawn on: steps of colour, texts of cells, words."""
+"""What a picture shows on a terminal and on a page: steps of colour, texts of cells, words."""
 
 import math
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Picture
 
 STEPS = 6
-"""So many steps of colour on either side of zero."""
+"""Steps of colour on either side of zero."""
 
 MOST_DECIMALS = 4
-"""As many as the documents print."""
+"""The documents print no more."""
 
 SIGNS = {"nan": "NaN", "inf": "∞", "-inf": "−∞"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value as it is drawn.
+    """One value as it is shown.
 
     Args:
         text: the number, cut to the room there is.
@@ -91,7 +91,7 @@ def _step(number: Number, most: float) -> int | None:
 
 
 def _decimals(picture: Picture, room: int) -> int:
-    """How many decimals all numbers can have in so many characters."""
+    """How many decimals all numbers can have in `room` characters."""
     numbers = _finite(picture.expected) + _finite(picture.received)
     if all(number == round(number) for number in numbers):
         return 0
@@ -103,7 +103,13 @@ def _decimals(picture: Picture, room: int) -> int:
 
 
 def cell_text(number: Number, decimals: int, room: int) -> str:
-    """A number in so many characters, or as near as can be."""
+    """A number in at most `room` characters, or as near as possible.
+
+    Args:
+        number: the number.
+        decimals: how many to show where they fit.
+        room: characters.
+    """
     if isinstance(number, str):
         return SIGNS[number]
     if not number:
@@ -130,7 +136,7 @@ def position(axis: Axis, index: int) -> str:
     return _("{axis} {number} ({token})").format(axis=name, number=number, token=axis.labels[index])
 
 
-def first_place(picture: Picture) -> str:
+def first_location(picture: Picture) -> str:
     """Where the first difference is, in words."""
     row, column = picture.first
     places = [f"{name or _('axis')} {number}" for name, number in picture.slice]
@@ -143,7 +149,7 @@ def first_difference(picture: Picture) -> str:
     """Where the first difference is and what it is, in words."""
     row, column = picture.first
     return _("{place}: expected {expected}, received {received}").format(
-        place=first_place(picture),
+        place=first_location(picture),
         expected=_word(picture.expected[row][column]),
         received=_word(picture.received[row][column]),
     )
@@ -170,6 +176,6 @@ def cut_words(picture: Picture) -> str:
     return listed(parts)
 
 
-def labels(axis: Axis, count: int) -> tuple[str, ...]:
-    """What stands beside each position: its word, or its number."""
+def axis_labels(axis: Axis, count: int) -> tuple[str, ...]:
+    """The label of each position: its word, or its number."""
     return axis.labels or tuple(str(axis.start + index) for index in range(count))

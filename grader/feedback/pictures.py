@@ -8,49 +8,50 @@ import torch
 
 from grader.core.records import Axis, Number, Picture
 from grader.course.printed_tensors import TOKENS, Ledger
-from grader.testing.judge import Difference, wrong_values
+from grader.testing.compare import Difference, wrong_values
 from grader.testing.student import Call
 
 MOST_SHOWN = 12
-"""So many rows and columns at most."""
+"""The most rows and columns."""
 
 TEXT_AXES = ("token", "query", "key")
 """Axes whose positions are the tokens of a text."""
 
 DIGITS = 7
-"""Of each number so many digits are kept: what a float32 has."""
+"""The digits of a number that are kept: what a float32 has."""
 
 
 def picture_of(
     difference: Difference, calls: tuple[Call, ...], ledger: Ledger, lines: tuple[int, int]
 ) -> Picture | None:
-    """Expected and received around their first difference; None where there is nothing to draw.
+    """Expected and received around their first difference; None where there is nothing to show.
 
     Args:
         difference: two tensors of one shape, of one axis at least, that differ in their values.
-        calls: the requests before, which tell whether this is about the documents' text.
+        calls: the requests before, which show whether this is about the documents' text.
         ledger: the documents' printed tensors.
-        lines: those of the message that show the tensors, and that the picture can stand for.
+        lines: the lines of the message that show the tensors, which the picture can replace.
     """
     expected, actual = difference.expected, difference.actual
-    if not _is_drawable(expected, actual):
+    if not _can_be_shown(expected, actual):
         return None
     right, mine = (tensor.detach().to(torch.float64) for tensor in (expected, actual))
     wrong = wrong_values(mine, right, difference.atol)
     if not bool(wrong.any()):  # they differ in dtype alone
         return None
-    is_named = len(difference.axes) == right.dim()
-    names = difference.axes if is_named else ("",) * right.dim()
-    keys = difference.keys or names
     index = [int(position) for position in wrong.nonzero()[0]]
     leading, last = index[:-2], index[-2:] if len(index) > 1 else [0, *index]
-    at = tuple(leading)
-    planes = [tensor[at].reshape(-1, tensor.shape[-1]) for tensor in (right, mine, wrong)]
+    planes = [t[tuple(leading)].reshape(-1, t.shape[-1]) for t in (right, mine, wrong)]
+    names = _axis_names(difference, right.dim())
     tokens = TOKENS if _is_of_the_text(difference, calls, ledger) else ()
     rows, columns = (
         _axis(name, size, position, tokens if key in TEXT_AXES else ())
         for name, key, size, position in zip(
-            ("", *names)[-2:], ("", *keys)[-2:], planes[0].shape, last, strict=True
+            ("", *names)[-2:],
+            ("", *(difference.keys or names))[-2:],
+            planes[0].shape,
+            last,
+            strict=True,
         )
     )
     shown = [
@@ -71,7 +72,11 @@ def picture_of(
     )
 
 
-def _is_drawable(expected: Any, actual: Any) -> bool:
+def _axis_names(difference: Difference, count: int) -> tuple[str, ...]:
+    return difference.axes if len(difference.axes) == count else ("",) * count
+
+
+def _can_be_shown(expected: Any, actual: Any) -> bool:
     return (
         isinstance(expected, torch.Tensor)
         and isinstance(actual, torch.Tensor)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.release.solution_cells import Solution, SourceCell
+from grader.release.solution_cells import Solution, SolutionCell
 from grader.release.stubs import notebook_text
 from grader.sandbox.loader import without_magics
 from grader.submissions.notebooks import Cell
@@ -22,8 +22,8 @@ class Definition:
 def answered_notebook(submission: Submission, source: Solution) -> str:
     """The assignment's notebook with a student's code in its answer cells.
 
-    Below it stands what the answer cells do not show: a script as it was handed in, or a
-    notebook's other cells. Nothing of it has been run, and no output is taken over.
+    Below them comes what the answer cells do not show: a script as it was handed in, or a
+    notebook's other cells. Nothing of it has been run, and no output is copied.
     """
     keys = submission.readings[source.assignment.id].sources
     files = [submission.sources[key] for key in keys]
@@ -44,19 +44,19 @@ def _answer(files: list[SourceFile], name: str) -> str:
     return f"# {name} was not found in what was handed in."
 
 
-def _others(file: SourceFile, shown: set[str]) -> Iterator[SourceCell]:
+def _others(file: SourceFile, shown: set[str]) -> Iterator[SolutionCell]:
     cells = [cell for cell in file.cells if _normal(cell.text) not in shown | {""}]
     if not cells:
         return
     what = "The other cells of" if file.key.endswith(".ipynb") else "The file as handed in:"
-    yield SourceCell("markdown", f"**{what} `{file.key}`**")
-    yield from (SourceCell("code", cell.text) for cell in cells)
+    yield SolutionCell("markdown", f"**{what} `{file.key}`**")
+    yield from (SolutionCell("code", cell.text) for cell in cells)
 
 
 def definitions(cell: Cell) -> Iterator[Definition]:
     """What a cell, or a script, defines at its top, last to win.
 
-    A notebook's cell that defines one thing is taken whole, with what stands beside it.
+    A notebook's cell that defines one thing is kept whole, with everything beside it.
     """
     text = cell.text if cell.number is None else without_magics(cell.text)
     lines = cell.text.split("\n")

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Sequence
 
 from grader.core.records import CheckResult, ExerciseResult, Finding, Outcome
+from grader.feedback.outcomes import SIGNS, SILENT
 from grader.grading.results import points
 
-SILENT = (Outcome.PASSED, Outcome.BLOCKED)
 MAX_CHARACTERS = 20_000
 
 
@@ -17,8 +17,8 @@ def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
         exercise: as the student may see it, without what hidden checks asked.
         notes: sentences on the whole assignment.
     """
-    told = [_check(check) for check in exercise.checks if check.outcome not in SILENT]
-    parts = [*notes, *told, *(_finding(finding) for finding in exercise.findings)]
+    checks = [_check(check) for check in exercise.checks if check.outcome not in SILENT]
+    parts = [*notes, *checks, *(_finding(finding) for finding in exercise.findings)]
     if exercise.undecided:
         parts.insert(0, "The grader itself failed here: the score is undecided.")
     if not parts:
@@ -31,19 +31,19 @@ def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
 def _check(check: CheckResult) -> str:
     if check.outcome is Outcome.NOT_ATTEMPTED:
         return f"✗ {check.title} (not attempted yet)"
-    sign = "~" if check.outcome is Outcome.REMARK else "✗"
+    sign = SIGNS[Outcome.REMARK if check.outcome is Outcome.REMARK else Outcome.FAILED]
     message = textwrap.indent(check.message, "    ", lambda line: True)
     return f"{sign} {check.title}" + (f"\n\n{message}" if check.message else "")
 
 
 def _finding(finding: Finding) -> str:
-    told = [f"{m.id}: {m.symptom} {m.question}" for m in finding.candidates]
-    if len(told) == 1:
-        return f"→ A known mistake, {told[0]}"
-    return "\n".join(["→ One of these mistakes:", "", *(f"- {one}" for one in told)])
+    lines = [f"{m.id}: {m.symptom} {m.question}" for m in finding.candidates]
+    if len(lines) == 1:
+        return f"→ A known mistake, {lines[0]}"
+    return "\n".join(["→ One of these mistakes:", "", *(f"- {one}" for one in lines)])
 
 
 def storable(text: str) -> str:
-    """A text that every database takes: no NUL, no half of a pair, not without end."""
+    """A text that every database accepts: no NUL, no half of a pair, of limited length."""
     short = text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}\n(shortened)"
     return short.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

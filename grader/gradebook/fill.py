@@ -8,16 +8,16 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.core.errors import GraderError
+from grader.core.files import write_whole
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.gradebook.answers import answered_notebook
 from grader.gradebook.scores import write_student
 from grader.gradebook.store import database_url, open_gradebook, reason, without_password
 from grader.gradebook.structure import write_structure
-from grader.grading.class_files import write_text
 from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
-from grader.release.solution_cells import Solution, read_source
+from grader.release.solution_cells import Solution, read_solution
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
@@ -26,7 +26,7 @@ AUTOGRADED = "autograded"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What came of it.
+    """The result of filling a gradebook.
 
     Args:
         students: how many were written.
@@ -40,7 +40,12 @@ class Filled:
 def prepare_gradebook(course: Course, address: str, folder: Path) -> list[str]:
     """Write the course's structure: its assignments into the gradebook, its notebooks on disk.
 
-    Called before a class is graded, so that a wrong address is told at once.
+    Called before a class is graded, so that a wrong address is reported at once.
+
+    Args:
+        course: the course.
+        address: the gradebook's, a path or a database URL.
+        folder: where nbgrader's configuration and the notebooks are written.
 
     Returns:
         What was removed because the course no longer has it.
@@ -50,10 +55,9 @@ def prepare_gradebook(course: Course, address: str, folder: Path) -> list[str]:
     """
     with open_gradebook(address, course_id(course)) as gradebook:
         notes = write_structure(gradebook, course)
-    write_text(folder / CONFIG, config(course, without_password(database_url(address))))
+    write_whole(folder / CONFIG, config(course, without_password(database_url(address))))
     for assignment in course.assignments:
-        file = source_notebook(course, assignment)
-        write_text(folder / file.path, file.content.decode())
+        source_notebook(course, assignment).write(folder)
     return notes
 
 
@@ -66,12 +70,19 @@ def fill_gradebook(
 ) -> Filled:
     """Write every student: scores and comments into the gradebook, notebooks for the form grader.
 
-    A student is written whole or not at all, and one who cannot be written stops no other.
+    A student is written whole or not at all; the others are written also when one fails.
+
+    Args:
+        course: what was graded.
+        students: where each student's files are.
+        results: the instructor's records.
+        address: the gradebook's, a path or a database URL.
+        folder: where the notebooks are written.
 
     Raises:
         UsageError: when the gradebook cannot be opened.
     """
-    sources = {a.id: read_source(a, course.paths(a).solution) for a in course.assignments}
+    sources = {a.id: read_solution(a, course.paths(a).solution) for a in course.assignments}
     paths = {student.id: student.path for student in students}
     failed = {}
     with open_gradebook(address, course_id(course)) as gradebook:
@@ -102,6 +113,6 @@ def _write_notebooks(
     for graded in result.assignments:
         if is_handed_in(result, graded):
             source = sources[graded.id]
-            place = folder / AUTOGRADED / result.student / graded.id
+            name = f"{graded.id}/{source.assignment.module}.ipynb"
             text = answered_notebook(submission, source)
-            write_text(place / f"{source.assignment.module}.ipynb", text)
+            write_whole(folder / AUTOGRADED / result.student / name, text)

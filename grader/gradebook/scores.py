@@ -66,8 +66,8 @@ def _write_submission(
 def _write_score(grade: Grade, score: Decimal | None) -> None:
     """Write the grader's score; what a person gave stays.
 
-    Undecided is no score: a person has to look. The same where a person's score stands and the
-    grader's has changed since.
+    Undecided is no score: a person has to look, also where a person gave a score and the grader's
+    has changed since.
     """
     before, after = grade.auto_score, None if score is None else float(score)
     grade.auto_score = after
@@ -83,7 +83,7 @@ def _days_late(
     graded: AssignmentResult,
     submission: SubmittedAssignment,
 ) -> int:
-    """The days as graded; counted anew where somebody granted an extension in nbgrader."""
+    """The days as graded; counted again where somebody granted an extension in nbgrader."""
     if not submission.extension or not assignment.due or not submission.timestamp:
         return graded.days_late
     moment = submission.timestamp.replace(tzinfo=UTC)

@@ -19,10 +19,10 @@ VERSION_TABLE = "alembic_version"
 
 
 def database_url(address: str) -> URL:
-    """A gradebook's address as SQLAlchemy takes it; a path is a SQLite file.
+    """A gradebook's address as SQLAlchemy expects it; a path is a SQLite file.
 
     Raises:
-        UsageError: when it is no address.
+        UsageError: when it is not an address.
     """
     if "://" not in address:
         return URL.create("sqlite", database=str(Path(address).resolve()))

@@ -16,8 +16,8 @@ TEST = "test_"
 def write_structure(gradebook: Gradebook, course: Course) -> list[str]:
     """Write the assignments and their cells in one transaction.
 
-    Cells of exercises that the course no longer has are removed with what hung on them; cells
-    that the course has new are added to the submissions that are there already. Cells, notebooks
+    Cells of exercises that the course no longer has are removed with their grades and comments; cells
+    that are new in the course are added to the submissions there are. Cells, notebooks
     and assignments that somebody else made are left alone.
 
     Returns:
@@ -36,12 +36,12 @@ def _write_assignment(gradebook: Gradebook, assignment: Assignment) -> list[str]
         assignment.id,
         kernelspec=json.dumps(NOTEBOOK_METADATA["kernelspec"]),
     )
-    place = (assignment.module, assignment.id)
+    location = (assignment.module, assignment.id)
     for exercise in assignment.exercises:
         gradebook.update_or_create_grade_cell(
-            grade_id(exercise, is_test=True), *place, max_score=exercise.points, cell_type="code"
+            grade_id(exercise, is_test=True), *location, max_score=exercise.points, cell_type="code"
         )
-        gradebook.update_or_create_solution_cell(grade_id(exercise, is_test=False), *place)
+        gradebook.update_or_create_solution_cell(grade_id(exercise, is_test=False), *location)
     gradebook.db.flush()
     gradebook.db.refresh(notebook)
     notes = [_remove(gradebook, notebook, name) for name in _gone(notebook, assignment)]

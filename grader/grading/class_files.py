@@ -1,22 +1,18 @@
 """What a class run writes: a record and a copy for the student each, and the class in two files."""
 
-import csv
-import io
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
 from grader.core.errors import UsageError
-from grader.core.language import N_, _, paragraph
-from grader.core.records import ExerciseResult, Outcome, Result
+from grader.core.files import safe, table, write_whole
+from grader.core.records import Result
 from grader.course.course import Course
-from grader.grading.results import fields_of, for_student, from_json, points, to_json
-from grader.submissions.nbgrader_defects import is_defect
+from grader.grading.results import for_student, from_json, points, to_json
 
 SUMMARY_FORMAT = "attention-course/summary/1"
 UNDECIDED = "undecided"
@@ -50,10 +46,6 @@ class Row:
     seed: str
     defects: tuple[str, ...] = ()
 
-    def record(self) -> dict[str, Any]:
-        """The row as JSON."""
-        return fields_of(self)
-
 
 def row_of(result: Result, summary_line: str) -> Row:
     """The row of a result."""
@@ -63,22 +55,12 @@ def row_of(result: Result, summary_line: str) -> Row:
         max_score=result.max_score,
         undecided=result.undecided,
         submitted=result.submitted,
-        exercises={e.id: points(e.score) for a in result.assignments for e in a.exercises},
+        exercises={e.id: points(e.score) for e in result.exercises},
         summary_line=summary_line,
         isolation=result.isolation,
         seed=result.seed,
-        defects=tuple(note for a in result.assignments for note in a.notes if is_defect(note)),
+        defects=tuple(defect for a in result.assignments for defect in a.defects),
     )
-
-
-def row_from(record: Mapping[str, Any]) -> Row:
-    """A row from its record.
-
-    Raises:
-        TypeError, KeyError: when it is none.
-    """
-    texts = {name: tuple(record[name]) for name in ("isolation", "defects")}
-    return Row(**{**record, **texts})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +94,8 @@ def feedback_path(out: Path, student: str) -> Path:
 
 def write_student(out: Path, student: Written) -> None:
     """Write one student's two files, each whole or not at all."""
-    write_text(record_path(out, student.row.student), student.record)
-    write_text(feedback_path(out, student.row.student), student.feedback)
+    write_whole(record_path(out, student.row.student), student.record)
+    write_whole(feedback_path(out, student.row.student), student.feedback)
 
 
 def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
@@ -130,23 +112,21 @@ def _read_result(path: Path) -> Result:
         return from_json(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{path} cannot be read as a result ({error!r}). `--force` writes everything anew."
+            f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
         ) from error
 
 
 def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
-    """Write `scores.csv` and `summary.json`."""
-    write_text(out / "scores.csv", scores_csv(course, rows))
+    """Write `scores.csv` and `summary.json`.
+
+    Args:
+        course: whose exercises are the columns.
+        rows: a row for each student, in order.
+        out: the folder of the run.
+    """
+    write_whole(out / "scores.csv", scores_csv(course, rows))
     content = json.dumps(summary(rows), indent=2, ensure_ascii=False)
-    write_text(out / "summary.json", content + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; what a killed run left of it is overwritten."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
-    temporary.replace(path)
+    write_whole(out / "summary.json", content + "\n")
 
 
 def scores_csv(course: Course, rows: Iterable[Row]) -> str:
@@ -165,22 +145,10 @@ def _cell(row: Row, score: int | float | None) -> object:
     return UNDECIDED if row.submitted else ""
 
 
-def safe(text: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-
-
-def table(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
     """The class in numbers."""
     scored = [row for row in rows if row.score is not None]
-    scores = sorted(Decimal(str(row.score)) for row in scored)
+    scores = [Decimal(str(row.score)) for row in scored]
     return {
         "format": SUMMARY_FORMAT,
         "students": len(rows),
@@ -188,71 +156,8 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         "undecided": [row.student for row in rows if row.undecided],
         "not_submitted": [row.student for row in rows if not row.submitted],
         "max_score": rows[0].max_score if rows else 0,
-        "mean_score": round(float(sum(scores) / len(scores)), 2) if scores else None,
-        "median_score": _median(scores),
+        "mean_score": round(float(mean(scores)), 2) if scores else None,
+        "median_score": float(median(scores)) if scores else None,
         "scores": {row.student: row.score for row in scored},
         "seed": rows[0].seed if rows else "",
     }
-
-
-def _median(scores: Sequence[Decimal]) -> float | None:
-    if not scores:
-        return None
-    middle = len(scores) // 2
-    if len(scores) % 2:
-        return float(scores[middle])
-    return float((scores[middle - 1] + scores[middle]) / 2)
-
-
-WORDS = {
-    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
-    Outcome.MISSING: N_("missing"),
-    Outcome.TIMEOUT: N_("took too long"),
-    Outcome.OUT_OF_MEMORY: N_("out of memory"),
-    Outcome.CRASHED: N_("crashed"),
-    Outcome.ERROR: N_("undecided: the grader failed"),
-    Outcome.BLOCKED: N_("not run"),
-    Outcome.REMARK: N_("remark"),
-}
-"""What a student is told of an outcome, in English; it is shown through `_`."""
-
-
-def summary_line(result: Result) -> str:
-    """The outcomes of a student's exercises in a few words."""
-    if not result.submitted:
-        return _("nothing was handed in")
-    firsts = [headline(e) for a in result.assignments for e in a.exercises]
-    if not firsts:
-        return paragraph(dict.fromkeys(n for a in result.assignments for n in a.notes[:1]))
-    counts = Counter(firsts)
-    order = [word for word, _same in groupby(sorted(counts, key=firsts.index))]
-    mistakes = dict.fromkeys(
-        name for a in result.assignments for e in a.exercises for name in e.misconceptions
-    )
-    entry = _("{count} {outcome}")
-    told = ", ".join(entry.format(count=counts[word], outcome=_(word)) for word in order)
-    if not mistakes:
-        return told
-    named = _("{outcomes}; known mistakes: {names}")
-    return named.format(outcomes=told, names=", ".join(mistakes))
-
-
-def headline(exercise: ExerciseResult) -> str:
-    """How an exercise went, in a word or a few of English; it is shown through `_`."""
-    if exercise.undecided:
-        return N_("undecided")
-    if exercise.score == exercise.max_score:
-        return N_("solved")
-    outcomes = [check.outcome for check in exercise.checks]
-    for outcome in (
-        Outcome.TIMEOUT,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.CRASHED,
-        Outcome.NOT_ATTEMPTED,
-        Outcome.MISSING,
-    ):
-        if outcome in outcomes:
-            return WORDS[outcome]
-    if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return N_("waiting for another exercise")
-    return N_("partly right") if exercise.score else N_("wrong")

@@ -5,29 +5,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from grader.core.errors import CourseError, UsageError
+from grader.core.errors import CourseError
 from grader.core.language import current
 from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
 from grader.grading.class_files import Row, Written, write_class, write_student
 from grader.grading.journal import Journal, RunIdentity, earlier_seed, new_seed
-from grader.grading.orders import WorkOrder
-from grader.submissions.payload import HandedIn, take_in
+from grader.grading.run_settings import RunSettings
+from grader.submissions.payload import Payload, read_payload
 from grader.submissions.student_folders import Student
 
 Done = Iterator[tuple[Student, Written | str]]
-Grade = Callable[[WorkOrder, Sequence[Student]], Done]
+Grade = Callable[[RunSettings, Sequence[Student]], Done]
 """Grades students somewhere, in any order; a text is the reason why one could not be graded."""
 
 
 class Watcher(Protocol):
-    """Is told how a run goes on."""
+    """Shows the progress of a run."""
 
     def begin(self, students: int, unchanged: int) -> None:
-        """So many students, of whom so many are done already."""
+        """The run begins, with some students unchanged since an earlier one."""
 
     def done(self, row: Row) -> None:
-        """One more is done, and written."""
+        """One more student is done, and written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +51,33 @@ class ClassRun:
     force: bool = False
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> list[Row]:
-        """Grade who is not done, and answer the class's rows in order.
+        """Grade who is not done, and return the class's rows in order.
 
-        However it ends, each student who is done is written, and the class's files tell of them.
+        However it ends, each student who is done is written, also into the class's files.
+
+        Args:
+            grade: grades students somewhere.
+            watcher: shows the progress.
 
         Raises:
             UsageError: in a released copy, or when another run writes to the folder.
             CourseError: when an assignment has no solution.
         """
-        if not self.course.has_solutions:
-            raise UsageError(
-                "This is a released copy of the course, without solutions; `grader check` works "
-                "here."
-            )
+        self.course.require_solutions()
         self._require_solutions()
         seed = self.seed or earlier_seed(self.out) or new_seed()
-        spoken = current()
-        order = WorkOrder(self.course.root, self.course.hash, seed, self.isolation, spoken)
+        course, isolation, language = self.course, self.isolation, current()
+        settings = RunSettings(course.root, course.hash, seed, isolation, language)
         used = {**versions(), "grader": grader_hash()}
-        identity = RunIdentity(seed, order.course_hash, used, self.isolation, spoken)
+        identity = RunIdentity(seed, course.hash, used, isolation, language)
         with Journal(self.out, identity, self.force) as journal:
-            prints = {s.id: fingerprint(self.course, s) for s in self.students}
+            prints = {s.id: fingerprint(course, s) for s in self.students}
             rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
             todo = [student for student in self.students if student.id not in rows]
             watcher.begin(len(self.students), len(rows))
             try:
-                for student, written in grade(order, todo) if todo else ():
-                    done = _lost(order, student, written) if isinstance(written, str) else written
+                for student, written in grade(settings, todo) if todo else ():
+                    done = _decided(settings, student, written)
                     write_student(self.out, done)
                     journal.add(student.id, prints[student.id], done.row)
                     rows[student.id] = done.row
@@ -85,7 +85,7 @@ class ClassRun:
             finally:
                 found = [rows[student.id] for student in self.students if student.id in rows]
                 if found:  # a run that could not begin leaves an earlier one's files alone
-                    write_class(self.course, found, self.out)
+                    write_class(course, found, self.out)
         return found
 
     def _require_solutions(self) -> None:
@@ -102,16 +102,16 @@ class ClassRun:
 
 
 def fingerprint(course: Course, student: Student) -> str:
-    """What tells whether a student handed in something else; never the same where unreadable."""
+    """A hash of what a student handed in; never the same where that is unreadable."""
     if student.path is None:
         return ""
     try:
-        return take_in(student.path, student.id, course.by_id).fingerprint
+        return read_payload(student.path, student.id, course.by_id).fingerprint
     except OSError:
         return f"unreadable {new_seed()}"
 
 
-def sent(student: Student) -> HandedIn | Student:
+def packed(student: Student) -> Payload | Student:
     """A submission as data, for a machine that cannot read it; every folder in it counts.
 
     Raises:
@@ -120,16 +120,14 @@ def sent(student: Student) -> HandedIn | Student:
     if student.path is None:
         return student
     folders = {path.name for path in student.path.iterdir()} if student.path.is_dir() else set()
-    return take_in(student.path, student.id, folders)
+    return read_payload(student.path, student.id, folders)
 
 
-def grade_here(order: WorkOrder, students: Iterable[Student]) -> Done:
+def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:
     """Grade in this process, one student after the other."""
-    from grader.grading.worker import (
-        Worker,  # imports torch; other ways to grade do without it here
-    )
+    from grader.grading.worker import Worker  # imports torch, which the others do without here
 
-    worker = Worker(order)
+    worker = Worker(settings)
     try:
         for student in students:
             yield student, worker.grade(student)
@@ -137,8 +135,10 @@ def grade_here(order: WorkOrder, students: Iterable[Student]) -> Done:
         worker.close()
 
 
-def _lost(order: WorkOrder, student: Student, reason: str) -> Written:
-    """The result of a student who could not be graded: undecided."""
+def _decided(settings: RunSettings, student: Student, written: Written | str) -> Written:
+    """A student's result: undecided, with the reason, where they could not be graded."""
+    if not isinstance(written, str):
+        return written
     from grader.grading.worker import undecided_result
 
-    return undecided_result(order, student, reason)
+    return undecided_result(settings, student, written)

@@ -1,6 +1,6 @@
-"""A class on many machines, over dask.distributed: submissions travel as data, verdicts come back.
+"""A class on many machines, over dask.distributed: submissions are sent as data, results come back.
 
-Every worker needs the same course at hand: where `GRADER_COURSE` says, else where the run has it.
+Every worker needs the same course: where `GRADER_COURSE` says, else where the run has it.
 """
 
 import contextlib
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.core.errors import UsageError
+from grader.course.course import COURSE_VARIABLE
 from grader.grading.class_files import Written
-from grader.grading.orders import WorkOrder
-from grader.submissions.payload import HandedIn
+from grader.grading.run_settings import RunSettings
+from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
 
 if TYPE_CHECKING:
@@ -27,42 +28,43 @@ START_SECONDS = 30
 AHEAD = 4
 """Submissions that are under way per core of the cluster; the others wait on this machine."""
 
-_stations: "dict[WorkOrder, Worker]" = {}
+_workers: "dict[RunSettings, Worker]" = {}
+"""What this process grades with, when it is a worker: one at a time, of the latest run."""
 _one_at_a_time = threading.Lock()
 
 
-def _grade(order: WorkOrder, handed: HandedIn | Student) -> Written:
-    """Grade in a worker, with the station it keeps from one student to the next."""
+def _grade(settings: RunSettings, work: Payload | Student) -> Written:
+    """Grade on a worker, which keeps what it has loaded from one student to the next."""
     from grader.grading.worker import Worker
 
     with _one_at_a_time:
-        if order not in _stations:
-            for other in list(_stations):
-                _stations.pop(other).close()
-            root = Path(os.environ.get("GRADER_COURSE", order.root))
-            _stations[order] = Worker(replace(order, root=root))
-        worker = _stations[order]
-        return worker.grade_sent(handed) if isinstance(handed, HandedIn) else worker.grade(handed)
+        if settings not in _workers:
+            for other in list(_workers):
+                _workers.pop(other).close()
+            root = Path(os.environ.get(COURSE_VARIABLE, settings.root))
+            _workers[settings] = Worker(replace(settings, root=root))
+        worker = _workers[settings]
+        return worker.grade_payload(work) if isinstance(work, Payload) else worker.grade(work)
 
 
 def grade_on_cluster(
-    order: WorkOrder,
+    settings: RunSettings,
     students: Sequence[Student],
     address: str,
     jobs: int,
-    take: Callable[[Student], HandedIn | Student],
+    pack: Callable[[Student], Payload | Student],
 ) -> Iterator[tuple[Student, Written | str]]:
-    """Grade students on the workers of a scheduler, in the order in which they are done.
+    """Grade students on the workers of a scheduler, and yield each as soon as it is done.
 
     A student whose worker is lost is given to another one; where several are lost with the same
-    student, the reason is what comes back.
+    student, the reason is yielded.
 
     Args:
-        order: the run.
+        settings: the run's.
         students: who is to be graded.
         address: of a running scheduler, or "local" for a cluster on this machine.
         jobs: how many workers a cluster on this machine has.
-        take: answers a submission as data, or the student where nothing was handed in.
+        pack: returns a submission as data, or the student where nothing was handed in.
 
     Raises:
         UsageError: when dask is not installed, or there is no scheduler at the address.
@@ -81,21 +83,21 @@ def grade_on_cluster(
             while waiting and len(futures) < window:
                 number, student = waiting.popleft()
                 try:
-                    handed = take(student)
+                    work = pack(student)
                 except OSError as error:
                     yield student, f"{error.filename} cannot be read ({error.strerror})"
                     continue
                 key = f"grade-{run}-{number}"
-                future = client.submit(_grade, order, handed, key=key, pure=False)
+                future = client.submit(_grade, settings, work, key=key, pure=False)
                 futures[future] = student
                 done.add(future)
             if futures:
                 future = next(done)
-                yield futures.pop(future), _answer(distributed, future)
+                yield futures.pop(future), _result(distributed, future)
                 future.release()
 
 
-def _answer(distributed: Any, future: Any) -> Written | str:
+def _result(distributed: Any, future: Any) -> Written | str:
     try:
         written: Written = future.result()
     except distributed.scheduler.KilledWorker:
@@ -115,7 +117,7 @@ def _distributed() -> Any:
 
 
 def _silence(stack: contextlib.ExitStack) -> None:
-    """Keep dask's warnings of lost workers off the screen: we see to them, or tell of them."""
+    """Keep dask's warnings of lost workers off the screen: we handle them, or report them."""
     for name in ("distributed", "distributed.client"):
         logger = logging.getLogger(name)
         stack.callback(logger.setLevel, logger.level)
@@ -128,7 +130,7 @@ def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitSta
             n_workers=jobs,
             threads_per_worker=1,
             dashboard_address=None,
-            silence_logs=logging.ERROR,  # how its workers end is nobody's business
+            silence_logs=logging.ERROR,  # how its workers end concerns nobody
         )
         stack.enter_context(cluster)
         return stack.enter_context(distributed.Client(cluster))

@@ -1,21 +1,22 @@
 """What a class run has done so far, so that the next one goes on from there.
 
 `run.jsonl` in the output folder: a line on the run, then a line for each student whose files are
-written. Lines are only ever added, each after the files it tells of; what a killed run left of a
-line is passed over. A line on another run makes all before it void.
+written. Lines are only ever added, each after the files it is about; what a killed run left of a
+line is skipped. A line on another run makes all before it void.
 """
 
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from grader.core.errors import UsageError
 from grader.core.language import DEFAULT_LANGUAGE
-from grader.grading.class_files import Row, feedback_path, record_path, row_from
+from grader.grading.class_files import Row, feedback_path, record_path
+from grader.grading.results import fields_of, read
 from grader.submissions.student_folders import JOURNAL
 
 FORMAT = "attention-course/run/1"
@@ -30,7 +31,7 @@ class RunIdentity:
         course_hash: of the course.
         versions: of the grader, Python and torch.
         isolation: how student code is kept apart, "sealed" or "process".
-        language: what students are told in.
+        language: what students read.
     """
 
     seed: str
@@ -69,7 +70,7 @@ class Journal:
     Args:
         out: the output folder.
         identity: of this run; what was done under another one does not count.
-        force: whether to begin anew whatever was done.
+        force: whether to begin again whatever was done.
 
     Raises:
         UsageError: when another run is writing there.
@@ -94,7 +95,7 @@ class Journal:
         if header == self.identity and not self.force:
             self.known = entries
         else:
-            self._line({"format": FORMAT, **asdict(self.identity)})
+            self._line({"format": FORMAT, **fields_of(self.identity)})
         self.file.flush()
         return self
 
@@ -116,21 +117,23 @@ class Journal:
         return entry.row if all(path.is_file() for path in paths) else None
 
     def add(self, student: str, fingerprint: str, row: Row) -> None:
-        """Write down that a student's files are written."""
+        """Record that a student's files are written.
+
+        Args:
+            student: the student's id.
+            fingerprint: of what was handed in.
+            row: the result in one line.
+        """
         self.known[student] = Entry(fingerprint, row)
-        self._line(_record(student, self.known[student]))
+        self._line({"student": student, "fingerprint": fingerprint, "row": fields_of(row)})
         self.file.flush()
 
     def _line(self, record: Mapping[str, Any]) -> None:
         self.file.write(json.dumps(record) + "\n")
 
 
-def _record(student: str, entry: Entry) -> dict[str, Any]:
-    return {"student": student, "fingerprint": entry.fingerprint, "row": entry.row.record()}
-
-
 def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
-    """The last run's identity and entries; what is no line of a journal is passed over."""
+    """The last run's identity and entries; what is no line of a journal is skipped."""
     identity: RunIdentity | None = None
     entries: dict[str, Entry] = {}
     for line in text.splitlines():
@@ -139,8 +142,8 @@ def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
             if record.pop("format", None) == FORMAT:
                 identity, entries = RunIdentity(**record), {}
             else:
-                entry = Entry(record["fingerprint"], row_from(record["row"]))
-                entries[record["student"]] = entry
+                row = read(Row, record["row"])
+                entries[record["student"]] = Entry(record["fingerprint"], row)
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
     return identity, entries
@@ -150,7 +153,7 @@ def _lock(file: IO[str], out: Path) -> None:
     """Keep other runs out for as long as the file is open."""
     try:
         import fcntl
-    except ImportError:  # Windows: two runs at a time are not told apart
+    except ImportError:  # Windows: two runs at a time are not noticed
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

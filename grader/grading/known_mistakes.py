@@ -1,4 +1,4 @@
-"""The known mistakes, run: how each check goes with each of them, worked out once per worker."""
+"""The known mistakes: how each check goes with each of them, worked out once per worker."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,26 +11,25 @@ from grader.core.records import Finding, Outcome
 from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, edited, read_misconceptions
 from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
+from grader.feedback.outcomes import UNJUDGED
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Submission
-from grader.testing.student import StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentOutcome
 
 Checks = tuple[Check, ...]
 
 
 class KnownMistakes(Protocol):
-    """Answers how the checks of an exercise go with its known mistakes."""
+    """How the checks of an exercise go with its known mistakes."""
 
-    def singles(self, exercise: Exercise, checks: Checks) -> list[Known]:
-        """One mistake at a time."""
-
-    def pairs(self, exercise: Exercise, checks: Checks) -> list[Known]:
-        """Two mistakes at a time."""
+    def known(self, checks: Checks, size: int) -> list[Known]:
+        """How these checks, all of one exercise, go with `size` of its mistakes at a time."""
 
 
 def trace(record: CheckRecord) -> Trace:
-    """What diagnosis goes by, from the conduct of a check."""
+    """How a check ended and what it judged, in the form that diagnosis compares."""
     error = record.raised
     if error is None:
         end = "passed"
@@ -46,7 +45,7 @@ def trace(record: CheckRecord) -> Trace:
 
 
 def traces(records: Iterable[CheckRecord]) -> dict[str, Trace]:
-    """The traces of several checks by id; a remark is no sign of a mistake."""
+    """The traces of several checks by id, without remarks: they are no sign of a mistake."""
     return {c.check.id: trace(c) for c in records if not c.check.is_remark}
 
 
@@ -54,27 +53,21 @@ def traces(records: Iterable[CheckRecord]) -> dict[str, Trace]:
 class RecordedMistakes:
     """Known mistakes from recordings, for students: what the visible checks judged with each."""
 
-    known: Mapping[str, tuple[list[Known], list[Known]]]
+    recorded: Mapping[str, tuple[list[Known], list[Known]]]
 
-    def singles(self, exercise: Exercise, checks: Checks) -> list[Known]:
-        """One mistake at a time."""
-        del checks
-        return self.known.get(exercise.id, ([], []))[0]
-
-    def pairs(self, exercise: Exercise, checks: Checks) -> list[Known]:
-        """Two mistakes at a time."""
-        del checks
-        return self.known.get(exercise.id, ([], []))[1]
+    def known(self, checks: Checks, size: int) -> list[Known]:
+        """As recorded, one mistake at a time or two."""
+        return self.recorded.get(checks[0].exercise.id, ([], []))[size - 1]
 
 
 @dataclass(slots=True)
 class LiveMistakes:
-    """Runs the checks on the solutions with each mistake edited in, and keeps what came of it."""
+    """Runs the checks on the solutions with mistakes edited in, and keeps how they went."""
 
     environment: CheckEnvironment
     solutions: Submission = field(init=False)
-    known: dict[tuple[str, int, tuple[str, ...]], list[Known]] = field(default_factory=dict)
     misconceptions: Mapping[str, tuple[Misconception, ...]] = field(init=False)
+    tried: dict[tuple[str, int, tuple[str, ...]], list[Known]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read solutions and misconceptions."""
@@ -86,25 +79,28 @@ class LiveMistakes:
         """The misconceptions of an exercise."""
         return [m for m in self.misconceptions[exercise.assignment] if m.exercise == exercise.id]
 
-    def singles(self, exercise: Exercise, checks: Checks) -> list[Known]:
-        """One mistake at a time."""
-        return self._known(exercise, checks, 1)
+    def known(self, checks: Checks, size: int) -> list[Known]:
+        """As the checks go here and now; combinations whose edits collide are left out."""
+        return self.try_out(checks[0].exercise, checks, size)
 
-    def pairs(self, exercise: Exercise, checks: Checks) -> list[Known]:
-        """Two mistakes at a time."""
-        return self._known(exercise, checks, 2)
+    def try_out(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        """How checks of an exercise go with each combination of its mistakes; worked out once.
 
-    def _known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        Args:
+            exercise: the exercise.
+            checks: its checks; there may be none.
+            size: how many mistakes at a time.
+        """
         key = (exercise.id, size, tuple(check.id for check in checks))
-        if key not in self.known:
+        if key not in self.tried:
             found = []
             for group in combinations(self.of(exercise), size):
                 submission = self.with_mistakes(exercise, *group)
                 if submission is not None:
-                    ran = self.run(submission, exercise, checks)
-                    found.append(Known(tuple(m.mistake for m in group), traces(ran)))
-            self.known[key] = found
-        return self.known[key]
+                    ran = traces(self._run(submission, exercise, checks))
+                    found.append(Known(tuple(m.mistake for m in group), ran))
+            self.tried[key] = found
+        return self.tried[key]
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
         """The solutions with these mistakes in them, or None where the edits collide."""
@@ -116,14 +112,14 @@ class LiveMistakes:
         changed = replace(source, cells=(Cell(None, text),))
         return replace(self.solutions, sources={**self.solutions.sources, key: changed})
 
-    def run(self, submission: Submission, exercise: Exercise, checks: Checks) -> list[CheckRecord]:
-        """Run an exercise's checks on a submission, as far as none of them blocks the others."""
+    def _run(self, submission: Submission, exercise: Exercise, checks: Checks) -> list[CheckRecord]:
+        """Run an exercise's checks on a submission, up to one that blocks the others."""
         session = InProcessSession(submission)
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
         records = []
         for check in checks:
-            tools = self.environment.tools(handle, exercise, check.id, check.visibility)
-            record = check.run(tools)
+            fixtures = self.environment.tools(handle, exercise, check.id, check.visibility)
+            record = check.run(fixtures)
             records.append(record)
             outcome = outcome_of(check, record.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):
@@ -132,24 +128,25 @@ class LiveMistakes:
 
 
 def findings(
-    catalogue: KnownMistakes, exercise: Exercise, checks: Checks, records: Mapping[str, CheckRecord]
+    mistakes: KnownMistakes, checks: Checks, records: Mapping[str, CheckRecord]
 ) -> tuple[Finding, ...]:
-    """The mistakes recognised in an exercise whose own checks went like this."""
+    """The mistakes recognised in an exercise.
+
+    Args:
+        mistakes: the known ones.
+        checks: the checks of the exercise.
+        records: by check, how those that ran went; others may be among them.
+    """
     ran = [records[check.id] for check in checks if check.id in records]
     if all(record.raised is None or record.check.is_remark for record in ran):
         return ()
     student = traces(ran)
     if _is_untouched(ran) or any(trace.end == BROKEN for trace in student.values()):
         return ()
-    return diagnose(
-        student,
-        catalogue.singles(exercise, checks),
-        lambda: catalogue.pairs(exercise, checks),
-    )
+    return diagnose(student, mistakes.known(checks, 1), lambda: mistakes.known(checks, 2))
 
 
 def _is_untouched(ran: list[CheckRecord]) -> bool:
     """Whether there is nothing to recognise a mistake in: a stub, or no such name."""
     first = ran[0].raised
-    silent = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
-    return isinstance(first, StudentOutcome) and first.failure.outcome in silent
+    return isinstance(first, StudentOutcome) and first.failure.outcome in UNJUDGED

@@ -1,4 +1,4 @@
-"""Worker processes on this machine: each grades one student at a time, warm."""
+"""Worker processes on this machine: each grades one student at a time, with checks loaded once."""
 
 import multiprocessing
 import os
@@ -12,22 +12,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grader.grading.class_files import Written
-from grader.grading.orders import WorkOrder
+from grader.grading.run_settings import RunSettings
 from grader.submissions.student_folders import Student
 
 if TYPE_CHECKING:
     from grader.grading.worker import Worker
 
-MOST_GROWTH = 512 * 2**20
-"""Bytes by which a worker may grow after its first students before it is renewed."""
-SETTLED = 20
-"""Students after which a worker's size is taken as what it needs."""
+MOST_STUDENTS = 1_000
+"""Students after which a worker process is renewed, so that what it keeps cannot grow for ever."""
 MOST_TRIES = 2
 DIED = "its worker process died, and so did a second one"
 
-Graded = Future[tuple[Written, int]]
-
-_station: "Worker | None" = None
+_worker: "Worker | None" = None
+"""What this process grades with, when it is a worker process."""
 
 
 def _begin() -> None:
@@ -38,7 +35,7 @@ def _begin() -> None:
 
 
 def _block_ctrl_c(*, blocked: bool) -> None:
-    """Have Ctrl-C wait, where the system can: a new process has it wait, too."""
+    """Have Ctrl-C wait, where the system can; a new process inherits that."""
     if hasattr(signal, "pthread_sigmask"):
         how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
         signal.pthread_sigmask(how, {signal.SIGINT})
@@ -51,34 +48,21 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _grade(order: WorkOrder, student: Student) -> tuple[Written, int]:
-    """Grade in a worker process; also how many bytes of memory that takes."""
-    global _station
-    if _station is None:
-        from grader.grading.worker import (
-            Worker,  # imports torch, which the main process does without
-        )
+def _grade(settings: RunSettings, student: Student) -> Written:
+    """Grade in a worker process."""
+    global _worker
+    if _worker is None:
+        from grader.grading.worker import Worker  # imports torch, which the main process lacks
 
-        _station = Worker(order)
-    return _station.grade(student), _resident()
-
-
-def _resident() -> int:
-    """Bytes of memory that this process takes; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (once per student)
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
+        _worker = Worker(settings)
+    return _worker.grade(student)
 
 
 @dataclass
-class _Worker:
-    """A process that is replaced when it dies or grows."""
+class _WorkerProcess:
+    """A process that is replaced when it dies, and after many students."""
 
-    order: WorkOrder
-    done: int = 0
-    needed: int = 0
+    settings: RunSettings
     executor: ProcessPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,76 +70,62 @@ class _Worker:
 
     def renew(self) -> None:
         """Begin with a new process."""
-        self.done = self.needed = 0
-        # Spawned, not forked: the main process has threads.
-        context = multiprocessing.get_context("spawn")
-        self.executor = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
+        self.executor = ProcessPoolExecutor(
+            1,
+            # Spawned, not forked: the main process has threads.
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_begin,
+            max_tasks_per_child=MOST_STUDENTS,
+        )
 
-    def submit(self, student: Student) -> Graded:
+    def submit(self, student: Student) -> Future[Written]:
         """Have a student graded; the first one starts the process."""
         _block_ctrl_c(blocked=True)
         try:
-            return self.executor.submit(_grade, self.order, student)
+            return self.executor.submit(_grade, self.settings, student)
         finally:
             _block_ctrl_c(blocked=False)
 
-    def note(self, size: int) -> None:
-        """Take down how big the process is, and replace it when it has grown."""
-        self.done += 1
-        if self.done == SETTLED:
-            self.needed = size
-        if self.needed and size > self.needed + MOST_GROWTH:
-            self.executor.shutdown()
-            self.renew()
-
 
 def grade_locally(
-    order: WorkOrder, students: Iterable[Student], jobs: int
+    settings: RunSettings, students: Iterable[Student], jobs: int
 ) -> Iterator[tuple[Student, Written | str]]:
-    """Grade students in so many worker processes, in the order in which they are done.
+    """Grade students in worker processes, and yield each as soon as it is done.
 
-    A student whose worker dies is graded once more by a new one; when that dies, too, the
-    reason is what comes back. Whatever ends the iteration early ends the workers at once.
+    A student whose worker dies is graded once more by a new one; when that dies, too, the reason
+    is yielded. Whatever ends the iteration early ends the workers at once.
+
+    Args:
+        settings: the run's.
+        students: who is to be graded.
+        jobs: how many worker processes.
 
     Raises:
         GraderError: when a worker cannot begin.
     """
     others = set(multiprocessing.active_children())
     waiting = deque((student, 1) for student in students)
-    workers = [_Worker(order) for _ in range(min(jobs, len(waiting)))]
-    busy: dict[Graded, tuple[_Worker, Student, int]] = {}
+    workers = [_WorkerProcess(settings) for _ in range(min(jobs, len(waiting)))]
+    idle = list(workers)
+    busy: dict[Future[Written], tuple[_WorkerProcess, Student, int]] = {}
     try:
-        for worker in workers:
-            _next(worker, waiting, busy)
-        while busy:
-            finished, _ = wait(busy, return_when=FIRST_COMPLETED)
-            for future in finished:
+        while waiting or busy:
+            while waiting and idle:
+                worker, (student, tries) = idle.pop(), waiting.popleft()
+                busy[worker.submit(student)] = (worker, student, tries)
+            for future in wait(busy, return_when=FIRST_COMPLETED).done:
                 worker, student, tries = busy.pop(future)
+                idle.append(worker)
                 try:
-                    done, size = future.result()
+                    yield student, future.result()
                 except BrokenProcessPool:
                     worker.renew()
-                    if tries < MOST_TRIES:
-                        waiting.appendleft((student, tries + 1))
-                    else:
+                    if tries == MOST_TRIES:
                         yield student, DIED
-                else:
-                    worker.note(size)
-                    yield student, done
-                _next(worker, waiting, busy)
+                    else:
+                        waiting.appendleft((student, tries + 1))
     finally:
         for process in set(multiprocessing.active_children()) - others:
             process.kill()
         for worker in workers:
             worker.executor.shutdown(cancel_futures=True)
-
-
-def _next(
-    worker: _Worker,
-    waiting: deque[tuple[Student, int]],
-    busy: dict[Graded, tuple[_Worker, Student, int]],
-) -> None:
-    """Give a worker the next student, if there is one."""
-    if waiting:
-        student, tries = waiting.popleft()
-        busy[worker.submit(student)] = (worker, student, tries)

@@ -1,9 +1,9 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from grader.core.language import _
 from grader.core.records import (
@@ -24,15 +24,18 @@ from grader.core.records import (
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+Record = TypeVar("Record", bound="DataclassInstance")
+NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
+ASSIGNMENT = ("id", "read_from", "score", "max_score", "days_late", "notes", "exercises")
+EXERCISE = ("id", "score", "max_score", "misconceptions", "findings", "checks")
+"""What the file has of an assignment and of an exercise, in its order."""
+
 
 def points(score: Decimal | None) -> int | float | None:
     """A score as a JSON number: an integer where it is one."""
     if score is None:
         return None
     return int(score) if score == score.to_integral_value() else float(score)
-
-
-NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 
 
 def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
@@ -49,71 +52,50 @@ def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
 
 def has_something(assignment: AssignmentResult) -> bool:
     """Whether anything that an assignment asks for was found in what was handed in."""
-    return any(c.outcome not in NOT_FOUND for e in assignment.exercises for c in e.checks)
+    return any(check.outcome not in NOT_FOUND for check in assignment.checks)
 
 
 def to_json(result: Result) -> dict[str, Any]:
     """The record of a result."""
     return {
         "format": RESULT_FORMAT,
-        "student": result.student,
+        **fields_of(result),
         "score": points(result.score),
-        "max_score": result.max_score,
-        "undecided": result.undecided,
-        "submitted": result.submitted,
         "isolation": list(result.isolation),
-        "seed": result.seed,
-        "versions": dict(result.versions),
-        "course_hash": result.course_hash,
-        "submission_hash": result.submission_hash,
         "assignments": [_assignment(assignment) for assignment in result.assignments],
     }
 
 
 def _assignment(result: AssignmentResult) -> dict[str, Any]:
     return {
-        "id": result.id,
-        "read_from": result.read_from,
+        **{name: getattr(result, name) for name in ASSIGNMENT},
         "score": points(result.score),
-        "max_score": result.max_score,
-        "days_late": result.days_late,
         "notes": list(result.notes),
         "exercises": [exercise_record(exercise) for exercise in result.exercises],
     }
 
 
 def exercise_record(result: ExerciseResult) -> dict[str, Any]:
-    """The part of a record that tells of one exercise."""
+    """The part of a record that is about one exercise."""
     return {
-        "id": result.id,
+        **{name: getattr(result, name) for name in EXERCISE},
         "score": points(result.score),
-        "max_score": result.max_score,
         "misconceptions": list(result.misconceptions),
-        "findings": [
-            {"one_of": [fields_of(mistake) for mistake in finding.candidates]}
-            for finding in result.findings
-        ],
+        "findings": [{"one_of": list(map(fields_of, f.candidates))} for f in result.findings],
         "checks": [_check(check) for check in result.checks],
     }
 
 
 def _check(result: CheckResult) -> dict[str, Any]:
-    return {
-        "id": result.id,
-        "title": result.title,
-        "visibility": str(result.visibility),
-        "weight": result.weight,
-        "outcome": str(result.outcome),
-        "message": result.message,
-        "duration_s": result.duration_s,
-        **({} if result.picture is None else {"picture": _picture(result.picture)}),
-        **({} if result.where is None else {"where": fields_of(result.where)}),
-    }
-
-
-def _picture(picture: Picture) -> dict[str, Any]:
-    axes = {"rows": fields_of(picture.rows), "columns": fields_of(picture.columns)}
-    return {**fields_of(picture), **axes}
+    record = fields_of(result)
+    record |= {"visibility": str(result.visibility), "outcome": str(result.outcome)}
+    picture, where = record.pop("picture"), record.pop("where")
+    if picture is not None:
+        axes = {"rows": fields_of(picture.rows), "columns": fields_of(picture.columns)}
+        record["picture"] = {**fields_of(picture), **axes}
+    if where is not None:
+        record["where"] = fields_of(where)
+    return record
 
 
 def fields_of(instance: "DataclassInstance") -> dict[str, Any]:
@@ -148,23 +130,31 @@ def from_json(record: Mapping[str, Any]) -> Result:
     """A result from its record.
 
     Raises:
-        KeyError, ValueError: when the record is not one of this format.
+        KeyError, TypeError, ValueError: when the record is not one of this format.
     """
     if record["format"] != RESULT_FORMAT:
         raise ValueError(f"the format is {record['format']!r}, not {RESULT_FORMAT!r}")
-    return Result(
-        student=record["student"],
-        score=_decimal(record["score"]),
-        max_score=record["max_score"],
-        undecided=record["undecided"],
-        submitted=record["submitted"],
-        isolation=tuple(record["isolation"]),
-        seed=record["seed"],
-        versions=dict(record["versions"]),
-        course_hash=record["course_hash"],
-        submission_hash=record["submission_hash"],
-        assignments=tuple(_assignment_from(entry) for entry in record["assignments"]),
-    )
+    assignments = tuple(_assignment_from(entry) for entry in record["assignments"])
+    return read(Result, record, score=_decimal(record["score"]), assignments=assignments)
+
+
+def read(kind: type[Record], entry: Mapping[str, Any], **known: Any) -> Record:
+    """A data class from its record; lists become tuples, and keys of other kinds are left out.
+
+    Args:
+        kind: the data class.
+        entry: the record.
+        **known: fields that were read already.
+
+    Raises:
+        KeyError: when a field is missing.
+    """
+    missing = (field.name for field in fields(kind) if field.name not in known)
+    return kind(**{name: _frozen(entry[name]) for name in missing}, **known)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _decimal(value: object) -> Decimal | None:
@@ -176,15 +166,9 @@ def _decimal(value: object) -> Decimal | None:
 
 
 def _assignment_from(entry: Mapping[str, Any]) -> AssignmentResult:
-    return AssignmentResult(
-        id=entry["id"],
-        read_from=entry["read_from"],
-        score=_decimal(entry["score"]),
-        max_score=entry["max_score"],
-        days_late=entry["days_late"],
-        notes=tuple(entry["notes"]),
-        exercises=tuple(exercise_from(exercise) for exercise in entry["exercises"]),
-    )
+    exercises = tuple(exercise_from(exercise) for exercise in entry["exercises"])
+    known = {"score": _decimal(entry["score"]), "exercises": exercises, "defects": ()}
+    return read(AssignmentResult, entry, **known)
 
 
 def exercise_from(entry: Mapping[str, Any]) -> ExerciseResult:
@@ -193,10 +177,10 @@ def exercise_from(entry: Mapping[str, Any]) -> ExerciseResult:
     Raises:
         KeyError, TypeError, ValueError: when it is none.
     """
-    return ExerciseResult(
-        id=entry["id"],
+    return read(
+        ExerciseResult,
+        entry,
         score=_decimal(entry["score"]),
-        max_score=entry["max_score"],
         findings=tuple(
             Finding(tuple(Mistake(**mistake) for mistake in finding["one_of"]))
             for finding in entry["findings"]
@@ -206,37 +190,16 @@ def exercise_from(entry: Mapping[str, Any]) -> ExerciseResult:
 
 
 def _check_from(entry: Mapping[str, Any]) -> CheckResult:
-    return CheckResult(
-        id=entry["id"],
-        title=entry["title"],
+    return read(
+        CheckResult,
+        entry,
         visibility=Visibility(entry["visibility"]),
-        weight=entry["weight"],
         outcome=Outcome(entry["outcome"]),
-        message=entry["message"],
-        duration_s=entry["duration_s"],
         picture=_picture_from(entry["picture"]) if "picture" in entry else None,
         where=CodeLocation(**entry["where"]) if "where" in entry else None,
     )
 
 
 def _picture_from(entry: Mapping[str, Any]) -> Picture:
-    return Picture(
-        what=entry["what"],
-        expected=_rows(entry["expected"]),
-        received=_rows(entry["received"]),
-        differs=_rows(entry["differs"]),
-        first=(entry["first"][0], entry["first"][1]),
-        rows=_axis(entry["rows"]),
-        columns=_axis(entry["columns"]),
-        slice=tuple((name, position) for name, position in entry["slice"]),
-        source=entry["source"],
-        lines=(entry["lines"][0], entry["lines"][1]),
-    )
-
-
-def _rows(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple(tuple(row) for row in rows)
-
-
-def _axis(entry: Mapping[str, Any]) -> Axis:
-    return Axis(entry["name"], entry["start"], entry["size"], tuple(entry["labels"]))
+    rows, columns = (read(Axis, entry[side]) for side in ("rows", "columns"))
+    return read(Picture, entry, rows=rows, columns=columns)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from grader.core.records import CheckResult, ExerciseResult, Outcome
+from grader.core.records import CheckResult, Outcome
 from grader.course.course import LateRule
 
 HUNDREDTH = Decimal("0.01")
@@ -33,19 +33,14 @@ def total(scores: Iterable[Decimal | None]) -> Decimal | None:
     return None if None in known else sum((s for s in known if s is not None), Decimal(0))
 
 
-def whole_points(exercises: Iterable[ExerciseResult]) -> int | None:
-    """The rounded exercises summed, for platforms that want integers; halves up.
-
-    None when one of them is undecided.
-    """
-    scores = [exercise.score for exercise in exercises]
-    if None in scores:
-        return None
-    return sum(math.floor(score + Decimal("0.5")) for score in scores if score is not None)
-
-
 def days_late(due: datetime | None, submitted_at: datetime | None, rule: LateRule) -> int:
-    """How many days a submission is late, each begun day counting; 0 where a date is unknown."""
+    """How many days a submission is late, each begun day counting; 0 where a date is unknown.
+
+    Args:
+        due: the end of the term.
+        submitted_at: when it was handed in.
+        rule: the course's, with its minutes of grace.
+    """
     if due is None or submitted_at is None:
         return 0
     over = submitted_at - due - timedelta(minutes=rule.grace_minutes)
@@ -53,5 +48,5 @@ def days_late(due: datetime | None, submitted_at: datetime | None, rule: LateRul
 
 
 def late_factor(days: int, rule: LateRule) -> Fraction:
-    """What is left of a score after so many days."""
+    """The share of a score that is left after this many days, from 0 to 1."""
     return max(Fraction(0), 1 - Fraction(days * rule.percent_per_day, 100))

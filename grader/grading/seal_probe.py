@@ -1,4 +1,4 @@
-"""The sealed way to run student code: what holds on this machine, by trying it."""
+"""Whether this machine can seal student code: a child process tries what it must not be able to do."""
 
 import os
 import secrets
@@ -13,7 +13,8 @@ from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Seal, WarmParent
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Reading, SourceFile, Submission
-from grader.testing.student import StudentHandle, StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentHandle, StudentOutcome
 
 PROBE = """
 import os
@@ -94,10 +95,10 @@ class Layer:
 
 
 def examine() -> tuple[Layer, ...]:
-    """Try every layer here, each in the act: a child tries what it must not be able to do."""
-    hopeless = _hopeless()
-    if hopeless:
-        return hopeless
+    """Try every layer on this machine."""
+    unsupported = _unsupported()
+    if unsupported:
+        return unsupported
     launcher = WarmParent()
     try:
         return _examine(launcher)
@@ -105,8 +106,8 @@ def examine() -> tuple[Layer, ...]:
         launcher.close()
 
 
-def _hopeless() -> tuple[Layer, ...]:
-    """What is missing where nothing needs to be tried."""
+def _unsupported() -> tuple[Layer, ...]:
+    """The layer that this system lacks altogether: then nothing needs to be tried."""
     if not seal.is_supported():
         return (Layer("system", True, False, "only Linux on x86-64 and Arm64 can seal"),)
     if not seal.landlock_version():
@@ -115,28 +116,28 @@ def _hopeless() -> tuple[Layer, ...]:
 
 
 def _examine(launcher: WarmParent) -> tuple[Layer, ...]:
-    """Try with children of this parent, and have it seal them from now on with what holds."""
-    namespaces = _tried(launcher, Seal(sealed=True, namespaces=True))
+    """Try with children of this parent, which from now on seals them with what holds."""
+    namespaces = _attempt(launcher, Seal(sealed=True, namespaces=True))
     with_them = isinstance(namespaces, dict) and namespaces["process id"] == 1
-    answers = namespaces if with_them else _tried(launcher, Seal(sealed=True))
+    results = namespaces if with_them else _attempt(launcher, Seal(sealed=True))
     launcher.seal = Seal(sealed=True, namespaces=with_them)
     granted = "granted" if with_them else "not granted here; the other layers hold without them"
     optional = Layer("namespaces", False, with_them, granted)
-    if isinstance(answers, str):
-        return (Layer("sealed child", True, False, answers), optional)
-    required = [_layer(name, attempts, answers) for name, attempts in LAYERS.items()]
+    if isinstance(results, str):
+        return (Layer("sealed child", True, False, results), optional)
+    required = [_layer(name, attempts, results) for name, attempts in LAYERS.items()]
     return (*required, optional)
 
 
-def _layer(name: str, attempts: tuple[str, ...], answers: dict[str, object]) -> Layer:
-    open_ = [attempt for attempt in attempts if answers.get(attempt) in ("allowed", None)]
-    if open_:
-        return Layer(name, True, False, f"a sealed child could still: {', '.join(open_)}")
+def _layer(name: str, attempts: tuple[str, ...], results: dict[str, object]) -> Layer:
+    allowed = [attempt for attempt in attempts if results.get(attempt) in ("allowed", None)]
+    if allowed:
+        return Layer(name, True, False, f"a sealed child could still: {', '.join(allowed)}")
     return Layer(name, True, True, f"refused: {', '.join(attempts)}")
 
 
-def _tried(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
-    """What a child under this seal could do, or why there was none."""
+def _attempt(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
+    """What a child under this seal could do, or why it could not be asked."""
     limits = Limits(memory_mib=256)
     source = SourceFile("probe.py", "probe", False, (Cell(None, PROBE),))
     submission = Submission("probe", {source.key: source}, {"probe": Reading((source.key,))})
@@ -146,12 +147,11 @@ def _tried(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
         canary.write_text(secrets.token_hex(16))
         launcher.seal = seal
         session = ChildSession(launcher, submission, limits)
+        handle = SubmissionHandle(submission, session, limits)
+        student = StudentHandle(handle, Exercise("probe", "probe", 1))
+        port = server.getsockname()[1]
         try:
-            handle = StudentHandle(
-                SubmissionHandle(submission, session, limits), Exercise("probe", "probe", 1)
-            )
-            port = server.getsockname()[1]
-            answer = handle.call("probe", str(canary), port, os.getpid(), limits.memory_mib)
+            answer = student.call("probe", str(canary), port, os.getpid(), limits.memory_mib)
         except StudentOutcome as outcome:
             return f"a sealed child did not answer ({outcome.failure.message})"
         except GraderError as error:
@@ -167,7 +167,7 @@ def sealed_launcher() -> WarmParent:
     Raises:
         CannotSealError: when a required layer does not hold here.
     """
-    _refuse(_hopeless())
+    _refuse(_unsupported())
     launcher = WarmParent()
     try:
         _refuse(_examine(launcher))
@@ -178,14 +178,10 @@ def sealed_launcher() -> WarmParent:
 
 
 def _refuse(layers: tuple[Layer, ...]) -> None:
-    missing = [f"{layer.name}: {layer.detail}" for layer in layers if not _is_fine(layer)]
+    missing = [f"{one.name}: {one.detail}" for one in layers if one.is_required and not one.holds]
     if missing:
         raise CannotSealError(
             f"This machine cannot seal student code ({'; '.join(missing)}). `grader doctor` shows "
             "every layer. Grade on Linux 5.13 or newer, or say `--isolation process` to grade "
             "without a seal: only code that you trust, or on a machine that you can lose."
         )
-
-
-def _is_fine(layer: Layer) -> bool:
-    return layer.holds or not layer.is_required

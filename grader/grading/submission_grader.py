@@ -1,7 +1,7 @@
 """Grades one submission: runs its checks, adds up its points."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from grader.checks.answer_cache import AnswerCache
@@ -27,7 +27,7 @@ from grader.grading.scoring import days_late, exercise_score, late_factor, round
 from grader.sessions.base import Session
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
-from grader.testing.student import SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
 VISIBLE_CHECKS = (Visibility.VISIBLE,)
@@ -40,13 +40,18 @@ class Scope:
     exercises: dict[str, Exercise]
     visibilities: tuple[Visibility, ...] = ALL_CHECKS
 
+    @property
+    def is_for_instructors(self) -> bool:
+        """Whether instructors read the result: hidden checks are run for them alone."""
+        return Visibility.HIDDEN in self.visibilities
+
 
 @dataclass(frozen=True, slots=True)
 class SubmissionGrader:
-    """What submissions are graded with: the tools of the checks, and the known mistakes."""
+    """What submissions are graded with: the environment of the checks, and the known mistakes."""
 
     environment: CheckEnvironment
-    catalogue: KnownMistakes
+    mistakes: KnownMistakes
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
     transcripts: AnswerCache[CheckRecord] = field(default_factory=lambda: AnswerCache(CheckRecord))
 
@@ -78,12 +83,15 @@ def full_grader(course: Course, seed: str) -> SubmissionGrader:
 def visible_grader(
     course: Course, *, apart: bool = False, exercises: Collection[str] | None = None
 ) -> SubmissionGrader:
-    """What students check with: recordings, or the solutions where they are at hand.
+    """What students check with: recordings, or the solutions where the course has them.
 
     Args:
         course: the course.
         apart: run solutions in a process of their own.
         exercises: only what these need is read; everything unless given.
+
+    Raises:
+        CourseError: when a recording is missing or damaged.
     """
     if course.has_solutions:
         environment = live_environment(course, VISIBLE_SEED, apart=apart)
@@ -104,6 +112,12 @@ def grade(
 ) -> Result:
     """Run a submission's checks in a session, score them and name the mistakes.
 
+    Args:
+        grader: what it is graded with.
+        submission: what was handed in.
+        session: the conversation with the process that runs it.
+        scope: which exercises, by which checks.
+
     Raises:
         GraderFault: when the grader itself fails before any check could report.
     """
@@ -113,34 +127,29 @@ def grade(
     checks = grader.checks(scope)
     run = CheckRun(environment, handle, checks, grader.transcripts)
     outcomes = run.run(scope.exercises)
-    own: dict[str, list[Check]] = {id_: [] for id_ in scope.exercises}
-    for check in checks:
-        own[check.exercise.id].append(check)
+    own = {id_: tuple(c for c in checks if c.exercise.id == id_) for id_ in scope.exercises}
     exercises = {
         exercise.id: ExerciseResult(
             id=exercise.id,
             score=exercise_score(exercise.points, outcomes[exercise.id]),
             max_score=exercise.points,
             checks=outcomes[exercise.id],
-            findings=_in_words(
-                course,
-                findings(grader.catalogue, exercise, tuple(own[exercise.id]), run.records),
-            ),
+            findings=_in_words(course, findings(grader.mistakes, own[exercise.id], run.records)),
         )
         for exercise in scope.exercises.values()
     }
-    submission = _with_slow_files_told(submission, handle, exercises)
-    if Visibility.HIDDEN in scope.visibilities:
-        submission = submission.with_defects_told()
+    submission = _with_notes_on_slow_files(submission, handle, exercises)
+    if scope.is_for_instructors:
+        submission = submission.for_instructors()
     return add_up(environment, submission, session.isolation, exercises)
 
 
-def _with_slow_files_told(
+def _with_notes_on_slow_files(
     submission: Submission, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
 ) -> Submission:
-    """The same submission with a note on each file that was stopped and cost no point for it."""
+    """The same submission with a note on each file that was stopped where no check says so."""
     seconds = handle.limits.load_seconds
-    told = {
+    reported = {
         exercise.id.partition("/")[0]
         for exercise in exercises.values()
         if any(check.outcome == Outcome.TIMEOUT for check in exercise.checks)
@@ -150,18 +159,18 @@ def _with_slow_files_told(
         {
             id_: tuple(slow[key] for key in reading.sources if key in slow)
             for id_, reading in submission.readings.items()
-            if id_ not in told
+            if id_ not in reported
         }
     )
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Findings in the language of the run; they were made, and compared, in the source's."""
-    return tuple(Finding(tuple(_worded(course, m) for m in f.candidates)) for f in found)
+    """Findings in the language of the run; they were made, and compared, in English."""
 
+    def worded(mistake: Mistake) -> Mistake:
+        return Mistake(mistake.id, course.text(mistake.symptom), course.text(mistake.question))
 
-def _worded(course: Course, mistake: Mistake) -> Mistake:
-    return Mistake(mistake.id, course.text(mistake.symptom), course.text(mistake.question))
+    return tuple(Finding(tuple(map(worded, finding.candidates))) for finding in found)
 
 
 def add_up(
@@ -170,24 +179,25 @@ def add_up(
     isolation: tuple[str, ...],
     exercises: dict[str, ExerciseResult],
 ) -> Result:
-    """The result that these exercises add up to."""
-    course = environment.course
+    """The result that graded exercises add up to.
+
+    Args:
+        environment: what they were graded with.
+        submission: what was handed in.
+        isolation: the layers around student code, for the record.
+        exercises: by id; those of the course that are missing do not count.
+    """
     assignments = tuple(
-        _assignment(course, assignment, submission, exercises)
-        for assignment in course.assignments
+        _assignment(environment.course, assignment, submission, exercises)
+        for assignment in environment.course.assignments
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )
-    return Result(
-        student=submission.student,
+    return replace(
+        _no_score(environment, submission.student, submission.hash),
         score=total(a.score for a in assignments),
         max_score=sum(a.max_score for a in assignments),
         undecided=any(e.undecided for a in assignments for e in a.exercises),
-        submitted=True,
         isolation=isolation,
-        seed=environment.seed,
-        versions=versions(),
-        course_hash=environment.course.hash,
-        submission_hash=submission.hash,
         assignments=assignments,
     )
 
@@ -214,6 +224,7 @@ def _assignment(
         exercises=exercises,
         notes=notes,
         days_late=late,
+        defects=reading.defects,
     )
 
 
@@ -227,42 +238,38 @@ def _late_note(days: int, percent: Fraction) -> str:
 
 def not_submitted(environment: CheckEnvironment, student: str) -> Result:
     """The result of a student who handed in nothing: no score, which is not a zero."""
+    return replace(_no_score(environment, student, ""), submitted=False)
+
+
+def undecided(environment: CheckEnvironment, submission: Submission, reason: str) -> Result:
+    """The result of a submission on which the grader itself failed.
+
+    Args:
+        environment: what it was graded with.
+        submission: what was handed in.
+        reason: what failed, for instructors; a note on each assignment.
+    """
+    readings = submission.readings
+    assignments = tuple(
+        AssignmentResult(
+            a.id, readings.get(a.id, Reading()).read_from, None, a.max_score, (), (reason,)
+        )
+        for a in environment.course.assignments
+    )
+    result = _no_score(environment, submission.student, submission.hash)
+    return replace(result, undecided=True, assignments=assignments)
+
+
+def _no_score(environment: CheckEnvironment, student: str, submission_hash: str) -> Result:
     return Result(
         student=student,
         score=None,
         max_score=environment.course.max_score,
         undecided=False,
-        submitted=False,
-        isolation=(),
-        seed=environment.seed,
-        versions=versions(),
-        course_hash=environment.course.hash,
-        submission_hash="",
-    )
-
-
-def undecided(environment: CheckEnvironment, submission: Submission, reason: str) -> Result:
-    """The result of a submission on which the grader itself failed."""
-    return Result(
-        student=submission.student,
-        score=None,
-        max_score=environment.course.max_score,
-        undecided=True,
         submitted=True,
         isolation=(),
         seed=environment.seed,
         versions=versions(),
         course_hash=environment.course.hash,
-        submission_hash=submission.hash,
-        assignments=tuple(
-            AssignmentResult(
-                a.id,
-                submission.readings.get(a.id, Reading()).read_from,
-                None,
-                a.max_score,
-                (),
-                (reason,),
-            )
-            for a in environment.course.assignments
-        ),
+        submission_hash=submission_hash,
     )

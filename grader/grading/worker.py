@@ -1,4 +1,4 @@
-"""Grades students one after the other with tools that are set up once: the work of one worker."""
+"""Grades students one after the other with checks that are loaded once: one worker of a run."""
 
 import tempfile
 from pathlib import Path
@@ -7,8 +7,9 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.language import _, use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.grading.class_files import Written, summary_line, written
-from grader.grading.orders import WorkOrder
+from grader.feedback.outcomes import summary_line
+from grader.grading.class_files import Written, written
+from grader.grading.run_settings import RunSettings
 from grader.grading.seal_probe import sealed_launcher
 from grader.grading.submission_grader import (
     Scope,
@@ -20,7 +21,7 @@ from grader.grading.submission_grader import (
 )
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
-from grader.submissions.payload import HandedIn
+from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
@@ -30,7 +31,12 @@ TRIES = 2
 def grade_student(grader: SubmissionGrader, launcher: Launcher, student: Student) -> Result:
     """Grade one student in a child process; a failure of ours makes this one result undecided.
 
-    What fails in a way that nobody foresaw is tried once more first: it may have been the moment.
+    An unforeseen failure is tried once more first: it may have been the moment.
+
+    Args:
+        grader: the course's checks, loaded.
+        launcher: makes the child process.
+        student: whom to grade.
     """
     environment = grader.environment
     if student.path is None:
@@ -48,8 +54,12 @@ def grade_student(grader: SubmissionGrader, launcher: Launcher, student: Student
             break
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-    template = _("The grader itself failed: {reason}")
-    return undecided(environment, submission, template.format(reason=reason))
+    return _undecided(grader, submission, reason)
+
+
+def _undecided(grader: SubmissionGrader, submission: Submission, reason: str) -> Result:
+    sentence = _("The grader itself failed: {reason}").format(reason=reason)
+    return undecided(grader.environment, submission, sentence)
 
 
 def _graded(grader: SubmissionGrader, launcher: Launcher, submission: Submission) -> Result:
@@ -62,10 +72,10 @@ def _graded(grader: SubmissionGrader, launcher: Launcher, submission: Submission
 
 
 class Worker:
-    """Torch, checks and reference answers, loaded once; a child process per student.
+    """Torch, checks and known mistakes, loaded once; a child process per student.
 
     Args:
-        order: the run.
+        settings: the run's.
         launcher: makes the child processes; as the run's isolation says unless given.
 
     Raises:
@@ -74,31 +84,33 @@ class Worker:
         UsageError: in a released copy, which has no hidden checks to grade by.
     """
 
-    def __init__(self, order: WorkOrder, launcher: Launcher | None = None) -> None:
-        use(order.language)
-        course = load_course(order.root)
-        if course.hash != order.course_hash:
+    def __init__(self, settings: RunSettings, launcher: Launcher | None = None) -> None:
+        use(settings.language)
+        course = load_course(settings.root)
+        if course.hash != settings.course_hash:
             raise CourseError(
-                f"{order.root}: this is not the course that the run began with; every machine "
+                f"{settings.root}: this is not the course that the run began with; every machine "
                 "needs the same course, and nobody may change it while a class is graded"
             )
-        self.order = order
-        self.grader: SubmissionGrader = full_grader(course, order.seed)
-        self.launcher: Launcher = launcher or _launcher(order.isolation)
+        self.grader: SubmissionGrader = full_grader(course, settings.seed)
+        if launcher is None:
+            is_sealed = settings.isolation == "sealed"
+            launcher = sealed_launcher() if is_sealed else default_launcher()
+        self.launcher = launcher
 
     def result(self, student: Student) -> Result:
         """Grade a student; a failure of ours makes this one result undecided."""
         return grade_student(self.grader, self.launcher, student)
 
     def grade(self, student: Student) -> Written:
-        """The same as it is written down."""
+        """The same in the form that is written to disk."""
         result = self.result(student)
         return written(result, summary_line(result))
 
-    def grade_sent(self, handed: HandedIn) -> Written:
+    def grade_payload(self, payload: Payload) -> Written:
         """The same for a submission that came as data."""
         with tempfile.TemporaryDirectory(prefix="handed-in-") as folder:
-            return self.grade(Student(handed.student, handed.unpack(Path(folder))))
+            return self.grade(Student(payload.student, payload.unpack(Path(folder))))
 
     def close(self) -> None:
         """End the processes it holds."""
@@ -106,17 +118,17 @@ class Worker:
         self.grader.close()
 
 
-def _launcher(isolation: str) -> Launcher:
-    return sealed_launcher() if isolation == "sealed" else default_launcher()
+def undecided_result(settings: RunSettings, student: Student, reason: str) -> Written:
+    """The result of a student on whom the grader itself failed.
 
-
-def undecided_result(order: WorkOrder, student: Student, reason: str) -> Written:
-    """The result of a student on whom the grader itself failed."""
-    grader = full_grader(load_course(order.root), order.seed)
+    Args:
+        settings: the run's.
+        student: who could not be graded.
+        reason: why not.
+    """
+    grader = full_grader(load_course(settings.root), settings.seed)
     try:
-        submission = Submission(student.id)
-        sentence = _("The grader itself failed: {reason}").format(reason=reason)
-        result = undecided(grader.environment, submission, sentence)
+        result = _undecided(grader, Submission(student.id), reason)
         return written(result, summary_line(result))
     finally:
         grader.close()

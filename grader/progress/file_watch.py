@@ -1,4 +1,4 @@
-"""Tells when files of a folder were saved: through the system, or by looking now and then."""
+"""Notices when files of a folder were saved: through the system, or by polling."""
 
 import threading
 from collections.abc import Iterator
@@ -7,28 +7,28 @@ from pathlib import Path
 from grader.submissions.submission import FORMS
 
 STEP_MS = 20
-"""An editor's save is over when nothing more has happened for so long."""
+"""An editor's save is over when nothing more has happened for this long."""
 MOST_MS = 200
 LOOK_SECONDS = 0.2
 LOST_MS = 1000
-"""So often it is seen to that the folder is still the one that is watched."""
+"""How often to check that the folder is still the one that is watched."""
 
 
 def saves(folder: Path, stop: threading.Event) -> Iterator[None]:
     """Yield each time that a script or notebook below the folder was saved, until `stop` is set."""
     try:
         while not stop.is_set():
-            yield from _told(folder, stop)
+            yield from _saves_by_system(folder, stop)
             if not stop.is_set():
-                yield  # the folder is gone, or another is in its place
+                yield  # the folder is gone, or another has its path
             while not (folder.is_dir() or stop.wait(LOOK_SECONDS)):
                 pass
     except (ImportError, OSError, RuntimeError):  # the system has no more watches to give
-        yield from looked_at(folder, stop, LOOK_SECONDS)
+        yield from polled(folder, stop, LOOK_SECONDS)
 
 
-def _told(folder: Path, stop: threading.Event) -> Iterator[None]:
-    """The same as the system tells it, as long as the folder is the one it was."""
+def _saves_by_system(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """The same as the system reports it, until another folder takes this one's path."""
     import watchfiles
 
     which = _identity(folder)
@@ -50,7 +50,7 @@ def _told(folder: Path, stop: threading.Event) -> Iterator[None]:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """What tells a folder from another in its place; None when there is none."""
+    """What distinguishes a folder from another at the same path; None when there is none."""
     try:
         facts = folder.stat()
     except OSError:
@@ -58,8 +58,16 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def looked_at(folder: Path, stop: threading.Event, seconds: float) -> Iterator[None]:
-    """The same by looking every so many seconds; slower, and possible everywhere."""
+def polled(folder: Path, stop: threading.Event, seconds: float) -> Iterator[None]:
+    """The same by polling; slower, and possible everywhere.
+
+    By hand: `watchfiles` compares times in whole seconds when it polls, and misses quick saves.
+
+    Args:
+        folder: where to look.
+        stop: ends it.
+        seconds: between two looks.
+    """
     before = _seen(folder)
     while not stop.wait(seconds):
         now = _seen(folder)
@@ -69,7 +77,7 @@ def looked_at(folder: Path, stop: threading.Event, seconds: float) -> Iterator[N
 
 
 def _seen(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """What tells that a file was saved: its time, its size, and which file it is."""
+    """What changes when a file is saved: its time, its size, and which file it is."""
     found = {}
     for form in FORMS:
         for path in folder.rglob(f"*{form}"):

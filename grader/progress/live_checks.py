@@ -1,4 +1,4 @@
-"""A student's desk: torch, checks and reference answers stay loaded from one save to the next.
+"""Checks that stay loaded, with torch and reference answers, from one save to the next.
 
 Checks run in a thread of their own, so that whoever waits for them can do something else, and
 stop them when the work has changed.
@@ -48,7 +48,7 @@ class StoppableSession(ChildSession):
     stopped = False
 
     def stop(self) -> None:
-        """Ask nothing more, and do not wait for the answer that is awaited."""
+        """Send nothing more, and do not wait for a reply that is still missing."""
         self.stopped = True
         child = self.child
         if child is not None:
@@ -56,17 +56,17 @@ class StoppableSession(ChildSession):
                 child.connection.shutdown(socket.SHUT_RDWR)
 
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
-        """Ask, unless stopped.
+        """Send a request, unless stopped.
 
         Raises:
             Stopped: when it was stopped, before or meanwhile.
         """
         if self.stopped:
             raise Stopped
-        answer = super().exchange(request, seconds)
+        reply = super().exchange(request, seconds)
         if self.stopped:
             raise Stopped
-        return answer
+        return reply
 
     def _start(self) -> None:
         super()._start()
@@ -115,12 +115,12 @@ class AheadLauncher:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of one batch of exercises.
+    """The result of one batch of exercises.
 
     Args:
         run: the number of the run it belongs to.
-        result: what came out; None when the grader itself failed.
-        fault: why it did.
+        result: of the checks; None when the grader itself failed.
+        fault: why it failed.
         is_last: whether the run is over.
     """
 
@@ -136,12 +136,12 @@ class LiveChecker:
 
     Args:
         course: the course.
-        tell: is given each verdict, in the run's own thread.
+        report: called with each verdict, in the run's own thread.
         launcher: makes the child processes.
     """
 
     course: Course
-    tell: Callable[[Verdict], None]
+    report: Callable[[Verdict], None]
     launcher: Launcher
     grader: SubmissionGrader | None = None
     run: int = 0
@@ -190,11 +190,11 @@ class LiveChecker:
             try:
                 self._check(run, submission, batches)
             except GraderError as error:
-                self.tell(Verdict(run, None, str(error), is_last=True))
+                self.report(Verdict(run, None, str(error), is_last=True))
             except Exception as error:
                 fault = _("The grader itself failed: {reason}")
                 fault = fault.format(reason=f"{type(error).__name__}: {error}")
-                self.tell(Verdict(run, None, fault, is_last=True))
+                self.report(Verdict(run, None, fault, is_last=True))
         if isinstance(self.launcher, AheadLauncher) and run == self.run:
             self.launcher.prepare()
 
@@ -209,14 +209,14 @@ class LiveChecker:
                     raise Stopped
                 scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
                 result = grade(grader, submission, session, scope)
-                self.tell(Verdict(run, result, is_last=position == len(batches)))
+                self.report(Verdict(run, result, is_last=position == len(batches)))
         finally:
             self.session = None
             session.close()
 
 
 def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
-    """A standing after one check of these exercises, which is remembered.
+    """The progress after one check of these exercises, which is remembered.
 
     Raises:
         GraderFault: when the grader itself fails.

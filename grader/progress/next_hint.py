@@ -1,4 +1,4 @@
-"""What helps with an exercise next: the question of a mistake just seen, then its hints in turn."""
+"""The next help with an exercise: the question of a mistake just seen, then its hints in turn."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Hint:
     Args:
         number: counted from 1.
         count: how many there are.
-        text: what it says.
+        text: its words.
     """
 
     number: int
@@ -65,25 +65,41 @@ def all_hints(hints: tuple[str, ...]) -> list[Hint]:
 
 
 def last_hint(hints: tuple[str, ...], memory: Memory, exercise: Exercise) -> Hint:
-    """The hint that was shown last; the first where none was."""
-    shown = all_hints(hints)
-    return shown[max(0, min(memory.hints_shown(exercise.id), len(shown)) - 1)]
+    """The hint that was shown last; the first where none was.
+
+    Args:
+        hints: of the exercise.
+        memory: what was shown before.
+        exercise: which one.
+    """
+    return all_hints(hints)[max(0, min(memory.hints_shown(exercise.id), len(hints)) - 1)]
 
 
 def next_advice(hints: tuple[str, ...], memory: Memory, exercise: Exercise) -> Advice:
-    """What to tell next: a question that was not asked yet, or the next hint; the last one stays."""
+    """What to show next: a question that was not asked yet, or the next hint; the last one stays.
+
+    Args:
+        hints: of the exercise.
+        memory: what was shown before.
+        exercise: which one.
+    """
     asked = set(memory.questions_asked(exercise.id))
     remembered = memory.results().get(exercise.id)
     findings: tuple[Finding, ...] = remembered.result.findings if remembered else ()
     for finding in findings:
         if not asked.issuperset(mistake.id for mistake in finding.candidates):
             return Question(finding.candidates)
-    shown = all_hints(hints)
-    return shown[min(memory.hints_shown(exercise.id), len(shown) - 1)]
+    return all_hints(hints)[min(memory.hints_shown(exercise.id), len(hints) - 1)]
 
 
 def remember_advice(advice: Advice, memory: Memory, exercise: Exercise) -> bool:
-    """Remember that this was told; False when it cannot be remembered."""
+    """Remember that this was shown; False when it cannot be remembered.
+
+    Args:
+        advice: what was shown.
+        memory: takes the note.
+        exercise: which one.
+    """
     if isinstance(advice, Hint):
         return memory.remember_hint(exercise.id, advice.number)
     asked = memory.questions_asked(exercise.id)

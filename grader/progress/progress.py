@@ -1,13 +1,12 @@
-"""Where a student stands: the last results that still hold, and what comes next. Runs nothing."""
+"""A student's progress: the last results that still hold, and what comes next. Runs nothing."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 
 from grader.core.records import AssignmentResult, ExerciseResult, Result
-from grader.course.course import Assignment, Course, Exercise
+from grader.course.course import WORK, Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
 from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 
@@ -16,7 +15,7 @@ STUDENT = "me"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A student's work as it is now, and what is known of it.
+    """A student's work as it is now, and what is known about it.
 
     Args:
         course: the course.
@@ -31,11 +30,11 @@ class Progress:
     results: Mapping[str, ExerciseResult]
 
     def unknown(self, exercises: Iterable[Exercise]) -> list[Exercise]:
-        """Those of these exercises that are to be checked before anything can be said."""
+        """Those of these exercises whose result is not known."""
         return [exercise for exercise in exercises if exercise.id not in self.results]
 
     def differing(self, other: "Progress") -> list[Assignment]:
-        """The assignments whose own files are not the same in another standing."""
+        """The assignments whose own files are not the same as in another progress."""
         return [a for a in self.course.assignments if self.files(a) != other.files(a)]
 
     def files(self, assignment: Assignment) -> tuple[SourceFile, ...]:
@@ -45,10 +44,11 @@ class Progress:
 
     def is_solved(self, exercise: Exercise) -> bool:
         """Whether an exercise is known to have its full score."""
-        return is_solved(self.results.get(exercise.id))
+        result = self.results.get(exercise.id)
+        return result is not None and result.is_solved
 
     def unfinished(self, exercises: Iterable[Exercise]) -> list[Exercise]:
-        """Those of these exercises that have not their full score, as far as is known."""
+        """Those of these exercises that are not known to have their full score."""
         return [exercise for exercise in exercises if not self.is_solved(exercise)]
 
     def score(self, exercises: Iterable[Exercise]) -> Decimal:
@@ -61,44 +61,29 @@ class Progress:
         assignment = self.course.by_id[exercise.assignment]
         read = self.submission.readings.get(assignment.id, Reading()).read_from
         name = read or f"{assignment.id}/{assignment.module}.py"
-        return f"assignments/{name}"
+        return f"{WORK}/{name}"
 
-    def told(self, exercises: Iterable[Exercise]) -> tuple[AssignmentResult, ...]:
+    def shown(self, exercises: Iterable[Exercise]) -> tuple[AssignmentResult, ...]:
         """The known results of these exercises, by assignment, as they are shown."""
         wanted = {exercise.id for exercise in exercises}
-        return tuple(
-            self._told(assignment, results)
-            for assignment in self.course.assignments
-            if (results := self._results(assignment, wanted))
-        )
-
-    def _results(self, assignment: Assignment, wanted: set[str]) -> tuple[ExerciseResult, ...]:
-        ids = [exercise.id for exercise in assignment.exercises if exercise.id in wanted]
-        return tuple(self.results[id_] for id_ in ids if id_ in self.results)
-
-    def _told(
-        self, assignment: Assignment, results: tuple[ExerciseResult, ...]
-    ) -> AssignmentResult:
-        reading = self.submission.readings.get(assignment.id, Reading())
-        most = sum(result.max_score for result in results)
-        return AssignmentResult(
-            assignment.id, reading.read_from, None, most, results, reading.notes
-        )
+        found = []
+        for assignment in self.course.assignments:
+            ids = [e.id for e in assignment.exercises if e.id in wanted & self.results.keys()]
+            results = tuple(self.results[id_] for id_ in ids)
+            if results:
+                reading = self.submission.readings.get(assignment.id, Reading())
+                most = sum(result.max_score for result in results)
+                found.append(
+                    AssignmentResult(
+                        assignment.id, reading.read_from, None, most, results, reading.notes
+                    )
+                )
+        return tuple(found)
 
     def adding(self, result: Result) -> "Progress":
         """The same with the exercises of a result; undecided ones are left to be checked again."""
-        added = {e.id: e for a in result.assignments for e in a.exercises if not e.undecided}
+        added = {e.id: e for e in result.exercises if not e.undecided}
         return Progress(self.course, self.submission, self.keys, {**self.results, **added})
-
-
-def is_solved(result: ExerciseResult | None) -> bool:
-    """Whether a result is one with the full score."""
-    return result is not None and not result.undecided and result.score == result.max_score
-
-
-def work_folder(course: Course) -> Path:
-    """Where students write."""
-    return course.root / "assignments"
 
 
 def read_progress(course: Course, memory: Memory) -> Progress:
@@ -107,7 +92,7 @@ def read_progress(course: Course, memory: Memory) -> Progress:
     Raises:
         UsageError: when there is no such folder.
     """
-    submission = read_submission(course, work_folder(course), STUDENT)
+    submission = read_submission(course, course.work_folder, STUDENT)
     keys = work_keys(course, submission)
     return Progress(course, submission, keys, _holding(course, keys, memory.results()))
 
@@ -126,7 +111,13 @@ def _holding(
 
 
 def remember(course: Course, submission: Submission, result: Result) -> None:
-    """Keep what a run of the visible checks found; what cannot be kept is checked again."""
+    """Keep the results of the visible checks; what cannot be kept is checked again later.
+
+    Args:
+        course: the course.
+        submission: the work that was checked.
+        result: of the checks.
+    """
     keys = work_keys(course, submission)
     Memory(course.root).remember_results(
         {
@@ -145,20 +136,8 @@ def work_keys(course: Course, submission: Submission) -> dict[str, str]:
 
 def _key(course: Course, submission: Submission, assignment: Assignment) -> str:
     digest = hashlib.sha256(course.hash.encode())
-    for id_ in sorted(_with_imports(course, assignment)):
+    for id_ in sorted(course.with_imports(assignment)):
         for key in submission.readings[id_].sources:
             source = submission.sources[key]
             digest.update(repr((id_, key, source)).encode("utf-8", "replace"))
     return digest.hexdigest()
-
-
-def _with_imports(course: Course, assignment: Assignment) -> set[str]:
-    """An assignment and all those that it builds on."""
-    found: set[str] = set()
-    waiting = [assignment.id]
-    while waiting:
-        id_ = waiting.pop()
-        if id_ not in found:
-            found.add(id_)
-            waiting += course.by_id[id_].imports
-    return found

@@ -1,7 +1,7 @@
 """What is remembered of a copy of the course from one command to the next: hints, last results.
 
-It lies in the user's state folder, a file per copy, and is nothing that anybody needs: where it is
-damaged or cannot be written, everything begins anew.
+It lies in the user's state folder, a file per copy, and nothing depends on it: where it is damaged
+or cannot be written, everything begins again.
 """
 
 import hashlib
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.core.files import write_whole
 from grader.core.language import current
 from grader.core.records import ExerciseResult
-from grader.grading.class_files import write_text
 from grader.grading.results import exercise_from, exercise_record
 
 
@@ -22,8 +22,8 @@ class Remembered:
     """The last result of an exercise.
 
     Args:
-        key: a hash of all that decided it.
-        result: what came out.
+        key: a hash of everything that decided it.
+        result: of the checks.
     """
 
     key: str
@@ -95,7 +95,7 @@ class Memory:
         content = {**self._everything(), "copy": str(self.root.resolve())}
         content[name] = {**self._part(name), **entries}
         try:
-            write_text(self.path, json.dumps(content))
+            write_whole(self.path, json.dumps(content))
         except OSError:
             return False
         return True

@@ -14,7 +14,7 @@ from grader.course.course import Course
 
 
 class SteadyCatalog(Catalog):
-    """A catalogue whose header has neither dates nor versions: only texts make it differ."""
+    """Translations whose header has neither dates nor versions: only texts make it differ."""
 
     def __iter__(self) -> Iterator[Entry]:
         """The header, and the messages."""
@@ -51,21 +51,21 @@ def read_translations(path: Path, code: str) -> Catalog:
 
 
 def po_bytes(catalog: Catalog) -> bytes:
-    """A catalogue as people edit it; places without line numbers, which change too often."""
+    """Translations as people edit them; without line numbers, which change too often."""
     stream = io.BytesIO()
     write_po(stream, catalog, width=100, include_lineno=False)
     return stream.getvalue()
 
 
 def mo_bytes(catalog: Catalog) -> bytes:
-    """A catalogue as gettext reads it; what is not translated or not sure is left out."""
+    """Translations as gettext reads them; what is not translated or not sure is left out."""
     stream = io.BytesIO()
     write_mo(stream, catalog)
     return stream.getvalue()
 
 
 def released_translations(course: Course, code: str) -> bytes:
-    """A course's compiled catalogue without what only hidden checks say."""
+    """A course's compiled translations without what only hidden checks say."""
     whole = read_translations(domain_folder(course.translations, code) / "course.po", code)
     hidden = {
         course.paths(a).hidden_checks.relative_to(course.root).as_posix()
@@ -73,6 +73,6 @@ def released_translations(course: Course, code: str) -> bytes:
     }
     part = SteadyCatalog(locale=code)
     for message in whole:
-        if message.id and {place for place, _line in message.locations} - hidden:
+        if message.id and {file for file, _line in message.locations} - hidden:
             part.add(message.id, message.string)
     return mo_bytes(part)

@@ -9,7 +9,7 @@ from typing import Any
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.course.course import Assignment
-from grader.release.solution_cells import SourceCell, cleared
+from grader.release.solution_cells import SolutionCell, cleared
 
 
 class ClearOurSolutions(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader is not typed in full
@@ -23,5 +23,5 @@ class ClearOurSolutions(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
         marks = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "code" and marks.get("solution"):
             assignment = Assignment(resources["nbgrader"]["assignment"], "", ())
-            cell.source = cleared(assignment, SourceCell("code", cell.source, marks["grade_id"]))
+            cell.source = cleared(assignment, SolutionCell("code", cell.source, marks["grade_id"]))
         return cell, resources

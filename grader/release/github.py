@@ -5,10 +5,10 @@ time limit; it needs no secret.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
+from grader.core.files import OutputFile
 from grader.course.course import Course
-from grader.release.students import Released, student_files, template, write_release
+from grader.release.students import student_files, template
 from grader.submissions.protected_files import PROTECTED, fingerprint, protected_list
 
 WORKFLOW = ".github/workflows/check.yml"
@@ -17,38 +17,29 @@ IGNORED = (".venv/", "build/", "*.egg-info/", "__pycache__/", ".ipynb_checkpoint
 STUDENTS_OWN = ("README.md", ".gitignore", "LICENSE")
 
 
-def release_to_github(course: Course, folder: Path) -> list[Released]:
-    """Write a student repository into an empty folder, ready for `git init`.
-
-    Raises:
-        UsageError, CourseError: as for a students' copy.
-    """
-    return write_release(course, folder, github_files)
-
-
-def github_files(course: Course) -> Iterator[Released]:
-    """The files of a student repository, the list of protected ones last."""
+def github_files(course: Course) -> Iterator[OutputFile]:
+    """The files of a student repository, ready for `git init`; the list of protected ones last."""
     protected: dict[str, bytes] = {}
     for file in _unprotected(course):
         yield file
         if not file.path.startswith("assignments/") and file.path not in STUDENTS_OWN:
-            protected[file.path] = file.content
-    yield Released(PROTECTED, protected_list(protected).encode())
+            protected[file.path] = file.data
+    yield OutputFile(PROTECTED, protected_list(protected))
 
 
-def list_fingerprint(released: list[Released]) -> str:
+def list_fingerprint(released: list[OutputFile]) -> str:
     """What stands for the list of protected files, in every report of an unchanged one."""
-    (listed,) = (file.content for file in released if file.path == PROTECTED)
-    return fingerprint(listed.decode())
+    (listed,) = (file.text for file in released if file.path == PROTECTED)
+    return fingerprint(listed)
 
 
-def _unprotected(course: Course) -> Iterator[Released]:
+def _unprotected(course: Course) -> Iterator[OutputFile]:
     for file in student_files(course):
         if file.path == "README.md":
             more = template(course, "github_readme.md")
-            yield Released(file.path, file.content + b"\n" + more.encode())
+            yield OutputFile(file.path, f"{file.text}\n{more}")
         else:
             yield file
-    yield Released(WORKFLOW, template(course, "github_workflow.yml").encode())
-    yield Released(".gitattributes", ATTRIBUTES.encode())
-    yield Released(".gitignore", "".join(f"{line}\n" for line in IGNORED).encode())
+    yield OutputFile(WORKFLOW, template(course, "github_workflow.yml"))
+    yield OutputFile(".gitattributes", ATTRIBUTES)
+    yield OutputFile(".gitignore", "".join(f"{line}\n" for line in IGNORED))

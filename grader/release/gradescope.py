@@ -3,47 +3,43 @@
 import io
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 
-from grader.course.course import Course
-from grader.release.students import Released, copied_files, package_files, template, write_release
+from grader.core.files import OutputFile
+from grader.course.course import CHECKS, SOLUTIONS, WORK, Course
+from grader.release.students import (
+    copied_files,
+    course_file,
+    package_files,
+    template,
+)
 
 ZIP = "autograder.zip"
 SCRIPTS = {"setup.sh": "gradescope_setup.sh", "run_autograder": "gradescope_run.sh"}
-COURSE_FOLDERS = ("assignments", "solutions", "tests/checks", "tests/documents", "translations")
+COURSE_FOLDERS = (WORK, SOLUTIONS, CHECKS, "tests/documents", "translations")
 FORMS = (".py", ".ipynb", ".toml", ".json", ".mo")
 MOMENT = (2020, 1, 1, 0, 0, 0)
 """Every entry's time, so that the same course makes the same zip."""
 
 
-def release_to_gradescope(course: Course, folder: Path) -> list[Released]:
-    """Write `autograder.zip` into an empty folder.
-
-    Raises:
-        UsageError: when the folder is not empty, or this is a released copy.
-        CourseError: when stubs are stale, or a file is missing.
-    """
-    return write_release(course, folder, _zipped)
-
-
-def gradescope_files(course: Course) -> Iterator[Released]:
+def gradescope_files(course: Course) -> Iterator[OutputFile]:
     """What is in the zip: two scripts, and the course with everything that grading takes."""
     for name, source in SCRIPTS.items():
-        yield Released(name, template(course, source).encode())
+        yield OutputFile(name, template(course, source))
     inside = [*copied_files(course), *_course_files(course), *package_files()]
-    inside.append(Released("README.md", f"# {course.title}\n".encode()))
+    inside.append(OutputFile("README.md", f"# {course.title}\n"))
     for file in inside:
-        yield Released(f"course/{file.path}", file.content)
+        yield OutputFile(f"course/{file.path}", file.content)
 
 
-def _course_files(course: Course) -> Iterator[Released]:
+def _course_files(course: Course) -> Iterator[OutputFile]:
     for folder in COURSE_FOLDERS:
         for path in sorted((course.root / folder).rglob("*")):
             if path.suffix in FORMS and "__pycache__" not in path.parts:
-                yield Released(path.relative_to(course.root).as_posix(), path.read_bytes())
+                yield course_file(course, path)
 
 
-def _zipped(course: Course) -> Iterator[Released]:
+def zipped_files(course: Course) -> Iterator[OutputFile]:
+    """The one file that Gradescope takes, `autograder.zip`."""
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in gradescope_files(course):
@@ -51,5 +47,5 @@ def _zipped(course: Course) -> Iterator[Released]:
             mode = 0o755 if file.path in SCRIPTS else 0o644
             entry.external_attr = (0o100000 | mode) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, file.content)
-    yield Released(ZIP, memory.getvalue())
+            archive.writestr(entry, file.data)
+    yield OutputFile(ZIP, memory.getvalue())

@@ -6,75 +6,54 @@ The notebooks in `source/` hold the solutions, as nbgrader wants it; hidden chec
 import json
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from grader.core.language import DEFAULT_LANGUAGE as ENGLISH
+from grader.core.files import OutputFile
+from grader.core.language import DEFAULT_LANGUAGE
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.recording_cache import recorded
-from grader.release.solution_cells import read_source
+from grader.release.solution_cells import read_solution
 from grader.release.stubs import notebook_text, translated
-from grader.release.students import Released, translations, write_release
+from grader.release.students import course_file, translations
 
 CONFIG = "nbgrader_config.py"
-DEFAULT_LANGUAGE = "source"
+SOURCE_FOLDER = "source"
 
 
-def release_to_nbgrader(course: Course, folder: Path) -> list[Released]:
-    """Write a course folder for nbgrader into an empty folder.
-
-    Raises:
-        UsageError: when the folder is not empty, or this is a released copy itself.
-        CourseError: when stubs are stale or a solution does not pass its visible checks.
-    """
-    return write_release(course, folder, nbgrader_files)
-
-
-def nbgrader_files(course: Course) -> Iterator[Released]:
+def nbgrader_files(course: Course) -> Iterator[OutputFile]:
     """The files of nbgrader's course folder."""
-    yield Released(CONFIG, config(course).encode())
+    yield OutputFile(CONFIG, config(course))
     recordings = {a.id: recorded(course, a) for a in course.assignments}
     for assignment in course.assignments:
         yield source_notebook(course, assignment)
         for file in _small_course(course, assignment, recordings):
-            yield Released(f"{DEFAULT_LANGUAGE}/{assignment.id}/{file.path}", file.content)
+            yield OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{file.path}", file.content)
 
 
-def source_notebook(course: Course, assignment: Assignment) -> Released:
+def source_notebook(course: Course, assignment: Assignment) -> OutputFile:
     """The notebook with solution, markers and test cells."""
-    spoken = course.language or ENGLISH
-    source = translated(course, read_source(assignment, course.paths(assignment).solution), spoken)
+    spoken = course.language or DEFAULT_LANGUAGE
+    source = translated(
+        course, read_solution(assignment, course.paths(assignment).solution), spoken
+    )
     text = notebook_text(source, lambda cell: cell.text, code=spoken)
-    return Released(f"{DEFAULT_LANGUAGE}/{assignment.id}/{assignment.module}.ipynb", text.encode())
+    return OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{assignment.module}.ipynb", text)
 
 
 def _small_course(
     course: Course, assignment: Assignment, recordings: dict[str, bytes]
-) -> Iterator[Released]:
+) -> Iterator[OutputFile]:
     """A course of one assignment and what it builds on: what the notebook's cells look for.
 
     nbgrader copies it along with the notebook, to students and to where it runs submissions.
     """
-    chosen = [a for a in course.assignments if a.id in _needed(course, assignment)]
-    yield Released(MANIFEST, manifest(course, chosen).encode())
+    chosen = [a for a in course.assignments if a.id in course.with_imports(assignment)]
+    yield OutputFile(MANIFEST, manifest(course, chosen))
     yield from translations(course)
-    yield _copy(course, course.documents)
+    yield course_file(course, course.documents)
     for one in chosen:
         paths = course.paths(one)
-        yield _copy(course, paths.visible_checks)
-        inner = paths.recording.relative_to(course.root).as_posix()
-        yield Released(inner, recordings[one.id])
-
-
-def _needed(course: Course, assignment: Assignment) -> set[str]:
-    """An assignment and all that it imports, however far."""
-    found = {assignment.id}
-    for id_ in assignment.imports:
-        found |= _needed(course, course.by_id[id_])
-    return found
-
-
-def _copy(course: Course, path: Path) -> Released:
-    return Released(path.relative_to(course.root).as_posix(), path.read_bytes())
+        yield course_file(course, paths.visible_checks)
+        yield OutputFile(course.inner(paths.recording), recordings[one.id])
 
 
 def manifest(course: Course, assignments: Iterable[Assignment]) -> str:

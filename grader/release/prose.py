@@ -1,7 +1,7 @@
 """Walks through prose, piece by piece: Markdown, docstrings, comments.
 
-One walk serves two ends. Given a function that only listens, it finds what there is to translate;
-given one that answers translations, it puts them in place. A piece is a paragraph, a heading, a
+One walk serves two ends. Given a function that only collects, it finds what there is to translate;
+given one that returns translations, it puts them in. A piece is a paragraph, a heading, a
 list's entry, an argument's description. Code, formulas and examples are no pieces. Where a piece
 comes back as it was, not a byte changes.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from grader.core.text import filled
 
 Say = Callable[[str], str]
-"""Answers a piece in another language."""
+"""Returns a piece in another language."""
 
 WIDTH = 100
 SECTIONS = ("Args:", "Returns:", "Raises:", "Example:")
@@ -46,7 +46,13 @@ class Block:
 
 
 def translated_markdown(text: str, say: Say, width: int | None = None) -> str:
-    """Markdown with its pieces said by `say`, in lines of at most `width` columns."""
+    """Markdown with its pieces in another language.
+
+    Args:
+        text: the Markdown.
+        say: translates a piece.
+        width: the columns of a translated line; None for a paragraph on one line.
+    """
     return "\n".join(line for b in _markdown_blocks(text) for line in _said(b, say, width))
 
 
@@ -87,12 +93,12 @@ def _paragraph(lines: list[str], pattern: re.Pattern[str] = MARKER) -> Iterator[
 
 def _said(block: Block, say: Say, width: int | None) -> list[str]:
     """A block's lines, as they were where it has no other words."""
-    answer = say(block.text) if block.text else block.text
-    if answer == block.text:
+    text = say(block.text) if block.text else block.text
+    if text == block.text:
         return list(block.lines)
     if width is None:
-        return [block.marker + answer]
-    return filled(answer, width, block.marker, _hanging(block.marker))
+        return [block.marker + text]
+    return filled(text, width, block.marker, _hanging(block.marker))
 
 
 def _hanging(marker: str) -> str:
@@ -105,9 +111,15 @@ def _hanging(marker: str) -> str:
 
 
 def translated_docstring(text: str, say: Say, indent: int, width: int = WIDTH) -> str:
-    """A docstring's inner text with its pieces said by `say`.
+    """A docstring's inner text with its pieces in another language.
 
     Section heads and the names of arguments stay; so does every example's code and output.
+
+    Args:
+        text: from the opening quotes to the closing ones.
+        say: translates a piece.
+        indent: columns before the docstring.
+        width: the columns of a line, indent included.
     """
     first, *rest = text.split("\n")
     lines = [first, *(line[indent:] if line[:indent].isspace() else line for line in rest)]
@@ -142,7 +154,7 @@ def _is_entry(paragraph: list[str], section: str) -> bool:
 
 
 def translated_code(code: str, say: Say) -> str:
-    """Code with its docstrings and its own lines of comments said by `say`; the rest untouched.
+    """Code with docstrings and whole-line comments in another language; the rest untouched.
 
     Raises:
         ValueError: when a translation changes what the code does.

@@ -14,15 +14,15 @@ from grader.grading.known_mistakes import LiveMistakes
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession
-from grader.testing.student import SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 
 
 def record(course: Course, assignment: Assignment) -> Recording:
     """Run the visible checks of an assignment, on its solution and on each known mistake.
 
     Raises:
-        CourseError: when the solution does not pass them, or when what the reference answers
-            depends on the processor.
+        CourseError: when the solution does not pass them, or when what it
+            returns depends on the processor.
     """
     run, traces = _run(course, assignment)
     with other_processor():
@@ -58,12 +58,10 @@ def _known(
     course: Course, assignment: Assignment, run: CheckRun
 ) -> dict[str, tuple[list[Known], list[Known]]]:
     """How the visible checks go with each known mistake, and with each two of an exercise."""
-    catalogue = LiveMistakes(live_environment(course, ""))
+    mistakes = LiveMistakes(live_environment(course, ""))
     known = {}
     for exercise in assignment.exercises:
         checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
-        known[exercise.id] = (
-            catalogue.singles(exercise, checks),
-            catalogue.pairs(exercise, checks),
-        )
+        singles, pairs = (mistakes.try_out(exercise, checks, size) for size in (1, 2))
+        known[exercise.id] = (singles, pairs)
     return known

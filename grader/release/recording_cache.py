@@ -11,6 +11,7 @@ import platform
 from contextlib import suppress
 from pathlib import Path
 
+from grader.core.files import write_whole
 from grader.core.versions import grader_hash, versions
 from grader.course.course import Assignment, Course
 
@@ -72,11 +73,8 @@ def _read(path: Path) -> bytes | None:
 
 def _keep(path: Path, content: bytes) -> None:
     """Write a file whole or not at all, and remove those that were not used for longest."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(hashlib.sha256(content).digest() + content)
-        temporary.replace(path)
+        write_whole(path, hashlib.sha256(content).digest() + content)
         kept = sorted(path.parent.glob("*.bin"), key=_last_used)
         for old in kept[: max(0, len(kept) - MOST_KEPT)]:
             old.unlink(missing_ok=True)

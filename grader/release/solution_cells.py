@@ -16,7 +16,7 @@ REGION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class SourceCell:
+class SolutionCell:
     """A cell of a solution.
 
     Args:
@@ -36,10 +36,10 @@ class Solution:
 
     assignment: Assignment
     text: str
-    cells: tuple[SourceCell, ...]
+    cells: tuple[SolutionCell, ...]
 
 
-def read_source(assignment: Assignment, path: Path) -> Solution:
+def read_solution(assignment: Assignment, path: Path) -> Solution:
     """Read a solution in percent form.
 
     Raises:
@@ -54,7 +54,7 @@ def read_source(assignment: Assignment, path: Path) -> Solution:
         raise CourseError(f"{path.name}: the solution cannot be read ({error.strerror})") from error
     notebook = jupytext.reads(text, fmt="py:percent")
     cells = tuple(
-        SourceCell(cell.cell_type, cell.source, cell.metadata.get("exercise", ""))
+        SolutionCell(cell.cell_type, cell.source, cell.metadata.get("exercise", ""))
         for cell in notebook.cells
     )
     problems = _problems(assignment, cells)
@@ -63,7 +63,7 @@ def read_source(assignment: Assignment, path: Path) -> Solution:
     return Solution(assignment, text, cells)
 
 
-def _problems(assignment: Assignment, cells: tuple[SourceCell, ...]) -> list[str]:
+def _problems(assignment: Assignment, cells: tuple[SolutionCell, ...]) -> list[str]:
     found = [cell.exercise for cell in cells if cell.exercise]
     wanted = [exercise.name for exercise in assignment.exercises]
     problems = [f"no cell is marked exercise={name!r}" for name in wanted if name not in found]
@@ -89,7 +89,7 @@ def _problems(assignment: Assignment, cells: tuple[SourceCell, ...]) -> list[str
     return problems
 
 
-def _first(cell: SourceCell) -> str:
+def _first(cell: SolutionCell) -> str:
     return cell.text.split("\n", 1)[0][:60]
 
 
@@ -98,7 +98,7 @@ def sentinel(assignment: Assignment, exercise: str) -> str:
     return f'raise NotImplementedError("{assignment.id}/{exercise}: not attempted yet")'
 
 
-def cleared(assignment: Assignment, cell: SourceCell) -> str:
+def cleared(assignment: Assignment, cell: SolutionCell) -> str:
     """A cell's text with its solution regions replaced by the sentinel."""
     statement = sentinel(assignment, cell.exercise)
     return REGION.sub(lambda match: f"{match['indent']}{statement}", cell.text)

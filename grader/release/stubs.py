@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import nbformat
 from nbformat import v4
 
 from grader.core.errors import CourseError
-from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, said
+from grader.core.files import OutputFile
+from grader.core.language import DEFAULT_LANGUAGE, KIT, N_, OWN_TRANSLATIONS, translate
 from grader.course.course import Assignment, Course, Exercise
 from grader.release.prose import in_comment, translated_code, translated_markdown
-from grader.release.solution_cells import Solution, SourceCell, cleared, read_source
+from grader.release.solution_cells import Solution, SolutionCell, cleared, read_solution
 from grader.submissions.notebooks import IMPORTS_CELL
 
 MARKDOWN_WIDTH = 98
@@ -28,25 +28,7 @@ NOTEBOOK_METADATA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """A file's path and the text it is to have."""
-
-    path: Path
-    text: str
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the file has that text, to the byte."""
-        return self.path.is_file() and self.path.read_bytes() == self.text.encode()
-
-    def write(self) -> None:
-        """Write the file."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_bytes(self.text.encode())
-
-
-def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[Generated]:
+def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
     """All files that are made from the solutions, with their prose in a language.
 
     Raises:
@@ -55,14 +37,19 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[Generated]:
     files = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        source = translated(course, read_source(assignment, paths.solution), code)
-        files.append(Generated(paths.stub, stub(source)))
-        files.append(Generated(paths.notebook, student_notebook(source, code)))
+        source = translated(course, read_solution(assignment, paths.solution), code)
+        made = {paths.stub: stub(source), paths.notebook: student_notebook(source, code)}
+        files += [OutputFile(course.inner(path), text) for path, text in made.items()]
     return files
 
 
 def translated(course: Course, source: Solution, code: str) -> Solution:
     """A solution whose prose is in another language; its code is the same.
+
+    Args:
+        course: whose translations are used.
+        source: the solution.
+        code: the language.
 
     Raises:
         CourseError: when a translation changes what the code does.
@@ -106,13 +93,17 @@ def student_notebook(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
 
 def notebook_text(
     source: Solution,
-    answer: Callable[[SourceCell], str],
-    more: Sequence[SourceCell] = (),
+    answer: Callable[[SolutionCell], str],
+    more: Sequence[SolutionCell] = (),
     code: str = DEFAULT_LANGUAGE,
 ) -> str:
-    """A notebook with test cells, its answer cells made by `answer`, and more cells at its end.
+    """A notebook with test cells.
 
-    What its generated cells say is in the language `code`.
+    Args:
+        source: the solution whose cells it has.
+        answer: makes the text of an exercise's own cell.
+        more: cells at its end.
+        code: the language of what generated cells say.
     """
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
     first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
@@ -133,7 +124,7 @@ def notebook_text(
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _plain_cell(cell: SourceCell, number: int) -> Any:
+def _plain_cell(cell: SolutionCell, number: int) -> Any:
     id_ = f"{'text' if cell.kind == 'markdown' else 'code'}-{number:02d}"
     make = v4.new_markdown_cell if cell.kind == "markdown" else v4.new_code_cell
     return make(cell.text, id=id_)
@@ -141,13 +132,13 @@ def _plain_cell(cell: SourceCell, number: int) -> Any:
 
 def _imports_cell(assignment: Assignment, code: str) -> Any:
     """A read-only cell that lets the notebook import what earlier assignments defined."""
-    both = said(OWN_TRANSLATIONS, KIT, code, N_(" and "))
+    both = translate(OWN_TRANSLATIONS, KIT, code, N_(" and "))
     comment = N_(
         "Finds your own assignment {numbers}: beside this notebook, or in the folder next to it."
     )
     numbers = both.join(id_.partition("_")[0] for id_ in assignment.imports)
     text = (
-        f"# {said(OWN_TRANSLATIONS, KIT, code, comment).format(numbers=numbers)}\n"
+        f"# {translate(OWN_TRANSLATIONS, KIT, code, comment).format(numbers=numbers)}\n"
         "from grader.notebook import use_own\n\n"
     ) + "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
     marks = {"schema_version": SCHEMA_VERSION, "grade": False, "solution": False, "locked": True}
@@ -178,7 +169,7 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
 def test_text(exercise: Exercise, code: str) -> str:
     """What stands in an exercise's test cell."""
     comment = N_("Checks {name}; the last line is the points earned.")
-    comment = said(OWN_TRANSLATIONS, KIT, code, comment).format(name=exercise.name)
+    comment = translate(OWN_TRANSLATIONS, KIT, code, comment).format(name=exercise.name)
     return (
         f"# {comment}\n"
         "from grader.notebook import check_exercise\n\n"
@@ -186,6 +177,10 @@ def test_text(exercise: Exercise, code: str) -> str:
     )
 
 
-def stale(files: list[Generated]) -> list[Generated]:
-    """The files that differ from what the solutions make."""
-    return [file for file in files if not file.is_current]
+def stale(course: Course) -> list[OutputFile]:
+    """The stubs and notebooks that differ from what the solutions make, as they should be.
+
+    Raises:
+        CourseError: when a solution cannot be read.
+    """
+    return [file for file in generate(course) if not file.is_current(course.root)]

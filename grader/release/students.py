@@ -5,13 +5,13 @@ No solution, no hidden check and no misconception's edit is in it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import grader
 from grader.core.errors import CourseError, UsageError
-from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, said
+from grader.core.files import OutputFile
+from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, translate
 from grader.course.course import MANIFEST, Course
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
@@ -25,28 +25,15 @@ PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
 """What the package consists of; other files are leavings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
-    """A file of a release: its path inside, and its content."""
-
-    path: str
-    content: bytes
-
-
-def release_to_students(course: Course, folder: Path) -> list[Released]:
-    """Write a students' copy of the course into an empty folder.
-
-    Raises:
-        UsageError: when the folder is not empty, or this is a released copy itself.
-        CourseError: when stubs are stale or a solution does not pass its visible checks.
-    """
-    return write_release(course, folder, student_files)
-
-
 def write_release(
-    course: Course, folder: Path, files_of: Callable[[Course], Iterable[Released]]
-) -> list[Released]:
+    course: Course, folder: Path, files_of: Callable[[Course], Iterable[OutputFile]]
+) -> list[OutputFile]:
     """Write a release into an empty folder.
+
+    Args:
+        course: the course itself, not a released copy.
+        folder: empty, or not there yet.
+        files_of: makes the files of the release.
 
     Raises:
         UsageError: when the folder is not empty, or this is a released copy itself.
@@ -56,38 +43,33 @@ def write_release(
         raise UsageError("This is a released copy; releases are made from the course itself.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder. Give one that is, or does not exist.")
-    old = stale(generate(course))
+    old = stale(course)
     if old:
-        names = ", ".join(file.path.name for file in old)
+        names = ", ".join(Path(file.path).name for file in old)
         raise CourseError(
             f"stubs or notebooks are older than their solutions ({names}); run `grader generate`"
         )
     released = list(files_of(course))
     for file in released:
-        path = folder / file.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.content)
+        file.write(folder)
     return released
 
 
-def student_files(course: Course) -> Iterator[Released]:
+def student_files(course: Course) -> Iterator[OutputFile]:
     """The files of a students' copy, in the course's language."""
-    root = course.root
     yield from copied_files(course)
-    yield Released("README.md", template(course, "students_readme.md").encode())
-    yield _from_root(root, course.documents)
+    yield OutputFile("README.md", template(course, "students_readme.md"))
+    yield course_file(course, course.documents)
     yield from translations(course)
-    for file in generate(course, course.language or DEFAULT_LANGUAGE):
-        yield Released(file.path.relative_to(root).as_posix(), file.text.encode())
+    yield from generate(course, course.language or DEFAULT_LANGUAGE)
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        yield _from_root(root, paths.visible_checks)
-        name = paths.recording.relative_to(root).as_posix()
-        yield Released(name, recorded(course, assignment))
+        yield course_file(course, paths.visible_checks)
+        yield OutputFile(course.inner(paths.recording), recorded(course, assignment))
     yield from package_files()
 
 
-def copied_files(course: Course) -> Iterator[Released]:
+def copied_files(course: Course) -> Iterator[OutputFile]:
     """What every release has from the course's own folder.
 
     Raises:
@@ -98,7 +80,9 @@ def copied_files(course: Course) -> Iterator[Released]:
         raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
     for name in COPIED:
         content = (course.root / name).read_bytes()
-        yield Released(name, _preferring(content, course.language) if name == MANIFEST else content)
+        yield OutputFile(
+            name, _preferring(content, course.language) if name == MANIFEST else content
+        )
 
 
 def _preferring(manifest: bytes, code: str) -> bytes:
@@ -110,22 +94,22 @@ def _preferring(manifest: bytes, code: str) -> bytes:
     return "\n".join(lines).encode()
 
 
-def translations(course: Course) -> Iterator[Released]:
-    """The course's compiled catalogues, without what only hidden checks say."""
+def translations(course: Course) -> Iterator[OutputFile]:
+    """The course's compiled translations, without what only hidden checks say."""
     for code in LANGUAGES:
         folder = course.translations / code / "LC_MESSAGES"
         if (folder / "course.po").is_file():
-            path = (folder / "course.mo").relative_to(course.root).as_posix()
-            yield Released(path, released_translations(course, code))
+            path = course.inner(folder / "course.mo")
+            yield OutputFile(path, released_translations(course, code))
 
 
-def package_files() -> Iterator[Released]:
+def package_files() -> Iterator[OutputFile]:
     """The grader itself."""
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):
         if path.suffix in PACKAGED or path.name == "py.typed":
             inner = path.relative_to(package.parent).as_posix()
-            yield Released(inner, path.read_bytes())
+            yield OutputFile(inner, path.read_bytes())
 
 
 def template(course: Course, name: str) -> str:
@@ -133,9 +117,12 @@ def template(course: Course, name: str) -> str:
     code = course.language or DEFAULT_LANGUAGE
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
-        text = translated_markdown(text, lambda piece: said(OWN_TRANSLATIONS, KIT, code, piece))
+        text = translated_markdown(
+            text, lambda piece: translate(OWN_TRANSLATIONS, KIT, code, piece)
+        )
     return text.replace("{{ title }}", course.text_in(code, course.title))
 
 
-def _from_root(root: Path, path: Path) -> Released:
-    return Released(path.relative_to(root).as_posix(), path.read_bytes())
+def course_file(course: Course, path: Path) -> OutputFile:
+    """A file of the course as it is."""
+    return OutputFile(course.inner(path), path.read_bytes())

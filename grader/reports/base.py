@@ -1,4 +1,4 @@
-"""What every report is made from and comes to, and the words they share. Pure."""
+"""What all reports are made from, what they return, and what they share. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,50 +6,23 @@ from datetime import datetime
 from fractions import Fraction
 from math import floor
 
+from grader.core.files import OutputFile
 from grader.core.language import N_, _
-from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
+from grader.core.records import AssignmentResult, Result
 from grader.course.course import Course
-from grader.grading.class_files import headline
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
 from grader.submissions.roster import Enrolled
 
-WORDS = {
-    Outcome.PASSED: N_("passed"),
-    Outcome.FAILED: N_("not right yet"),
-    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
-    Outcome.MISSING: N_("missing"),
-    Outcome.BLOCKED: N_("not run"),
-    Outcome.TIMEOUT: N_("took too long"),
-    Outcome.OUT_OF_MEMORY: N_("out of memory"),
-    Outcome.CRASHED: N_("crashed"),
-    Outcome.REMARK: N_("a remark, which costs nothing"),
-    Outcome.ERROR: N_("undecided: the grader failed"),
-}
-UNDECIDED = N_("Undecided: the grader itself failed. This is no zero.")
-NOT_SUBMITTED = N_("Nothing was handed in. This is no zero.")
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file to write.
-
-    Args:
-        path: where, relative to the folder of the reports or absolute.
-        text: what; None removes what an earlier run left there.
-        append: whether it is added to what is there (GitHub's own files are so).
-    """
-
-    path: str
-    text: str | None
-    append: bool = False
+UNDECIDED = N_("Undecided: the grader itself failed. This is not a zero.")
+NOT_SUBMITTED = N_("Nothing was handed in. This is not a zero.")
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a report of `grader check` comes to: files, and lines for standard output."""
+    """What a report of `grader check` returns: files, and lines for standard output."""
 
-    files: tuple[File, ...] = ()
+    files: tuple[OutputFile, ...] = ()
     lines: tuple[str, ...] = ()
 
 
@@ -59,7 +32,7 @@ class CheckedWork:
 
     Args:
         course: the course.
-        result: what came of it; visible checks only.
+        result: of the visible checks.
         folder: the submission's folder as the repository has it, with `/`; "" for its root.
         environment: the platform's variables.
         now: when, with its zone.
@@ -83,7 +56,7 @@ class GradedClass:
         results: per student, in order; the instructor's records.
         environment: the platform's variables.
         now: when, with its zone.
-        roster: who is enrolled, as far as a roster told.
+        roster: who is enrolled, where there is a roster.
     """
 
     course: Course
@@ -103,64 +76,7 @@ class Report:
     """
 
     check: Callable[[CheckedWork], Checked] | None
-    grade: Callable[[GradedClass], Iterable[File]] | None
-
-
-def exercise_name(exercise: ExerciseResult) -> str:
-    """The name a student writes, without the assignment."""
-    return exercise.id.partition("/")[2]
-
-
-def all_exercises(result: Result) -> list[ExerciseResult]:
-    """All exercises of a result, in order."""
-    return [exercise for assignment in result.assignments for exercise in assignment.exercises]
-
-
-def is_solved(exercise: ExerciseResult) -> bool:
-    """Whether it has its full score."""
-    return not exercise.undecided and exercise.score == exercise.max_score
-
-
-def is_untouched(exercise: ExerciseResult) -> bool:
-    """Whether it was left as it was handed out, or not handed in at all."""
-    silent = (Outcome.NOT_ATTEMPTED, Outcome.MISSING)
-    return bool(exercise.checks) and exercise.checks[0].outcome in silent
-
-
-def status_words(exercise: ExerciseResult, say: Callable[[str], str] = _) -> str:
-    """An exercise in a few words, in the language of the run unless `say` is another."""
-    return say(WORDS[Outcome.ERROR] if exercise.undecided else headline(exercise))
-
-
-def telling(exercise: ExerciseResult) -> list[CheckResult]:
-    """The checks that have something to say, those that cost points first."""
-    silent = (Outcome.PASSED, Outcome.BLOCKED)
-    found = [check for check in exercise.checks if check.outcome not in silent]
-    if not found:  # then the first that was not run says for want of what
-        found = [check for check in exercise.checks if check.outcome is Outcome.BLOCKED][:1]
-    return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
-
-
-def mistakes(exercise: ExerciseResult) -> list[str]:
-    """The named mistakes, each with the question that leads out of it."""
-    lines = []
-    for finding in exercise.findings:
-        several = len(finding.candidates) > 1
-        for number, mistake in enumerate(finding.candidates):
-            told = f"{mistake.symptom} ({mistake.id}) {mistake.question}"
-            if several and not number:
-                told = _("One of these mistakes: {mistake}").format(mistake=told)
-            lines.append(told)
-    return lines
-
-
-def details(exercise: ExerciseResult) -> str:
-    """What a student reads of an exercise: named mistakes, then each check's own message."""
-    parts = mistakes(exercise)
-    for check in telling(exercise):
-        parts.append(f"{check.title}  ({_(WORDS[check.outcome])})")
-        parts += [f"    {line}" for line in check.message.splitlines()]
-    return "\n".join(parts)
+    grade: Callable[[GradedClass], Iterable[OutputFile]] | None
 
 
 def shown(score: object) -> str:
@@ -181,7 +97,7 @@ def score_line(result: Result) -> str:
 def whole_exercises(assignment: AssignmentResult) -> dict[str, int]:
     """Each exercise's points as integers, for platforms that know no others; halves up.
 
-    What late work costs is taken off each exercise alike, before it is rounded. An exercise
+    The late penalty lowers each exercise by the same share, before it is rounded. An exercise
     without a score has no entry.
     """
     scores = {e.id: Fraction(e.score) for e in assignment.exercises if e.score is not None}

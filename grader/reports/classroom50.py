@@ -5,17 +5,15 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from grader.core.files import OutputFile
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
+from grader.feedback.outcomes import details, status_words
 from grader.grading.results import for_student
 from grader.reports.base import (
     Checked,
     CheckedWork,
-    File,
     GradedClass,
-    details,
-    is_solved,
-    status_words,
     whole_exercises,
     whole_score,
 )
@@ -27,23 +25,31 @@ MAX_MESSAGE = 4_000
 
 def check(run: CheckedWork) -> Checked:
     """The file `result.json`; none, and no old one, where the score is undecided."""
-    return Checked((File(FILE, classroom50(run.course, run.result, run.environment, run.now)),))
+    return Checked(
+        (OutputFile(FILE, classroom50(run.course, run.result, run.environment, run.now)),)
+    )
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with a score."""
     for result in run.results:
         owner = {"OWNER": result.student, **run.environment}
         text = classroom50(run.course, for_student(result), owner, run.now)
-        yield File(f"{result.student}.json", text)
+        yield OutputFile(f"{result.student}.json", text)
 
 
 def classroom50(
     course: Course, result: Result, environment: Mapping[str, str], now: datetime
 ) -> str | None:
-    """A result as Classroom 50 reads it; None where there is no score to tell.
+    """A result as Classroom 50 reads it; None where there is no score.
 
-    A missing file is an infrastructure error there, which is what an undecided score is.
+    A missing file is an infrastructure error there, as an undecided score is.
+
+    Args:
+        course: what was graded.
+        result: fit to be shown to the student.
+        environment: the runner's variables, which name classroom, owner and submission.
+        now: when it was graded, with its zone.
     """
     score = whole_score(result)
     if score is None:
@@ -66,7 +72,7 @@ def classroom50(
 def _submission(
     course: Course, result: Result, environment: Mapping[str, str], now: datetime
 ) -> dict[str, Any]:
-    """What was graded, as the runner's environment tells it; outside of one, plain words."""
+    """What was graded, from the runner's environment; plain words where there is no runner."""
     tag = environment.get("SUBMISSION_TAG") or "submit/local"
     kind = environment.get("ASSIGNMENT_TYPE")
     commit = environment.get("COMMIT_URL") or environment.get("GITHUB_SHA") or "local"
@@ -86,7 +92,7 @@ def _submission(
 def _test(exercise: ExerciseResult, score: int, assignment: AssignmentResult) -> dict[str, Any]:
     return {
         "test-name": exercise.id,
-        "passed": is_solved(exercise),
+        "passed": exercise.is_solved,
         "score": score,
         "max-score": exercise.max_score,
         "outcome": status_words(exercise),

@@ -1,12 +1,13 @@
 """GitHub: a job summary in Markdown, and annotations at the student's file and line.
 
-What student code wrote stands in fences that it cannot close, and in annotations it is escaped, so
-that it is neither Markdown nor a command to the runner.
+What student code printed is put in fences that it cannot close, and escaped in annotations: it is
+neither Markdown nor a command to the runner.
 """
 
 import re
 from collections.abc import Iterator
 
+from grader.core.files import OutputFile
 from grader.core.language import _, ngettext, paragraph
 from grader.core.records import (
     AssignmentResult,
@@ -16,34 +17,26 @@ from grader.core.records import (
     Outcome,
     Result,
 )
-from grader.core.text import place_words
+from grader.core.text import location_words
+from grader.feedback.outcomes import EMOJI, WORDS, mistake_lines, reported_checks, status_words
 from grader.grading.results import for_student, points
 from grader.reports.base import (
-    WORDS,
     Checked,
     CheckedWork,
-    File,
     GradedClass,
-    all_exercises,
-    is_solved,
-    is_untouched,
-    mistakes,
     score_line,
     shown,
-    status_words,
-    telling,
 )
 from grader.submissions.protected_files import Protection
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 MAX_ANNOTATIONS = 10
-"""GitHub shows so many errors of a step."""
+"""GitHub shows no more errors of a step."""
 MAX_DETAILS = 60
-"""Exercises told in full; a summary holds at most 1 MiB."""
+"""The most exercises shown in full; a summary holds at most 1 MiB."""
 MAX_MESSAGE = 3_000
-CHECKS_TOLD = 3
+MAX_CHECKS = 3
 BAR = 10
-SIGNS = {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
 
 
 def check(run: CheckedWork) -> Checked:
@@ -57,23 +50,23 @@ def check(run: CheckedWork) -> Checked:
     lines = annotations(run.result, run.folder, run.protection)
     path = run.environment.get(SUMMARY)
     if path:
-        return Checked((File(path, f"{text}\n", append=True),), tuple(lines))
+        return Checked((OutputFile(path, f"{text}\n", append=True),), tuple(lines))
     return Checked(lines=(*lines, *text.splitlines()))
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A summary per student, and one of the class in a folder of its own."""
     for result in run.results:
         lines = summary_lines(run.course.text(run.course.title), for_student(result))
-        yield File(f"{result.student}.md", "\n".join(lines) + "\n")
-    yield File("class/summary.md", "\n".join(class_lines(run)) + "\n")
+        yield OutputFile(f"{result.student}.md", "\n".join(lines) + "\n")
+    yield OutputFile("class/summary.md", "\n".join(class_lines(run)) + "\n")
 
 
 # The summary.
 
 
 def protection_lines(protection: Protection | None) -> list[str]:
-    """What stands above everything else when protected files are not as they were released."""
+    """What comes before everything else when protected files are not as they were released."""
     if protection is None:
         return []
     if not protection.changes:
@@ -110,22 +103,21 @@ def summary_lines(title: str, result: Result) -> list[str]:
     rows = [_row(assignment) for assignment in result.assignments]
     heads = " | ".join((_("assignment"), _("solved"), _("points")))
     table = [f"| {heads} | |", "|---|---|---:|---|", *rows, ""]
-    told = [e for e in all_exercises(result) if not is_solved(e) and not is_untouched(e)]
-    details = [line for exercise in told[:MAX_DETAILS] for line in _details(exercise)]
-    left = _("… and {count} more.").format(count=len(told) - MAX_DETAILS)
-    more = [left, ""] if len(told) > MAX_DETAILS else []
+    tried = [e for e in result.exercises if not e.is_solved and not e.is_untouched]
+    details = [line for exercise in tried[:MAX_DETAILS] for line in _details(exercise)]
+    left = _("… and {count} more.").format(count=len(tried) - MAX_DETAILS)
+    more = [left, ""] if len(tried) > MAX_DETAILS else []
     return [*head, *table, *details, *more, *_next(result)]
 
 
 def _row(assignment: AssignmentResult) -> str:
-    solved = sum(is_solved(exercise) for exercise in assignment.exercises)
+    solved = sum(exercise.is_solved for exercise in assignment.exercises)
     count = len(assignment.exercises)
     filled = BAR * solved // count if count else 0
     bar = "█" * filled + "░" * (BAR - filled)
-    known = dict.fromkeys(name for e in assignment.exercises for name in e.misconceptions)
     notes = [text(note) for note in assignment.notes]
-    if known:
-        names = ", ".join(f"`{name}`" for name in known)
+    if assignment.misconceptions:
+        names = ", ".join(f"`{name}`" for name in assignment.misconceptions)
         notes.insert(0, _("known mistakes: {names}").format(names=names))
     score = f"{shown(points(assignment.score))} / {assignment.max_score}"
     share = _("{solved} of {count}").format(solved=solved, count=count)
@@ -135,28 +127,24 @@ def _row(assignment: AssignmentResult) -> str:
 def _details(exercise: ExerciseResult) -> list[str]:
     score = f"{shown(points(exercise.score))} / {exercise.max_score}"
     lines = [f"## `{exercise.id}`: {status_words(exercise)}, {score}", ""]
-    lines += [f"- 💡 {text(line)}" for line in mistakes(exercise)]
-    found = telling(exercise)
-    for check in found[:CHECKS_TOLD]:
-        lines += [f"- {_sign(check)} {text(check.title)}{_at(check.where)}"]
+    lines += [f"- 💡 {text(line)}" for line in mistake_lines(exercise)]
+    found = reported_checks(exercise)
+    for check in found[:MAX_CHECKS]:
+        lines += [f"- {EMOJI[check.outcome]} {text(check.title)}{_at(check.where)}"]
         lines += fenced(check.message[:MAX_MESSAGE], indent="  ") if check.message else []
-    for check in found[CHECKS_TOLD:]:
-        lines += [f"- {_sign(check)} {_('also: {title}').format(title=text(check.title))}"]
+    for check in found[MAX_CHECKS:]:
+        lines += [f"- {EMOJI[check.outcome]} {_('also: {title}').format(title=text(check.title))}"]
     return [*lines, ""]
-
-
-def _sign(check: CheckResult) -> str:
-    return SIGNS.get(check.outcome, "❌")
 
 
 def _at(where: CodeLocation | None) -> str:
     if where is None:
         return ""
-    return f" ({place_words(code(where.file), where.cell, where.line)})"
+    return f" ({location_words(code(where.file), where.cell, where.line)})"
 
 
 def _next(result: Result) -> list[str]:
-    left = [exercise for exercise in all_exercises(result) if not is_solved(exercise)]
+    left = [exercise for exercise in result.exercises if not exercise.is_solved]
     if not left or result.undecided:
         return []
     return [_("Next: {what}").format(what=f"`{left[0].id}`")]
@@ -166,9 +154,8 @@ def class_lines(run: GradedClass) -> list[str]:
     """The class as Markdown: a row per student."""
     rows = []
     for result in run.results:
-        solved = sum(is_solved(exercise) for exercise in all_exercises(result))
-        known = dict.fromkeys(name for e in all_exercises(result) for name in e.misconceptions)
-        named = ", ".join(f"`{name}`" for name in known)
+        solved = sum(exercise.is_solved for exercise in result.exercises)
+        named = ", ".join(f"`{name}`" for name in result.misconceptions)
         rows.append(f"| {text(result.student)} | {text(score_line(result))} | {solved} | {named} |")
     undecided = [text(result.student) for result in run.results if result.undecided]
     loud = [f"> [!CAUTION]\n> **Undecided: {', '.join(undecided)}**", ""] if undecided else []
@@ -198,7 +185,13 @@ def fenced(message: str, indent: str = "") -> list[str]:
 
 
 def annotations(result: Result, folder: str, protection: Protection | None = None) -> list[str]:
-    """The runner's commands: changed protected files, then the first failure per exercise."""
+    """The runner's commands: changed protected files, then the first failure per exercise.
+
+    Args:
+        result: fit to be shown to the student.
+        folder: the submission's, as the repository has it; "" for its root.
+        protection: how the repository compares with its list of protected files.
+    """
     changes = protection.changes if protection is not None else ()
     lines = [
         _command(
@@ -208,34 +201,34 @@ def annotations(result: Result, folder: str, protection: Protection | None = Non
         )
         for c in changes
     ]
-    failed = [(e, c) for e in all_exercises(result) for c in _first_failure(e)]
+    failed = [(e, c) for e in result.exercises for c in _first_failure(e)]
     lines += [_annotation(exercise, check, folder) for exercise, check in failed]
     if len(lines) <= MAX_ANNOTATIONS:
         return lines
     more = len(lines) - MAX_ANNOTATIONS + 1
-    told = _("{count} more are in the job summary.").format(count=more)
-    rest = _command("error", told, title=_("And more"))
+    message = _("{count} more are in the job summary.").format(count=more)
+    rest = _command("error", message, title=_("And more"))
     return [*lines[: MAX_ANNOTATIONS - 1], rest]
 
 
 def _first_failure(exercise: ExerciseResult) -> list[CheckResult]:
-    if is_untouched(exercise):
+    if exercise.is_untouched:
         return []
-    return [c for c in telling(exercise) if c.outcome is not Outcome.REMARK][:1]
+    return [c for c in reported_checks(exercise) if c.outcome is not Outcome.REMARK][:1]
 
 
 def _annotation(exercise: ExerciseResult, check: CheckResult, folder: str) -> str:
-    named = mistakes(exercise)
-    told = "\n".join([*named, check.title, check.message[:MAX_MESSAGE]])
+    named = mistake_lines(exercise)
+    message = "\n".join([*named, check.title, check.message[:MAX_MESSAGE]])
     title = f"{exercise.id}: {_(WORDS[check.outcome])}"
     if check.where is None:
-        return _command("error", told, title=title)
+        return _command("error", message, title=title)
     file = f"{folder}/{check.where.file}" if folder else check.where.file
     if check.where.cell is not None:  # a cell's line is no line of the notebook's file
-        place = _("cell {cell}, line {line}")
-        place = place.format(cell=check.where.cell, line=check.where.line)
-        return _command("error", f"{place}: {told}", file=file, title=title)
-    return _command("error", told, file=file, line=str(check.where.line), title=title)
+        location = _("cell {cell}, line {line}")
+        location = location.format(cell=check.where.cell, line=check.where.line)
+        return _command("error", f"{location}: {message}", file=file, title=title)
+    return _command("error", message, file=file, line=str(check.where.line), title=title)
 
 
 def _command(level: str, message: str, **properties: str) -> str:

@@ -9,17 +9,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from grader.core.files import OutputFile
 from grader.core.language import _
 from grader.core.records import ExerciseResult, Result
+from grader.feedback.outcomes import details
 from grader.grading.results import for_student
 from grader.reports.base import (
     UNDECIDED,
     Checked,
     CheckedWork,
-    File,
     GradedClass,
-    details,
-    is_solved,
     whole_exercises,
     whole_score,
 )
@@ -33,14 +32,16 @@ def check(run: CheckedWork) -> Checked:
     """The step's output `result`, or a line with it outside of a step."""
     line = f"result={encoded(run.result)}"
     path = run.environment.get(OUTPUT)
-    return Checked((File(path, f"{line}\n", append=True),)) if path else Checked(lines=(line,))
+    return (
+        Checked((OutputFile(path, f"{line}\n", append=True),)) if path else Checked(lines=(line,))
+    )
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with the value of `result`."""
     for result in run.results:
         text = None if not result.submitted else encoded(for_student(result))
-        yield File(f"{result.student}.txt", text)
+        yield OutputFile(f"{result.student}.txt", text)
 
 
 def encoded(result: Result) -> str:
@@ -59,25 +60,22 @@ def legacy(result: Result) -> dict[str, Any]:
     for assignment in result.assignments:
         earned = whole_exercises(assignment)
         for exercise in assignment.exercises:
-            told = _told(exercise)[: min(MAX_FEEDBACK, room)]
-            room -= len(told)
-            tests += _points(exercise, earned[exercise.id], told)
+            feedback = "" if exercise.is_solved else details(exercise)
+            feedback = feedback[: min(MAX_FEEDBACK, room)]
+            room -= len(feedback)
+            tests += _points(exercise, earned[exercise.id], feedback)
     status = "pass" if score == result.max_score else "fail"
     return {"version": 1, "status": status, "max_score": len(tests), "tests": tests}
 
 
-def _told(exercise: ExerciseResult) -> str:
-    return "" if is_solved(exercise) else details(exercise)
-
-
-def _points(exercise: ExerciseResult, earned: int, told: str) -> list[dict[str, Any]]:
-    """One entry per point; the feedback stands with the first that was not earned."""
+def _points(exercise: ExerciseResult, earned: int, feedback: str) -> list[dict[str, Any]]:
+    """One entry per point; the feedback is in the first that was not earned."""
     entries = []
     for number in range(1, exercise.max_score + 1):
         name = f"{exercise.id}, point {number} of {exercise.max_score}"
         status = "pass" if number <= earned else "fail"
-        feedback = told if number == earned + 1 else ""
-        entries.append(_entry(name, status, int(number <= earned), "", feedback))
+        text = feedback if number == earned + 1 else ""
+        entries.append(_entry(name, status, int(number <= earned), "", text))
     return entries
 
 

@@ -1,16 +1,17 @@
-"""Grades as Canvas and Moodle import them: one row per student, one column per assignment.
+"""Grades as tables: `scores.csv`, and what Canvas and Moodle import, a column per assignment.
 
-Blank stands where there is nothing to say: nothing handed in for an assignment, or an undecided
-score. A blank changes no grade; a zero would.
+A grade is blank where nothing was handed in for an assignment or the score is undecided. A blank
+changes no grade; a zero would.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from grader.core.records import AssignmentResult, Result
-from grader.course.course import Assignment
-from grader.grading.class_files import safe, table
+from grader.core.files import OutputFile, safe, table
+from grader.core.records import Result
+from grader.course.course import Assignment, Course
+from grader.grading import class_files
 from grader.grading.results import is_handed_in, points
-from grader.reports.base import File, GradedClass
+from grader.reports.base import Checked, CheckedWork, GradedClass
 from grader.submissions.roster import Enrolled
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -21,7 +22,17 @@ WORKSHEET = (
 )
 
 
-def canvas(run: GradedClass) -> Iterator[File]:
+def check(run: CheckedWork) -> Checked:
+    """The file `scores.csv` with one row."""
+    return Checked((OutputFile("scores.csv", scores_csv(run.course, [run.result])),))
+
+
+def scores_csv(course: Course, results: Iterable[Result]) -> str:
+    """A row per student, a column per exercise, as `grader grade` writes it."""
+    return class_files.scores_csv(course, [class_files.row_of(result, "") for result in results])
+
+
+def canvas(run: GradedClass) -> Iterator[OutputFile]:
     """`gradebook.csv`, to be imported in Canvas's gradebook."""
     blank = [""] * (len(CANVAS) - 1)
     rows: list[list[object]] = [
@@ -33,10 +44,10 @@ def canvas(run: GradedClass) -> Iterator[File]:
         login = one.login or ("" if one.number else result.student)
         who = [safe(one.name or result.student), one.number, "", login, one.section]
         rows.append([*who, *_grades(run, result)])
-    yield File("gradebook.csv", table(rows))
+    yield OutputFile("gradebook.csv", table(rows))
 
 
-def moodle(run: GradedClass) -> Iterator[File]:
+def moodle(run: GradedClass) -> Iterator[OutputFile]:
     """`grades.csv` for Moodle's grade import, and a grading worksheet per assignment.
 
     The worksheets are for those whom a worksheet of Moodle's, given as roster, listed.
@@ -47,20 +58,18 @@ def moodle(run: GradedClass) -> Iterator[File]:
         one = _enrolled(run, result)
         who = [safe(one.login or result.student), safe(one.name), one.email]
         rows.append([*who, *_grades(run, result)])
-    yield File("grades.csv", table(rows))
+    yield OutputFile("grades.csv", table(rows))
     listed = [r for r in run.results if _enrolled(run, r).identifier]
-    if listed:
-        for assignment in run.course.assignments:
-            yield File(f"worksheet_{assignment.id}.csv", _worksheet(run, assignment, listed))
+    for assignment in run.course.assignments if listed else ():
+        yield OutputFile(f"worksheet_{assignment.id}.csv", _worksheet(run, assignment, listed))
 
 
 def _worksheet(run: GradedClass, assignment: Assignment, results: list[Result]) -> str:
     rows: list[list[object]] = [list(WORKSHEET)]
     for result in results:
         one = _enrolled(run, result)
-        grade = _grade(_of(result, assignment), result)
         who = [one.identifier, safe(one.name), one.email]
-        rows.append([*who, grade, assignment.max_score, "Yes", "-"])
+        rows.append([*who, _grade(result, assignment), assignment.max_score, "Yes", "-"])
     return table(rows)
 
 
@@ -69,18 +78,12 @@ def _enrolled(run: GradedClass, result: Result) -> Enrolled:
 
 
 def _grades(run: GradedClass, result: Result) -> list[object]:
-    return [_grade(_of(result, assignment), result) for assignment in run.course.assignments]
+    return [_grade(result, assignment) for assignment in run.course.assignments]
 
 
-def _of(result: Result, assignment: Assignment) -> AssignmentResult | None:
-    return next((found for found in result.assignments if found.id == assignment.id), None)
-
-
-def _grade(assignment: AssignmentResult | None, result: Result) -> object:
-    if assignment is None or assignment.score is None or not is_handed_in(result, assignment):
+def _grade(result: Result, assignment: Assignment) -> object:
+    graded = next((found for found in result.assignments if found.id == assignment.id), None)
+    if graded is None or not is_handed_in(result, graded):
         return ""
-    return "" if result.undecided and _is_undecided(assignment) else points(assignment.score)
-
-
-def _is_undecided(assignment: AssignmentResult) -> bool:
-    return any(exercise.undecided for exercise in assignment.exercises)
+    is_undecided = result.undecided and any(exercise.undecided for exercise in graded.exercises)
+    return "" if is_undecided or graded.score is None else points(graded.score)

@@ -1,25 +1,23 @@
 """Gradescope's `results.json`: one test per exercise, all of them visible.
 
 A test with visibility `hidden` would hide the total from students, so none is. What hidden checks
-asked and expected is not in the text in the first place.
+used and expected is not in the text at all.
 """
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
+from grader.core.files import OutputFile
 from grader.core.language import N_, _, paragraph
 from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.feedback.outcomes import details, status_words
 from grader.grading.results import for_student, points
 from grader.reports.base import (
     Checked,
     CheckedWork,
-    File,
     GradedClass,
-    details,
-    is_solved,
     score_line,
-    status_words,
 )
 
 FILE = "results.json"
@@ -31,13 +29,13 @@ NOTHING_TO_READ = N_(
 
 def check(run: CheckedWork) -> Checked:
     """The file `results.json`; none where the score is undecided."""
-    return Checked((File(FILE, gradescope(run.result)),))
+    return Checked((OutputFile(FILE, gradescope(run.result)),))
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with a score."""
     for result in run.results:
-        yield File(f"{result.student}.json", gradescope(for_student(result)))
+        yield OutputFile(f"{result.student}.json", gradescope(for_student(result)))
 
 
 def gradescope(result: Result, *, preface: str = "") -> str | None:
@@ -53,11 +51,12 @@ def gradescope(result: Result, *, preface: str = "") -> str | None:
         for number, assignment in enumerate(result.assignments, 1)
         for inner, exercise in enumerate(assignment.exercises, 1)
     ]
-    return _record(points(result.score) or 0, _head(result, preface), tests, _seconds(result))
+    seconds = sum(check.duration_s for check in result.checks)
+    return _record(points(result.score) or 0, _head(result, preface), tests, seconds)
 
 
 def nothing_to_read(preface: str = "") -> str:
-    """The record of a hand-in that holds nothing to grade: Gradescope has no word for none."""
+    """The record of a submission with nothing to grade: Gradescope has no word for that."""
     return _record(0, "\n\n".join(filter(None, [preface, _(NOTHING_TO_READ)])), [], 0.0)
 
 
@@ -75,11 +74,6 @@ def _record(score: float, output: str, tests: list[dict[str, Any]], seconds: flo
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
-def _seconds(result: Result) -> float:
-    checks = [c for a in result.assignments for e in a.exercises for c in e.checks]
-    return sum(check.duration_s for check in checks)
-
-
 def _head(result: Result, preface: str) -> str:
     notes = [_notes(assignment) for assignment in result.assignments if assignment.notes]
     return "\n".join(filter(None, [preface, score_line(result), *notes]))
@@ -95,7 +89,7 @@ def _test(number: str, exercise: ExerciseResult) -> dict[str, Any]:
         "name": exercise.id,
         "score": points(exercise.score),
         "max_score": exercise.max_score,
-        "status": "passed" if is_solved(exercise) else "failed",
+        "status": "passed" if exercise.is_solved else "failed",
         "output": details(exercise) or status_words(exercise),
         "output_format": "text",
         "tags": list(exercise.misconceptions),

@@ -6,12 +6,13 @@ from enum import StrEnum
 from fractions import Fraction
 from statistics import StatisticsError, correlation
 
+from grader.core.language import _
 from grader.core.records import ExerciseResult, Mistake, Result
 from grader.course.course import Course
-from grader.reports.exercise_status import ExerciseStatus, exercise_status
+from grader.feedback.outcomes import ExerciseStatus, exercise_status
 
 TEACH_AGAIN = Fraction(1, 5)
-"""From this share of a class on, a mistake is one of the teaching."""
+"""From this share of a class on, a mistake is to be taught again."""
 
 FEW = 10
 """Of fewer students than this, nothing is said about how an exercise separates them."""
@@ -42,13 +43,18 @@ class Misunderstood:
     share: Fraction
 
     @property
+    def percent(self) -> int:
+        """The share in whole percent."""
+        return int(self.share * 100)
+
+    @property
     def teach_again(self) -> bool:
-        """Whether so many made it that it is better explained to all."""
+        """Whether enough made it that it is better explained to all."""
         return len(self.students) > 1 and self.share >= TEACH_AGAIN
 
 
 class Separation(StrEnum):
-    """How well an exercise tells students apart."""
+    """How well an exercise separates stronger from weaker students."""
 
     UNTRIED = "untried"
     NOBODY = "nobody"
@@ -58,6 +64,20 @@ class Separation(StrEnum):
     POORLY = "poorly"
     SOMEWHAT = "somewhat"
     WELL = "well"
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        return {
+            Separation.UNTRIED: _("nobody has tried it yet"),
+            Separation.NOBODY: _("nobody solves it: is it too hard, or wrong?"),
+            Separation.EVERYBODY: _("everybody solves it"),
+            Separation.FEW: _("too few students to tell"),
+            Separation.BACKWARDS: _("separates the wrong way round: look at its checks"),
+            Separation.POORLY: _("separates poorly: solving it says little about the rest"),
+            Separation.SOMEWHAT: _("separates somewhat"),
+            Separation.WELL: _("separates well"),
+        }[self]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +104,11 @@ class ExerciseInsight:
     separation: Separation
 
     @property
+    def percent(self) -> int:
+        """The mean in whole percent of the points."""
+        return int(100 * self.mean / self.max_score) if self.mean is not None else 0
+
+    @property
     def needs_a_look(self) -> bool:
         """Whether the exercise itself may be at fault."""
         return self.separation in (Separation.NOBODY, Separation.BACKWARDS, Separation.POORLY)
@@ -97,7 +122,7 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
     count = 0
     for result in results:
         count += result.submitted
-        for exercise in _exercises(result):
+        for exercise in result.exercises:
             for finding in exercise.findings:
                 found = sure if len(finding.candidates) == 1 else unsure
                 for mistake in finding.candidates:
@@ -119,8 +144,8 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
 def exercise_insights(results: Sequence[Result], course: Course) -> list[ExerciseInsight]:
     """Every exercise of the course over the class, in course order."""
     decided = [result for result in results if result.submitted and result.score is not None]
-    totals = [sum((e.score or 0 for e in _exercises(result)), start=0) for result in decided]
-    by_id = [{exercise.id: exercise for exercise in _exercises(result)} for result in decided]
+    totals = [sum((e.score or 0 for e in result.exercises), start=0) for result in decided]
+    by_id = [{exercise.id: exercise for exercise in result.exercises} for result in decided]
     return [
         _insight(
             id_,
@@ -173,7 +198,3 @@ def _separation(solved: list[bool], number: float | None) -> Separation:
     if number < POORLY:
         return Separation.POORLY
     return Separation.SOMEWHAT if number < WELL else Separation.WELL
-
-
-def _exercises(result: Result) -> list[ExerciseResult]:
-    return [exercise for assignment in result.assignments for exercise in assignment.exercises]

@@ -4,17 +4,16 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as Xml
 
+from grader.core.files import OutputFile
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
-from grader.core.text import place_words
+from grader.core.text import location_words
+from grader.feedback.outcomes import WORDS, mistake_lines
 from grader.grading.results import for_student, points
 from grader.reports.base import (
-    WORDS,
     Checked,
     CheckedWork,
-    File,
     GradedClass,
-    mistakes,
     shown,
 )
 
@@ -26,18 +25,18 @@ KINDS = {
     Outcome.BLOCKED: "skipped",
     Outcome.ERROR: "error",
 }
-"""How an outcome is told; every other one is a failure, also what was not attempted."""
+"""The element of an outcome; every other one is a failure, also what was not attempted."""
 
 
 def check(run: CheckedWork) -> Checked:
     """The file `junit.xml`, where the command is run."""
-    return Checked((File(FILE, junit(run.result)),))
+    return Checked((OutputFile(FILE, junit(run.result)),))
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student, fit to be shown to that student."""
     for result in run.results:
-        yield File(f"{result.student}.xml", junit(for_student(result)))
+        yield OutputFile(f"{result.student}.xml", junit(for_student(result)))
 
 
 def junit(result: Result) -> str:
@@ -58,7 +57,7 @@ def _suite(assignment: AssignmentResult) -> Xml.Element:
     cases = [_case(e, check) for e in assignment.exercises for check in e.checks]
     if not cases:
         cases = [_nothing(assignment)]
-    seconds = sum(check.duration_s for e in assignment.exercises for check in e.checks)
+    seconds = sum(check.duration_s for check in assignment.checks)
     suite = Xml.Element("testsuite", {"name": assignment.id, **_counts(cases)})
     suite.set("time", f"{seconds:.4f}")
     properties = Xml.SubElement(suite, "properties")
@@ -79,7 +78,7 @@ def _counts(cases: list[Xml.Element]) -> dict[str, str]:
 
 
 def _facts(assignment: AssignmentResult) -> dict[str, str]:
-    """What JUnit itself has no place for: scores, named mistakes, notes."""
+    """What JUnit itself does not hold: scores, named mistakes, notes."""
     facts = {
         "score": "" if assignment.score is None else str(points(assignment.score)),
         "max_score": str(assignment.max_score),
@@ -88,7 +87,7 @@ def _facts(assignment: AssignmentResult) -> dict[str, str]:
     }
     for exercise in assignment.exercises:
         facts[f"score of {exercise.id}"] = shown(points(exercise.score))
-        for number, line in enumerate(mistakes(exercise), 1):
+        for number, line in enumerate(mistake_lines(exercise), 1):
             facts[f"mistake {number} in {exercise.id}"] = line
     return facts
 
@@ -98,26 +97,26 @@ def _case(exercise: ExerciseResult, check: CheckResult) -> Xml.Element:
     case.set("time", f"{check.duration_s:.4f}")
     kind = KINDS.get(check.outcome, "failure")
     if kind:
-        told = Xml.SubElement(case, kind, {"type": str(check.outcome)})
-        told.set("message", _(WORDS[check.outcome]))
-        told.text = _text(_placed(check))
+        found = Xml.SubElement(case, kind, {"type": str(check.outcome)})
+        found.set("message", _(WORDS[check.outcome]))
+        found.text = _text(_located(check))
     elif check.message:
         Xml.SubElement(case, "system-out").text = _text(check.message)
     return case
 
 
-def _placed(check: CheckResult) -> str:
+def _located(check: CheckResult) -> str:
     if check.where is None:
         return check.message
-    place = place_words(check.where.file, check.where.cell, check.where.line)
-    return f"{place}\n{check.message}"
+    location = location_words(check.where.file, check.where.cell, check.where.line)
+    return f"{location}\n{check.message}"
 
 
 def _nothing(assignment: AssignmentResult) -> Xml.Element:
     """An assignment without a single outcome is the grader's fault, never a green suite."""
     case = Xml.Element("testcase", {"name": "The grader", "classname": assignment.id})
-    told = Xml.SubElement(case, "error", {"type": "error", "message": _(WORDS[Outcome.ERROR])})
-    told.text = _text("\n".join(assignment.notes))
+    error = Xml.SubElement(case, "error", {"type": "error", "message": _(WORDS[Outcome.ERROR])})
+    error.text = _text("\n".join(assignment.notes))
     return case
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, junit, scores
-from grader.reports.base import Checked, CheckedWork, File, GradedClass, Report
+from grader.core.files import OutputFile
+from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, junit
+from grader.reports.base import Checked, CheckedWork, GradedClass, Report
 from grader.reports.html import report as html
 
 REPORTS: dict[str, Report] = {
@@ -13,7 +14,7 @@ REPORTS: dict[str, Report] = {
     "classroom50": Report(classroom50.check, classroom50.grade),
     "github-legacy": Report(github_legacy.check, github_legacy.grade),
     "gradescope": Report(gradescope.check, gradescope.grade),
-    "csv": Report(scores.check, None),  # `grader grade` always writes it
+    "csv": Report(gradebooks.check, None),  # `grader grade` always writes it
     "canvas": Report(None, gradebooks.canvas),
     "moodle": Report(None, gradebooks.moodle),
 }
@@ -29,9 +30,9 @@ def checked(names: Sequence[str], run: CheckedWork) -> Checked:
     return Checked(files, tuple(line for part in parts for line in part.lines))
 
 
-def graded(names: Sequence[str], run: GradedClass) -> Iterator[File]:
+def graded(names: Sequence[str], run: GradedClass) -> Iterator[OutputFile]:
     """The reports asked for, of a class; each report's files in a folder of its name."""
     for name in dict.fromkeys(names):
         make = REPORTS[name].grade
         for file in make(run) if make is not None else ():
-            yield File(f"{name}/{file.path}", file.text, file.append)
+            yield OutputFile(f"{name}/{file.path}", file.content, file.append)

@@ -156,7 +156,7 @@ class ChildSession:
 
     def _garbled(self, error: WireFault) -> OwnFrame:
         self._end()
-        template = _("its process answered with something that is no answer: {error}")
+        template = _("its process sent a malformed reply: {error}")
         return failed("crashed", template.format(error=error))
 
     def _start(self) -> None:

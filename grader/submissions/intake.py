@@ -1,11 +1,11 @@
-"""A class however it arrives: a folder, repositories side by side, or one zip of a platform.
+"""A class in any form: a folder, repositories side by side, or one zip of a platform.
 
-What has to be copied or unpacked lies in a folder that is gone afterwards.
+What has to be copied or unpacked lies in a scratch folder that is removed afterwards.
 """
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,7 +33,7 @@ class IntakeResult:
     Args:
         students: who, and where their work lies.
         roster: what is known of them besides, by the kit's name for them.
-        notes: what the instructor should know: who could not be placed, what was left out.
+        notes: for the instructor: who could not be found on the roster, what was left out.
     """
 
     students: list[Student]
@@ -42,8 +42,15 @@ class IntakeResult:
 
 
 @contextmanager
-def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Iterator[IntakeResult]:
+def read_submissions(
+    course: Course, submissions: Path, roster: Path | None = None
+) -> Iterator[IntakeResult]:
     """Read a class; unpacked and copied files are removed at the end.
+
+    Args:
+        course: the course.
+        submissions: a folder, a zip, or one student's file.
+        roster: a CSV of who is enrolled.
 
     Raises:
         UsageError: when there is nothing to grade, or the archive or the roster cannot be read.
@@ -52,54 +59,43 @@ def arrive(course: Course, submissions: Path, roster: Path | None = None) -> Ite
     with ExitStack() as stack:
 
         @cache  # made only where something is unpacked or copied
-        def place() -> Path:
+        def scratch() -> Path:
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grader-class-")))
 
-        arrived: IntakeResult | None
         if submissions.is_file() and submissions.suffix.lower() == ".zip":
-            arrived = _from_archive(course, submissions, place(), enrolled)
+            yield _from_archive(course, submissions, scratch(), enrolled)
+        elif (found := repositories(course, submissions, scratch, enrolled)) is not None:
+            known = {one.student: one for one in enrolled}
+            yield IntakeResult(_students(found.work, known), known, found.notes)
         else:
-            arrived = _from_repositories(course, submissions, place, enrolled)
-        if arrived is None:
-            students = read_class(submissions, roster, course.by_id)
+            students = read_class(submissions, course.by_id, enrolled)
             known = {one.student: one for one in enrolled}
             strangers = [s.id for s in students if enrolled and s.id not in known]
             notes = tuple(f"{name} is not on the roster." for name in strangers)
-            arrived = IntakeResult(students, known, notes)
-        yield arrived
+            yield IntakeResult(students, known, notes)
 
 
 def _from_archive(
-    course: Course, archive: Path, place: Path, roster: Sequence[Enrolled]
+    course: Course, archive: Path, scratch: Path, roster: Sequence[Enrolled]
 ) -> IntakeResult:
-    download = place / "download"
+    download = scratch / "download"
     unpacked = unpack(archive, download, CLASS_CAPS)
     root = innermost(course, download)
     uploads, strangers = uploads_of(course, root, archive.stem)
-    by_student, known, unplaced = placed(uploads, roster)
+    by_student, known, unmatched = match_uploads(uploads, roster)
     notes = [f"Left out: {problem}." for problem in unpacked.problems]
     notes += [f"Left out: {name!r} belongs to no student." for name in strangers]
     notes += [f"{upload.name}: {MARKED_LATE}" for upload in uploads if upload.is_late]
     for upload in ungraded(root, [download / path for path in unpacked.others], uploads):
         notes.append(f"{upload.name}: {NOTHING_TO_GRADE.format(file=upload.files[0][1].name)}")
     for student, upload in by_student.items():
-        problems = lay_out(course, upload, place / "class" / student)
+        problems = lay_out(course, upload, scratch / "class" / student)
         notes += [f"{student}: {problem}." for problem in problems]
     if not by_student:
         raise UsageError(f"{archive} holds no .py, no .ipynb and no .zip of a student.")
-    found = {student: place / "class" / student for student in by_student}
+    found = {student: scratch / "class" / student for student in by_student}
     everybody = {one.student: one for one in roster} | known
-    return IntakeResult(_students(found, everybody), everybody, (*unplaced, *notes))
-
-
-def _from_repositories(
-    course: Course, submissions: Path, place: Callable[[], Path], roster: Sequence[Enrolled]
-) -> IntakeResult | None:
-    found = repositories(course, submissions, place, roster)
-    if found is None:
-        return None
-    everybody = {one.student: one for one in roster}
-    return IntakeResult(_students(found.work, everybody), everybody, found.notes)
+    return IntakeResult(_students(found, everybody), everybody, (*unmatched, *notes))
 
 
 def _students(found: Mapping[str, Path], enrolled: Mapping[str, Enrolled]) -> list[Student]:
@@ -110,10 +106,10 @@ def _students(found: Mapping[str, Path], enrolled: Mapping[str, Enrolled]) -> li
 # Whom work belongs to.
 
 
-def placed(
+def match_uploads(
     uploads: Sequence[Upload], roster: Sequence[Enrolled]
 ) -> tuple[dict[str, Upload], dict[str, Enrolled], list[str]]:
-    """Hands by student, what is known of each, and who could not be placed on the roster."""
+    """Uploads by student, what is known of each, and who could not be found on the roster."""
     found = [find_enrolled(roster, upload.name, upload.number) for upload in uploads]
     claims = Counter(one[0].student for one in found if len(one) == 1)
     names = Counter(upload.name for upload in uploads)
@@ -127,7 +123,7 @@ def placed(
             alone = names[upload.name] == 1 and not roster
             student = _own_name(upload, alone=alone, taken=by_student)
             known[student] = Enrolled(student, name=upload.name, number=upload.number)
-            notes += _not_placed(upload, candidates, student) if roster else []
+            notes += _not_matched(upload, candidates, student) if roster else []
         by_student[student] = upload
     return by_student, known, notes
 
@@ -144,7 +140,7 @@ def _own_name(upload: Upload, *, alone: bool, taken: Mapping[str, Upload]) -> st
     return student
 
 
-def _not_placed(upload: Upload, candidates: Sequence[Enrolled], student: str) -> list[str]:
+def _not_matched(upload: Upload, candidates: Sequence[Enrolled], student: str) -> list[str]:
     who = f"{upload.name} ({upload.number})" if upload.number else upload.name
     if not candidates:
         reason = "nobody on the roster has this name or number"

@@ -5,13 +5,10 @@ runs nbgrader.
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from grader.core.errors import SubmissionError
 from grader.submissions.notebooks import cells_of, nbgrader_marks, text_of
-
-WOULD = "nbgrader would"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ class Marked:
 
 
 def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
-    """What became of nbgrader's cells; nothing for what is no notebook at all.
+    """What nbgrader would stumble over, in sentences; nothing for what is no notebook at all.
 
     Args:
         handed_in: the student's file.
@@ -40,21 +37,25 @@ def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
         return ()
     if wanted.names and not found.names:
         return (
-            f"it has lost nbgrader's marks on its cells: {WOULD} leave every score to be given by "
-            "hand",
+            "it has lost nbgrader's marks on its cells: nbgrader would leave every score to be given "
+            "by hand",
         )
     doubled = [name for name in wanted.names if found.names[name] > 1]
     gone = [name for name in wanted.names if not found.names[name]]
     tests = [name for name in gone if name in wanted.tests]
-    answers = [name for name in gone if name not in wanted.tests]
+    own = [name for name in gone if name not in wanted.tests]
     edited = [n for n, text in wanted.tests.items() if found.tests.get(n, text).strip() != text]
-    told = (
-        _told(doubled, "stands more than once", "stop here, for the whole class"),
-        _told(tests, "is missing", "leave its score to be given by hand"),
-        _told(answers, "is missing", "show no comment on it"),
-        _told(edited, "was changed", "put its own back"),
+    found_in = (
+        (doubled, "stands more than once", "stop here, for the whole class"),
+        (tests, "is missing", "leave its score to be given by hand"),
+        (own, "is missing", "show no comment on it"),
+        (edited, "was changed", "put its own back"),
     )
-    return tuple(sentence for sentence in told if sentence)
+    return tuple(
+        f"the cell {', '.join(names)} {what}: nbgrader would {consequence}"
+        for names, what, consequence in found_in
+        if names
+    )
 
 
 def _marked(data: bytes) -> Marked:
@@ -68,13 +69,3 @@ def _marked(data: bytes) -> Marked:
         if marks.get("grade") is True and not marks.get("solution"):
             marked.tests[name] = text_of(cell).strip()
     return marked
-
-
-def _told(names: Iterable[str], what: str, consequence: str) -> str:
-    listed = ", ".join(names)
-    return f"the cell {listed} {what}: {WOULD} {consequence}" if listed else ""
-
-
-def is_defect(note: str) -> bool:
-    """Whether a note on an assignment tells of such a defect."""
-    return WOULD in note

@@ -1,4 +1,4 @@
-"""Reads untrusted notebooks as plain JSON: cells in, nothing run, nothing believed."""
+"""Reads untrusted notebooks as plain JSON; nothing in them is run or trusted."""
 
 import json
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def code_cells(data: bytes) -> tuple[Cell, ...]:
 
 
 def cells_of(data: bytes) -> list[Any]:
-    """The cells of a notebook, of every kind and as they are: whatever JSON holds.
+    """The cells of a notebook, of every kind, as whatever JSON holds.
 
     Raises:
         SubmissionError: when it is not a notebook, saying why.

@@ -1,4 +1,4 @@
-"""What a student handed in, as data: to tell whether it changed, and to send it elsewhere."""
+"""What a student handed in, as data: to see whether it changed, and to send it elsewhere."""
 
 import hashlib
 import os
@@ -14,8 +14,8 @@ MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
-    """The files of a submission that can matter.
+class Payload:
+    """The files of a submission that matter.
 
     Args:
         student: whose they are.
@@ -50,7 +50,7 @@ class HandedIn:
         return root / self.files[0][0] if self.is_single else root
 
 
-def take_in(path: Path, student: str, assignments: Collection[str]) -> HandedIn:
+def read_payload(path: Path, student: str, assignments: Collection[str]) -> Payload:
     """Read a student's folder or single file, never through a link.
 
     Args:
@@ -62,7 +62,7 @@ def take_in(path: Path, student: str, assignments: Collection[str]) -> HandedIn:
         OSError: when a file cannot be read.
     """
     if path.is_file():
-        return HandedIn(student, True, (_file(path.name, os.fspath(path)),))
+        return Payload(student, True, (_file(path.name, os.fspath(path)),))
     found = []
     for entry in _entries(os.fspath(path)):
         if entry.name in assignments and entry.is_dir(follow_symlinks=False):
@@ -70,7 +70,7 @@ def take_in(path: Path, student: str, assignments: Collection[str]) -> HandedIn:
             found += [_file(f"{entry.name}/{one.name}", one.path) for one in inner]
         elif _matters(entry):
             found.append(_file(entry.name, entry.path))
-    return HandedIn(student, False, tuple(sorted(found)))
+    return Payload(student, False, tuple(sorted(found)))
 
 
 def _entries(folder: str) -> Iterator["os.DirEntry[str]"]:
@@ -86,5 +86,7 @@ def _matters(entry: "os.DirEntry[str]") -> bool:
 def _file(name: str, path: str) -> tuple[str, bytes, int]:
     with open(path, "rb") as file:  # noqa: PTH123 (a class has ten thousand of them)
         size = os.fstat(file.fileno()).st_size
-        data = file.read(min(size + 1, MOST_BYTES))  # room is made for as many as are asked for
+        data = file.read(
+            min(size + 1, MOST_BYTES)
+        )  # memory is allotted for as many as are asked for
     return name, data, max(size, len(data))

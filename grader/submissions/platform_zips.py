@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from grader.course.course import Course
+from grader.course.course import WORK, Course
 from grader.submissions.safe_zip import MIB, STUDENT_CAPS, TIMESTAMP, ArchiveError, Unpacked, unpack
 
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)")
@@ -43,7 +43,7 @@ class Upload:
 
 @dataclass(slots=True)
 class Allowance:
-    """What one student's zips may still come to."""
+    """How much one student's zips may still unpack to."""
 
     size: int = STUDENT_CAPS.total
     archives: int = MAX_ARCHIVES
@@ -60,7 +60,7 @@ def innermost(course: Course, folder: Path) -> Path:
         if len(inside) != 1 or not inside[0].is_dir() or MOODLE.fullmatch(inside[0].name):
             break
         deeper = [path for path in inside[0].iterdir() if path.is_dir()]
-        holds_work = {path.name for path in deeper} & {*course.by_id, "assignments"}
+        holds_work = {path.name for path in deeper} & {*course.by_id, WORK}
         if holds_work or not deeper or len(deeper) < len(list(inside[0].iterdir())):
             break
         folder = inside[0]
@@ -68,7 +68,7 @@ def innermost(course: Course, folder: Path) -> Path:
 
 
 def uploads_of(course: Course, root: Path, stem: str) -> tuple[list[Upload], list[str]]:
-    """The files by student, by what the platform makes of their names; and those of nobody.
+    """The files of each student, going by the platform's names; and those of nobody.
 
     Args:
         course: the course.
@@ -83,7 +83,7 @@ def uploads_of(course: Course, root: Path, stem: str) -> tuple[list[Upload], lis
     folders = {path.parts[0] for path in paths} - {path.name for path in flat}
     if not folders and all(path.suffix.lower() == ".zip" for path in flat):
         return [Upload(p.stem, files=((root / p, PurePosixPath(p.name)),)) for p in flat], []
-    if not folders or folders & {*course.by_id, "assignments"}:
+    if not folders or folders & {*course.by_id, WORK}:
         return [Upload(stem, files=tuple((root / path, path) for path in paths))], []
     files: dict[str, list[tuple[Path, PurePosixPath]]] = defaultdict(list)
     for path in (path for path in paths if len(path.parts) > 1):
@@ -92,21 +92,16 @@ def uploads_of(course: Course, root: Path, stem: str) -> tuple[list[Upload], lis
     return uploads, [path.name for path in flat]
 
 
-def _canvas(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upload], list[str]]:
-    """Canvas: files `<lastfirst>[_LATE]_<student>_<file>_<name>`, all in one folder."""
-    matches = {p: CANVAS.fullmatch(p.name) if len(p.parts) == 1 else None for p in paths}
-    return _grouped(root, matches)
-
-
-def _moodle(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upload], list[str]]:
-    """Moodle: folders `<Full Name>_<id>_assignsubmission_file`, or files that begin so."""
-    return _grouped(root, {path: MOODLE.fullmatch(path.parts[0]) for path in paths})
-
-
 def _of_a_platform(root: Path, paths: Sequence[PurePosixPath]) -> tuple[list[Upload], list[str]]:
-    """The same by the platform whose names these are; nobody's where they are no platform's."""
-    for read in (_canvas, _moodle):
-        uploads, strangers = read(root, paths)
+    """The same by the platform whose names these are; nobody's where they are no platform's.
+
+    Canvas has files `<lastfirst>[_LATE]_<student>_<file>_<name>`, all in one folder; Moodle has
+    folders `<Full Name>_<id>_assignsubmission_file`, or files that begin so.
+    """
+    canvas = {p: CANVAS.fullmatch(p.name) if len(p.parts) == 1 else None for p in paths}
+    moodle = {path: MOODLE.fullmatch(path.parts[0]) for path in paths}
+    for matches in (canvas, moodle):
+        uploads, strangers = _grouped(root, matches)
         if uploads:
             return uploads, strangers
     return [], []
@@ -152,7 +147,16 @@ def ungraded(root: Path, others: Sequence[Path], uploads: Sequence[Upload]) -> l
 
 
 def lay_out(course: Course, upload: Upload, folder: Path) -> list[str]:
-    """Put a student's files into a folder as a submission has them; what went wrong with some."""
+    """Copy a student's files into a folder as a submission has them.
+
+    Args:
+        course: the course.
+        upload: the student's files.
+        folder: a new folder.
+
+    Returns:
+        What went wrong with some of them, in words.
+    """
     folder.mkdir(parents=True)
     allowance = Allowance()
     problems = []
@@ -160,14 +164,14 @@ def lay_out(course: Course, upload: Upload, folder: Path) -> list[str]:
         if inner.suffix.lower() == ".zip":
             problems += _nested(source, inner.name, folder, allowance, 1)
         else:
-            problems += _placed(source, folder, _without_attempt(course, inner))
+            problems += _copied(source, folder, _without_attempt(course, inner))
     _lift(course, folder)
     more = len(problems) - MAX_PROBLEMS
     return [*problems[:MAX_PROBLEMS], f"and {more} more"] if more > 1 else problems
 
 
-def _placed(source: Path, folder: Path, inner: PurePosixPath) -> list[str]:
-    """Copy a file to its place among a student's files."""
+def _copied(source: Path, folder: Path, inner: PurePosixPath) -> list[str]:
+    """Copy a file among a student's files."""
     target = folder / inner
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -205,8 +209,8 @@ def _merged(
     for path in unpacked.files:
         if path.suffix.lower() == ".zip":
             problems += _nested(source / path, path.name, folder, allowance, depth + 1)
-        elif path.name != TIMESTAMP:  # a student's own word on when it was handed in
-            problems += _placed(source / path, folder, path)
+        elif path.name != TIMESTAMP:  # which the student wrote, not nbgrader
+            problems += _copied(source / path, folder, path)
     return problems
 
 
@@ -218,10 +222,10 @@ def _without_attempt(course: Course, path: PurePosixPath) -> PurePosixPath:
 
 
 def _lift(course: Course, folder: Path) -> None:
-    """Move everything up while the folder holds nothing but one folder of no meaning."""
+    """Move everything up while the folder holds only one folder that is no assignment's."""
     for _ in range(8):
         inside = list(folder.iterdir())
-        whole = [path for path in inside if path.name == "assignments" and path.is_dir()]
+        whole = [path for path in inside if path.name == WORK and path.is_dir()]
         only = inside if len(inside) == 1 and inside[0].is_dir() else whole
         if not only or only[0].name in course.by_id:
             return

@@ -1,8 +1,8 @@
 """The files of a student repository that are not the student's: hashed, and compared again later.
 
 The list has the form of `sha256sum`, so that `sha256sum --check` reads it, too. Whoever can change
-a protected file can change the list as well; its own fingerprint, which the instructor is told at
-release and which every report shows, tells that apart.
+a protected file can change the list as well; its own fingerprint, which is printed at release
+and shown in every report, reveals that.
 """
 
 import hashlib

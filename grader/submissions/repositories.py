@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.course import MANIFEST, Assignment, Course
+from grader.course.course import MANIFEST, WORK, Assignment, Course
 from grader.submissions.roster import Enrolled, is_folder_name
 from grader.submissions.submission import FORMS
 
@@ -17,7 +17,7 @@ class Found:
 
     Args:
         work: where each student's work lies.
-        notes: whom the roster could not place.
+        notes: who could not be found on the roster.
     """
 
     work: dict[str, Path]
@@ -25,15 +25,15 @@ class Found:
 
 
 def repositories(
-    course: Course, submissions: Path, place: Callable[[], Path], roster: Sequence[Enrolled]
+    course: Course, submissions: Path, scratch: Callable[[], Path], roster: Sequence[Enrolled]
 ) -> Found | None:
     """Read a folder of repositories; None where there is none.
 
     Args:
         course: the course.
         submissions: the folder.
-        place: makes the folder where the work of a student with several repositories is put
-            together, and answers it.
+        scratch: makes the folder where the work of a student with several repositories is put
+            together, and returns it.
         roster: who is enrolled; their logins decide where a name could be read in two ways.
     """
     folders = _folders(submissions)
@@ -52,7 +52,7 @@ def repositories(
                 f"Graded as {login}."
             )
         work[listed.student if listed else login].append((path, assignment))
-    found = {name: _work_of(several, place, name) for name, several in work.items()}
+    found = {name: _work_of(several, scratch, name) for name, several in work.items()}
     return Found(found, tuple(notes))
 
 
@@ -67,7 +67,7 @@ def _folders(submissions: Path) -> list[Path]:
 
 
 def _is_repository(course: Course, path: Path) -> bool:
-    is_copy = (path / MANIFEST).is_file() and (path / "assignments").is_dir()
+    is_copy = (path / MANIFEST).is_file() and (path / WORK).is_dir()
     return is_copy or _assignment_of(course, path.name) is not None
 
 
@@ -119,14 +119,16 @@ def _listed(login: str, roster: Sequence[Enrolled]) -> Enrolled | None:
 
 
 def _work_of(
-    repositories: Sequence[tuple[Path, Assignment | None]], place: Callable[[], Path], student: str
+    repositories: Sequence[tuple[Path, Assignment | None]],
+    scratch: Callable[[], Path],
+    student: str,
 ) -> Path:
     """Where a student's work lies: in the one repository, or put together from several."""
     if len(repositories) == 1 and repositories[0][1] is None:
         path = repositories[0][0]
-        inner = path / "assignments"
+        inner = path / WORK
         return inner if inner.is_dir() and not inner.is_symlink() else path
-    together = place() / student
+    together = scratch() / student
     together.mkdir(parents=True, exist_ok=True)
     for path, assignment in repositories:
         if assignment is not None:
@@ -136,7 +138,7 @@ def _work_of(
 
 def _copy_work(repository: Path, assignment: Assignment, target: Path) -> None:
     """Copy one assignment's scripts and notebooks out of its repository, never through a link."""
-    inner = (repository / "assignments" / assignment.id, repository / assignment.id, repository)
+    inner = (repository / WORK / assignment.id, repository / assignment.id, repository)
     source = next(path for path in inner if path.is_dir() and not path.is_symlink())
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):

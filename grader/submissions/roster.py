@@ -1,4 +1,4 @@
-"""Who is enrolled: rosters of our own and of platforms, and whom a download's name stands for."""
+"""Who is enrolled: rosters of our own and of platforms, and whom a name in a download means."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ class Enrolled:
 
     Args:
         student: what the kit calls them: the name of their folder and of their files.
-        name: for people, "" where it is unknown.
+        name: their full name, "" where it is unknown.
         login: what they sign in with.
         number: the platform's own number for them.
         email: their address.
@@ -81,14 +81,10 @@ def _form(path: Path, columns: list[str]) -> Callable[[Mapping[str, str]], Enrol
 
 
 def _own(row: Mapping[str, str]) -> Enrolled:
-    return Enrolled(
-        student=row["student"],
-        name=row.get("name", ""),
-        login=row.get("login", ""),
-        number=row.get("id", ""),
-        email=row.get("email", ""),
-        section=row.get("section", ""),
+    name, login, number, email, section = (
+        row.get(key, "") for key in ("name", "login", "id", "email", "section")
     )
+    return Enrolled(row["student"], name, login, number, email, section)
 
 
 def _canvas(row: Mapping[str, str]) -> Enrolled:
@@ -117,26 +113,32 @@ def _moodle(row: Mapping[str, str]) -> Enrolled:
     )
 
 
-# Whom a name stands for.
+# Whom a name means.
 
 
 def find_enrolled(roster: Iterable[Enrolled], name: str, number: str = "") -> list[Enrolled]:
-    """The enrolled students whom a download may mean: by number, else by login, else by name."""
+    """The enrolled students whom a download may mean: by number, else by login, else by name.
+
+    Args:
+        roster: who is enrolled.
+        name: as the download writes it.
+        number: the platform's number, "" where there is none.
+    """
     listed = list(roster)
     by_number = [one for one in listed if number and one.number == number]
     if by_number:
         return by_number
     # A number that is known for somebody else's namesake speaks against them.
-    open_ = [one for one in listed if not (number and one.number)]
+    possible = [one for one in listed if not (number and one.number)]
     wanted = plain(name)
-    by_login = [one for one in open_ if wanted in (plain(one.login), plain(one.student))]
-    return by_login or [one for one in open_ if wanted in spellings(one.name)]
+    by_login = [one for one in possible if wanted in (plain(one.login), plain(one.student))]
+    return by_login or [one for one in possible if wanted in spellings(one.name)]
 
 
 def spellings(name: str) -> set[str]:
-    """A name as downloads write it: in any turn of its words, without what is no letter."""
+    """A name as downloads write it: in any rotation of its words, letters and digits only."""
     words = [plain(word) for word in re.split(r"[\s,]+", name) if plain(word)]
-    return {"".join(words[turn:] + words[:turn]) for turn in range(len(words))}
+    return {"".join(words[first:] + words[:first]) for first in range(len(words))}
 
 
 def plain(text: str) -> str:

@@ -1,7 +1,7 @@
 """Unpacks zips that strangers made: never outside the folder, no links, no bombs.
 
 Only what can be graded is written: scripts, notebooks, zips inside the zip, and nbgrader's
-timestamps. Everything that is left out for a reason worth knowing is told.
+timestamps. What is left out is reported, unless nobody would miss it.
 """
 
 import re
@@ -31,7 +31,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """What an archive may come to.
+    """How large an archive may be.
 
     Args:
         entries: files and folders in it.
@@ -63,7 +63,7 @@ class ArchiveError(UsageError):
 
 @dataclass(slots=True)
 class Unpacked:
-    """What came of an archive.
+    """What was unpacked of an archive.
 
     Args:
         files: paths inside the folder.
@@ -81,6 +81,11 @@ class Unpacked:
 def unpack(archive: Path, folder: Path, caps: Caps) -> Unpacked:
     """Unpack what can be graded into a folder.
 
+    Args:
+        archive: the zip.
+        folder: takes the files.
+        caps: how large the archive may be.
+
     Raises:
         ArchiveError: when it is no zip, or holds more than the caps allow; the folder may then
             hold a part of it.
@@ -94,7 +99,7 @@ def unpack(archive: Path, folder: Path, caps: Caps) -> Unpacked:
 
 
 def _check_directory(archive: Path, caps: Caps) -> None:
-    """Look at the size of the list of contents before it is read into memory.
+    """Check the size of the list of contents before it is read into memory.
 
     Raises:
         ArchiveError: when it is too long.
@@ -138,11 +143,12 @@ class _Unpacking:
                 continue
             problem = self._entry(entry, name)
             if problem:
-                self.made.problems.append(f"{shown(name)} {problem}")
+                name = name if len(name) <= 120 else f"{name[:120]}…"
+                self.made.problems.append(f"{name!r} {problem}")
         return self.made
 
     def _entry(self, entry: zipfile.ZipInfo, name: str) -> str:
-        """Unpack one entry; why not, or "" where there is nothing to say."""
+        """Unpack one entry; return why not, or "" where there is nothing to report."""
         path, problem = safe_path(name, self.caps)
         if path is None:
             return problem
@@ -221,11 +227,6 @@ def safe_path(name: str, caps: Caps) -> tuple[PurePosixPath | None, str]:
     if long or len(parts) > caps.parts:
         return None, "has a path that is too long"
     return PurePosixPath(*parts), ""
-
-
-def shown(name: str) -> str:
-    """An entry's name as it may be shown."""
-    return repr(name if len(name) <= 120 else f"{name[:120]}…")
 
 
 # Names in old encodings.

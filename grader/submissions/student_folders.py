@@ -1,15 +1,15 @@
 """Finds the students of a class and what each handed in."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import UsageError
-from grader.submissions.roster import read_roster
+from grader.submissions.roster import Enrolled
 from grader.submissions.submission import FORMS
 
 JOURNAL = "run.jsonl"
-"""The file by which a folder is known as what a run wrote, and no student's."""
+"""The file that shows that a run wrote a folder: it is no student's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,17 @@ class Student:
 
 
 def read_class(
-    submissions: Path, roster: Path | None = None, assignments: Collection[str] = ()
+    submissions: Path, assignments: Collection[str] = (), roster: Iterable[Enrolled] = ()
 ) -> list[Student]:
     """The students of a class, by name; a folder of assignments is a class of one.
 
+    Args:
+        submissions: a folder with one folder per student, or one student's folder or file.
+        assignments: the ids of the course's assignments.
+        roster: who is enrolled; those who handed in nothing are listed, too.
+
     Raises:
-        UsageError: when there is nothing to grade, or the roster cannot be read.
+        UsageError: when there is nothing to grade.
     """
     if submissions.is_file() and submissions.suffix in FORMS:
         return [Student(submissions.stem, submissions)]
@@ -43,8 +48,7 @@ def read_class(
         for path in folders
         if path.is_dir() and not path.is_symlink() and not (path / JOURNAL).exists()
     }
-    listed = read_roster(roster) if roster is not None else []
-    names = {*found, *(enrolled.student for enrolled in listed)}
+    names = {*found, *(enrolled.student for enrolled in roster)}
     if not names:
         raise UsageError(
             f"{submissions} holds no student's folder. Expected is <student>/<nn_assignment>/<file>; "

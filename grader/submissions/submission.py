@@ -50,14 +50,12 @@ class SourceFile:
         return clean(self.key, 200)
 
     def header(self) -> dict[str, object]:
-        """This file as the servant takes it."""
-        cells = [[cell.number, cell.text] for cell in self.cells]
-        name = self.key.rpartition("/")[2]
+        """This file as it is sent to the servant."""
         return {
             "module": self.module,
             "importable": self.importable,
-            "display": name,
-            "cells": cells,
+            "display": self.key.rpartition("/")[2],
+            "cells": [[cell.number, cell.text] for cell in self.cells],
         }
 
 
@@ -70,7 +68,7 @@ class Reading:
         read_from: the file that counts, for people.
         notes: what the student and the instructor should know about the choice.
         submitted_at: when it was handed in, where that is known.
-        defects: what nbgrader would stumble over, for the instructor.
+        defects: what nbgrader cannot work with, for the instructor.
     """
 
     sources: tuple[str, ...] = ()
@@ -103,8 +101,8 @@ class Submission:
             )
         return digest.hexdigest()
 
-    def with_defects_told(self) -> "Submission":
-        """The same submission, its notes for an instructor."""
+    def for_instructors(self) -> "Submission":
+        """The same submission, with defects among its notes."""
         return self.with_notes({id_: r.defects for id_, r in self.readings.items()})
 
     def with_notes(self, notes: Mapping[str, tuple[str, ...]]) -> "Submission":
@@ -118,6 +116,11 @@ class Submission:
 
 def read_submission(course: Course, path: Path, student: str) -> Submission:
     """Read a student's folder or single file.
+
+    Args:
+        course: the course.
+        path: the folder or file.
+        student: whose it is.
 
     Raises:
         UsageError: when the path does not exist.
@@ -155,10 +158,10 @@ class _Reader:
         flat = [self.folder / f"{assignment.module}{form}" for form in FORMS]
         own = [p for p in _files(inner) if p.stem == assignment.module]
         own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
-        submitted_at, untold = _submitted_at(inner, self.folder)
+        submitted_at, time_notes = _submitted_at(inner, self.folder)
         if not own:
             first = self.sources[shared[0]].name if shared else ""
-            return Reading(shared, first, untold if shared else (), submitted_at)
+            return Reading(shared, first, time_notes if shared else (), submitted_at)
         found = [self._add(path) for path in own]
         chosen, notes = self._choose(assignment, found)
         for source in found:
@@ -166,12 +169,12 @@ class _Reader:
                 self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
-        notes = (*notes, *_problem_note(chosen), *untold)
-        told = tuple(sentence for path in own for sentence in self._defects(assignment, path))
-        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, told)
+        notes = (*notes, *_problem_note(chosen), *time_notes)
+        defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
+        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, defects)
 
     def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
-        """What nbgrader would stumble over in one of the files."""
+        """What nbgrader cannot work with in one of the files."""
         released = self.course.paths(assignment).notebook
         key = path.relative_to(self.folder).as_posix()
         if path.suffix != ".ipynb" or self.sources[key].problem or not released.is_file():
@@ -235,7 +238,7 @@ class _Reader:
 
 
 def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
-    """How many places of each exercise are still as they were released, by the stub's sentinel."""
+    """How many gaps of each exercise are still as released, by the stub's sentinel."""
     text = "\n".join(cell.text for cell in source.cells)
     return [text.count(f'"{e.id}: not attempted yet"') for e in assignment.exercises]
 

@@ -9,7 +9,7 @@ VISIBLE_SEED = "visible"
 
 
 class Draw:
-    """Inputs of one check; the same check draws the same in the same run.
+    """The inputs of one check: the same check draws the same in runs of one seed.
 
     Args:
         seed: the run's seed.
@@ -23,12 +23,24 @@ class Draw:
     def normal(
         self, *shape: int, std: float = 0.8, dtype: torch.dtype = torch.float32
     ) -> torch.Tensor:
-        """Normal numbers of a standard deviation at which mistakes can be told apart."""
+        """Normal numbers around 0.
+
+        Args:
+            *shape: of the tensor.
+            std: the standard deviation; at 0.8 mistakes lead to values that clearly differ.
+            dtype: a floating-point type.
+        """
         numbers = torch.randn(*shape, generator=self.generator, dtype=torch.float32)
         return (numbers * std).to(dtype)
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> torch.Tensor:
-        """Uniform numbers from `low` to `high`, float32."""
+        """Uniform numbers of float32.
+
+        Args:
+            *shape: of the tensor.
+            low: their lower bound.
+            high: their upper bound.
+        """
         numbers = torch.rand(*shape, generator=self.generator, dtype=torch.float32)
         return low + (high - low) * numbers
 
@@ -37,10 +49,10 @@ class Draw:
         return int(torch.randint(low, high + 1, (), generator=self.generator))
 
     def seed(self) -> int:
-        """A seed to hand to a call."""
+        """A seed for a call, from 1 to 1,000,000."""
         return self.whole(1, 1_000_000)
 
     def permutation(self, size: int) -> torch.Tensor:
-        """A permutation of `range(size)` that moves something."""
+        """A permutation of `range(size)`, of shape `(size,)`, that moves something."""
         order = torch.randperm(size, generator=self.generator)
         return order if not torch.equal(order, torch.arange(size)) else order.roll(1)

@@ -47,12 +47,12 @@ MOST_OFF = 5e-7
 
 
 def other_words(course: Course, assignment: Assignment, number: int) -> str:
-    """A full solution whose file differs from everybody else's, and whose answers do not."""
+    """A full solution whose file differs from everybody else's, and whose results do not."""
     return f"{_solution(course, assignment)}\n# Student number {number}.\n"
 
 
 def other_bits(course: Course, assignment: Assignment, number: int) -> str:
-    """A full solution whose answers differ from everybody else's in their last bits."""
+    """A full solution whose results differ from everybody else's in their last bits."""
     return _solution(course, assignment) + LAST_BITS.format(seed=number, most=MOST_OFF)
 
 
@@ -74,7 +74,7 @@ KINDS: dict[str, Callable[[Course, Assignment, int], str]] = {
 
 
 def make_class(course: Course, folder: Path, kind: str, students: int) -> Path:
-    """Write a class of so many students into an empty folder."""
+    """Write a class of this many students into an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     for number in range(students):
         for assignment in course.assignments:

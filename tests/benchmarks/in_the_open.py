@@ -15,7 +15,7 @@ from grader.checks.fixtures import Fixtures, live_environment
 from grader.course.course import load_course
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
-from grader.testing.student import SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,37 +48,37 @@ def submission(environment, request):
 
 
 @pytest.fixture
-def tools(environment, submission, request) -> Fixtures:
+def fixtures(environment, submission, request) -> Fixtures:
     """What one check is called with."""
     check = describe_check(environment.course, request.node)
     return environment.tools(submission, check.exercise, check.id, FILES[request.path.name])
 
 
 @pytest.fixture
-def student(tools):
+def student(fixtures):
     """The student's code."""
-    return tools.student
+    return fixtures.student
 
 
 @pytest.fixture
-def reference(tools):
+def reference(fixtures):
     """The solution."""
-    return tools.reference
+    return fixtures.reference
 
 
 @pytest.fixture
-def judge(tools):
+def judge(fixtures):
     """What compares."""
-    return tools.judge
+    return fixtures.judge
 
 
 @pytest.fixture
-def draw(tools):
+def draw(fixtures):
     """What draws inputs."""
-    return tools.draw
+    return fixtures.draw
 
 
 @pytest.fixture
-def printed(tools):
+def printed(fixtures):
     """The documents' tensors."""
-    return tools.printed
+    return fixtures.printed

@@ -85,9 +85,9 @@ def main() -> None:
             session.ask(frame, seconds)
         session.close()
 
-    bench = full_grader(course, "1")
+    grader = full_grader(course, "1")
     listening = Listening(ChildSession(sealed, submission, course.limits))
-    grade(bench, submission, listening, Scope(course.exercises))
+    grade(grader, submission, listening, Scope(course.exercises))
     listening.close()
     hello = [(Frame({"verb": "state", "instance": 0}), 5.0)]
     actions: dict[str, Callable[[], None]] = {
@@ -103,7 +103,7 @@ def main() -> None:
     for _ in range(ROUNDS):
         for name, action in actions.items():
             taken[name].append(seconds_of(action))
-    bench.close()
+    grader.close()
     sealed.close()
     plain.close()
     fork = statistics.median(taken["bare fork of a process that has torch"])

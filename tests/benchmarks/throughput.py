@@ -28,8 +28,8 @@ from classes import KINDS, make_class
 from grader.core.errors import GraderFault
 from grader.course.course import Course, load_course
 from grader.grading.class_files import write_student
-from grader.grading.orders import WorkOrder
 from grader.grading.process_pool import grade_locally
+from grader.grading.run_settings import RunSettings
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.grading.worker import Worker
 from grader.sessions.child import ChildSession
@@ -81,7 +81,7 @@ def students_in(folder: Path) -> list[Student]:
 
 
 class Counting(ChildSession):
-    """Counts checks whose answers were known, and keeps what was asked."""
+    """Counts checks whose replies were known, and keeps what was asked."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]
@@ -89,12 +89,12 @@ class Counting(ChildSession):
         self.checks = self.unknown = 0
 
     def listen(self) -> None:
-        """A check begins (it is told twice)."""
+        """A check begins (called twice for each)."""
         super().listen()
         self.checks += 1
 
     def again(self) -> None:
-        """Its answers were not known."""
+        """Its replies were not known."""
         super().again()
         self.unknown += 1
 
@@ -104,11 +104,11 @@ class Counting(ChildSession):
         return super().exchange(request, seconds)
 
 
-def count(station: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
-    """What is asked of a student's code, and the share of checks whose answers were known."""
-    session = Counting(station.launcher, read(course, student), course.limits)
+def count(worker: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
+    """What is asked of a student's code, and the share of checks whose replies were known."""
+    session = Counting(worker.launcher, read(course, student), course.limits)
     try:
-        result = grade(station.bench, session.submission, session, Scope(course.exercises))
+        result = grade(worker.bench, session.submission, session, Scope(course.exercises))
     finally:
         session.close()
     checks = sum(len(e.checks) for a in result.assignments for e in a.exercises)
@@ -122,18 +122,18 @@ def read(course: Course, student: Student) -> Submission:
     return read_submission(course, student.path, student.id)
 
 
-def by_visible_checks(station: Worker, course: Course, student: Student) -> None:
+def by_visible_checks(worker: Worker, course: Course, student: Student) -> None:
     """Grade a student by what nbgrader's notebooks hold: the visible checks."""
-    session = ChildSession(station.launcher, read(course, student), course.limits)
+    session = ChildSession(worker.launcher, read(course, student), course.limits)
     try:
-        grade(station.bench, session.submission, session, Scope(course.exercises, VISIBLE_CHECKS))
+        grade(worker.bench, session.submission, session, Scope(course.exercises, VISIBLE_CHECKS))
     finally:
         session.close()
 
 
-def serve(station: Worker, course: Course, student: Student, requests: list[bytes]) -> None:
-    """The floor: a sealed child answers the same requests, and nobody judges."""
-    session = ChildSession(station.launcher, read(course, student), course.limits)
+def serve(worker: Worker, course: Course, student: Student, requests: list[bytes]) -> None:
+    """The floor: a sealed child serves the same requests, and nobody judges."""
+    session = ChildSession(worker.launcher, read(course, student), course.limits)
     for request in requests:
         session.exchange(request, course.limits.load_seconds)
     session.close()
@@ -161,7 +161,7 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
     """One worker, sealed, against the floor and a fresh pytest on the same student, all in turn."""
     size = WARM_UP + rounds
     classes: dict[str, list[Student]] = {}
-    station = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
+    worker = Worker(RunSettings(course.root, course.hash, "1", "sealed"))
     taken: dict[str, list[float]] = {name: [] for name in (*KINDS, "floor")}
     in_the_open: dict[str, list[float]] = {kind: [] for kind in KINDS}
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -169,25 +169,25 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
         folder = make_class(course, work / f"class-{position}", kind, size)
         classes[kind] = students_in(folder)
         for student in classes[kind][:WARM_UP]:
-            shares[kind].append(count(station, course, student)[1])
-    requests, _ = count(station, course, classes["right, in other words"][0])
+            shares[kind].append(count(worker, course, student)[1])
+    requests, _ = count(worker, course, classes["right, in other words"][0])
     for number in range(WARM_UP, size):
         for kind in KINDS:
             student = classes[kind][number]
 
             def graded(student: Student = student) -> None:
-                write_student(work / "out", station.grade(student))
+                write_student(work / "out", worker.grade(student))
 
             taken[kind].append(seconds_of(graded))
         right = classes["right, in other words"][number]
-        taken["floor"].append(seconds_of(lambda who=right: serve(station, course, who, requests)))
+        taken["floor"].append(seconds_of(lambda who=right: serve(worker, course, who, requests)))
         kind = tuple(KINDS)[number % len(KINDS)]
         student = classes[kind][number]
         in_the_open[kind].append(seconds_of(lambda who=student: pytest_in_the_open(who)))
     for kind in KINDS:  # after all, so that it counts what is known by then
         student = students_in(make_class(course, work / "late", kind, size + 1))[-1]
-        shares[kind] = [count(station, course, student)[1]]
-    station.close()
+        shares[kind] = [count(worker, course, student)[1]]
+    worker.close()
     mine = median(taken["right, in other words"])
     table(
         "one student, the whole course, sealed, one worker|ms (median)|times the floor|"
@@ -251,10 +251,10 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
     run(*GRADER, "release", folder, "--to", "nbgrader", cwd=ROOT)
     nbgrader = Path(sys.executable).with_name("nbgrader")
     names = ("one", "two")
-    station = Worker(WorkOrder(course.root, course.hash, "1", "sealed"))
+    worker = Worker(RunSettings(course.root, course.hash, "1", "sealed"))
     own = students_in(make_class(course, work / "class", "right, in other words", WARM_UP + 400))
     for student in own[:WARM_UP]:
-        station.grade(student)
+        worker.grade(student)
     following = iter(own[WARM_UP:])
     mine: list[float] = []
     visible: list[float] = []
@@ -270,12 +270,12 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
             )
             / len(names)
         )
-        mine += [seconds_of(lambda: station.grade(next(following))) for _ in range(rounds)]
+        mine += [seconds_of(lambda: worker.grade(next(following))) for _ in range(rounds)]
         visible += [
-            seconds_of(lambda: by_visible_checks(station, course, next(following)))
+            seconds_of(lambda: by_visible_checks(worker, course, next(following)))
             for _ in range(rounds)
         ]
-    station.close()
+    worker.close()
     run(nbgrader, "export", cwd=folder)
     scores = (folder / "grades.csv").read_text("utf-8").splitlines()
     total = sum(theirs)
@@ -305,7 +305,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
 # Workers.
 
 
-def rate(order: WorkOrder, students: Sequence[Student], jobs: int) -> float:
+def rate(order: RunSettings, students: Sequence[Student], jobs: int) -> float:
     """Students per second once all workers are warm, up to the last one that keeps all busy."""
     moments = [time.perf_counter() for _ in grade_locally(order, students, jobs)]
     first, last = WARM_UP * jobs * 2, len(moments) - jobs
@@ -315,7 +315,7 @@ def rate(order: WorkOrder, students: Sequence[Student], jobs: int) -> float:
 def one_against_two(course: Course, work: Path, rounds: int) -> None:
     """The same students by one worker process and by two, in turn."""
     students = students_in(make_class(course, work / "class", "right, in other words", 120))
-    order = WorkOrder(course.root, course.hash, "1", "sealed")
+    order = RunSettings(course.root, course.hash, "1", "sealed")
     rates: dict[int, list[float]] = {1: [], 2: []}
     loads = []
     for _ in range(max(2, rounds // 3)):

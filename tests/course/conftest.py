@@ -34,7 +34,7 @@ class Example:
     def regenerate(self) -> None:
         """Make stubs and notebooks anew."""
         for file in generate(load_course(self.folder)):
-            file.write()
+            file.write(self.folder)
 
     def report(self) -> Report:
         """What a validation finds."""

@@ -15,7 +15,7 @@ from grader.grading.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.submission import Submission, read_submission
-from grader.testing.student import SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 
 VARIANTS = Path(__file__).parent / "variants"
 FILES = sorted(VARIANTS.glob("*/*.py"))

@@ -11,8 +11,8 @@ import nbformat
 import pytest
 
 from grader.course.course import Course, load_course
-from grader.release.solution_cells import read_source
-from grader.release.stubs import generate, notebook_text, student_notebook
+from grader.release.solution_cells import read_solution
+from grader.release.stubs import generate, notebook_text, stale, student_notebook
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def course(root: Path) -> Course:
 
 def test_regenerating_changes_no_byte(course: Course) -> None:
     """What is committed is what the solutions make."""
-    assert [file.path.name for file in generate(course) if not file.is_current] == []
+    assert [file.path for file in stale(course)] == []
 
 
 def test_generating_twice_gives_the_same(course: Course) -> None:
@@ -62,7 +62,7 @@ def test_nbgraders_own_generate_assignment_makes_the_same_notebook(
     nbgrader has one stub text for all exercises, so the exercise's name is put in afterwards.
     """
     assignment = course.assignments[0]
-    source = read_source(assignment, course.paths(assignment).solution)
+    source = read_solution(assignment, course.paths(assignment).solution)
     folder = tmp_path / "source" / assignment.id
     folder.mkdir(parents=True)
     text = notebook_text(source, lambda cell: cell.text)

@@ -8,7 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from grader.course.course import Course, load_course
-from grader.release.solution_cells import cleared, read_source
+from grader.release.solution_cells import cleared, read_solution
 from grader.release.stubs import notebook_text
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ def executed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 def partly_right(course: Course) -> str:
     """Assignment 01: two solutions have a slip, one is the stub, the others are right."""
     assignment = course.assignments[0]
-    source = read_source(assignment, course.paths(assignment).solution)
+    source = read_solution(assignment, course.paths(assignment).solution)
     texts = {
         "dot_product": lambda cell: cell.text.replace("(a * b).sum()", "(a * b).sum() * 2"),
         "attention_scores": lambda cell: cell.text.replace("inputs @ query", "inputs @ query * 2"),

@@ -14,8 +14,9 @@ import pytest
 
 from grader.course.course import Course, load_course
 from grader.course.misconceptions import read_misconceptions
-from grader.release.github import release_to_github
+from grader.release.github import github_files
 from grader.release.solution_cells import BEGIN, END, REGION
+from grader.release.students import write_release
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
@@ -76,7 +77,7 @@ def course(root: Path) -> Course:
 def released(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A student repository: the students' copy, and what GitHub needs besides."""
     folder = tmp_path_factory.mktemp("release") / "course"
-    release_to_github(course, folder)
+    write_release(course, folder, github_files)
     return folder
 
 

@@ -69,11 +69,11 @@ def right_answer(assignment: Assignment) -> bytes:
     return (preferred if preferred.is_file() else min(folder.glob("*.py"))).read_bytes()
 
 
-def mistaken_answers(catalogue: LiveMistakes, assignment: Assignment) -> list[bytes]:
+def mistaken_answers(known_mistakes: LiveMistakes, assignment: Assignment) -> list[bytes]:
     """The solution with a mistake in its last exercise, once for each that is known."""
-    known = catalogue.of(assignment.exercises[-1])
-    made = [catalogue.with_mistakes(assignment.exercises[-1], one) for one in known]
-    key = catalogue.solutions.readings[assignment.id].sources[0]
+    known = known_mistakes.of(assignment.exercises[-1])
+    made = [known_mistakes.with_mistakes(assignment.exercises[-1], one) for one in known]
+    key = known_mistakes.solutions.readings[assignment.id].sources[0]
     return [one.sources[key].cells[0].text.encode() for one in made if one is not None]
 
 
@@ -82,10 +82,10 @@ def scripts(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The class's folder."""
     folder = tmp_path_factory.mktemp("scripts")
     bench = full_grader(course, SEED)
-    assert isinstance(bench.catalogue, LiveMistakes)
+    assert isinstance(bench.mistakes, LiveMistakes)
     for number, assignment in enumerate(course.assignments):
         answers = dict.fromkeys(("right", "half"), right_answer(assignment))
-        mistaken = mistaken_answers(bench.catalogue, assignment)
+        mistaken = mistaken_answers(bench.mistakes, assignment)
         if 0 < len(mistaken) <= FEW:
             answers["mistaken"] = mistaken[0]
             answers["half"] = answers["half"] if number % 2 else mistaken[-1]

@@ -56,17 +56,17 @@ class Work:
     is_mistaken: bool = False
 
 
-def work_with_dropout(course: Course, catalogue: LiveMistakes) -> dict[str, Work]:
+def work_with_dropout(course: Course, known_mistakes: LiveMistakes) -> dict[str, Work]:
     """Each solution with dropout, and each with a mistake in its dropout."""
     found = {}
     for assignment in course.assignments:
         if assignment.id not in DRAWN:
             continue
         for exercise in assignment.exercises:
-            found[exercise.id] = Work(catalogue.solutions, exercise)
-            mistakes = catalogue.of(exercise)
+            found[exercise.id] = Work(known_mistakes.solutions, exercise)
+            mistakes = known_mistakes.of(exercise)
             for known in mistakes if len(mistakes) <= FEW else ():
-                mistaken = catalogue.with_mistakes(exercise, known)
+                mistaken = known_mistakes.with_mistakes(exercise, known)
                 if "drop" in known.mistake.id and mistaken is not None:
                     found[known.mistake.id] = Work(mistaken, exercise, is_mistaken=True)
     return found
@@ -89,8 +89,8 @@ def graded_here(bench: SubmissionGrader, work: Work) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def drawn_here(course: Course, bench: SubmissionGrader) -> dict[str, dict[str, Any]]:
     """What work with dropout gets on this processor."""
-    assert isinstance(bench.catalogue, LiveMistakes)
-    work = work_with_dropout(course, bench.catalogue)
+    assert isinstance(bench.mistakes, LiveMistakes)
+    work = work_with_dropout(course, bench.mistakes)
     return {name: graded_here(bench, one) for name, one in work.items()}
 
 
@@ -115,8 +115,8 @@ def test_work_with_dropout_gets_the_same_on_both_kinds_of_processor(
     course: Course, bench: SubmissionGrader, drawn_here: dict[str, dict[str, Any]]
 ) -> None:
     """Work that runs on the other kind gets the same scores, and its mistakes the same names."""
-    assert isinstance(bench.catalogue, LiveMistakes)
-    work = work_with_dropout(course, bench.catalogue)
+    assert isinstance(bench.mistakes, LiveMistakes)
+    work = work_with_dropout(course, bench.mistakes)
     with other_processor():
         drawn_there = {name: graded_here(bench, one) for name, one in work.items()}
     assert drawn_there == drawn_here
@@ -127,8 +127,8 @@ def test_grading_on_the_other_kind_of_processor_gives_the_same(
     course: Course, bench: SubmissionGrader, drawn_here: dict[str, dict[str, Any]]
 ) -> None:
     """The trusted side may run on the other kind as well: solutions still get full marks."""
-    assert isinstance(bench.catalogue, LiveMistakes)
-    work = work_with_dropout(course, bench.catalogue)
+    assert isinstance(bench.mistakes, LiveMistakes)
+    work = work_with_dropout(course, bench.mistakes)
     solutions = {name: one for name, one in work.items() if name in course.exercises}
     with other_processor():
         there = full_grader(course, SEED)
@@ -144,9 +144,9 @@ def test_the_documents_printed_mask_is_right_on_both_kinds_of_processor(
     course: Course, bench: SubmissionGrader
 ) -> None:
     """Whatever a processor draws, the mask that the documents printed gives what they printed."""
-    assert isinstance(bench.catalogue, LiveMistakes)
+    assert isinstance(bench.mistakes, LiveMistakes)
     exercise = course.exercises["06_dropout/apply_dropout_mask"]
-    work = Work(bench.catalogue.solutions, exercise)
+    work = Work(bench.mistakes.solutions, exercise)
     for processor in (nullcontext(), other_processor()):
         with processor:
             outcomes = graded_here(bench, work)["checks"]

@@ -201,10 +201,11 @@ def test_catalogues_that_are_not_up_to_date_are_faults(example):
     from grader.authoring.translations import translation_files
 
     (example.folder / "translations").mkdir()
-    for file in translation_files(load_course(example.folder)):
-        file.write()
+    for made in translation_files(load_course(example.folder)):
+        for file in made.files:
+            file.write(example.folder)
     (example.folder / "translations/ja/LC_MESSAGES/course.mo").unlink()
-    count = translation_files(load_course(example.folder))[0].open
+    count = translation_files(load_course(example.folder))[0].untranslated
     assert example.faults() == [
         f"translations/zh_CN/LC_MESSAGES/course.po: {count} texts are still to be translated",
         f"translations/ja/LC_MESSAGES/course.po: {count} texts are still to be translated",

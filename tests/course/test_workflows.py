@@ -18,7 +18,8 @@ import pytest
 import yaml
 
 from grader.course.course import Course, load_course
-from grader.release.github import WORKFLOW, release_to_github
+from grader.release.github import WORKFLOW, github_files
+from grader.release.students import write_release
 
 pytestmark = pytest.mark.xdist_group("release")
 
@@ -141,7 +142,7 @@ def course(root: Path) -> Course:
 def cloned(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A student's clone of the released repository."""
     made = tmp_path_factory.mktemp("github") / "template"
-    release_to_github(course, made)
+    write_release(course, made, github_files)
     git(made, "init", "--quiet", "--initial-branch=main")
     git(made, "add", "--all")
     git(made, "commit", "--quiet", "--message=As released")
@@ -275,7 +276,7 @@ def instructors(root: Path, tmp_path: Path) -> tuple[Path, dict[str, str]]:
     course = tmp_path / "course"
     shutil.copytree(root / "tests" / "example_course", course)
     for file in generate(load_course(course)):
-        file.write()
+        file.write(course)
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "gh").write_text(GH)

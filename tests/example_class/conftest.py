@@ -16,6 +16,7 @@ from grader.grading.class_files import Row
 from grader.grading.class_run import ClassRun, grade_here
 from grader.grading.results import from_json
 from grader.grading.seal_probe import examine
+from grader.submissions.roster import read_roster
 from grader.submissions.student_folders import read_class
 
 collect_ignore = ["submissions"]
@@ -50,7 +51,7 @@ class Graded:
 def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """The class, graded once, sealed where this machine can."""
     course = load_course(root)
-    students = read_class(HERE / "submissions", HERE / "roster.csv")
+    students = read_class(HERE / "submissions", roster=read_roster(HERE / "roster.csv"))
     out = tmp_path_factory.mktemp("graded")
     run = ClassRun(course, students, out, isolation(), str(SEED))
     run.carry_out(grade_here, Silence())

@@ -17,12 +17,16 @@ from grader.core.records import (
     Visibility,
 )
 from grader.grading.results import points
+from grader.submissions.roster import read_roster
 from grader.submissions.student_folders import read_class
 
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
-STUDENTS = [student.id for student in read_class(HERE / "submissions", HERE / "roster.csv")]
+STUDENTS = [
+    student.id
+    for student in read_class(HERE / "submissions", roster=read_roster(HERE / "roster.csv"))
+]
 
 ASSIGNMENTS = ("01_simple_attention", "02_all_tokens", "03_trainable_weights", "04_self_attention")
 """What golden results are about: they stay as they are when the course grows."""

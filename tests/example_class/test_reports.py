@@ -24,7 +24,7 @@ def reports(graded: Any) -> dict[str, str | None]:
     """All reports by path."""
     moment = datetime(2027, 2, 1, tzinfo=UTC)
     run = GradedClass(graded.course, list(graded.results.values()), {}, moment)
-    return {file.path: file.text for file in reported(GRADE_REPORTS, run)}
+    return {file.path: file.content for file in reported(GRADE_REPORTS, run)}
 
 
 def test_every_report_is_valid_and_all_agree_on_the_score(

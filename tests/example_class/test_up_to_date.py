@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.submissions.roster import read_roster
 from grader.submissions.student_folders import read_class
 
 HERE = Path(__file__).parent
-STUDENTS = [student.id for student in read_class(HERE / "submissions", HERE / "roster.csv")]
+STUDENTS = [
+    student.id
+    for student in read_class(HERE / "submissions", roster=read_roster(HERE / "roster.csv"))
+]
 
 STUBS = (
     "one_form_filled/01_simple_attention/simple_attention.py",

@@ -21,7 +21,8 @@ from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Reading, SourceFile, Submission
-from grader.testing.student import StudentHandle, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.student import StudentHandle
 
 KEY = "01_first/first.py"
 EXERCISE = Exercise("01_first", "one", 1)
@@ -82,7 +83,7 @@ def small_course(tmp_path: Path) -> Course:
         path.write_text(text, "utf-8")
     course = load_course(root)
     for file in generate(course):
-        file.write()
+        file.write(root)
     return course
 
 

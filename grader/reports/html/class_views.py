@@ -7,14 +7,13 @@ from statistics import mean, median
 from grader.core.language import _, listed, ngettext
 from grader.core.records import ExerciseResult, Result
 from grader.core.text import clean
-from grader.course.course import Course
+from grader.course.course import Assignment, Course
+from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.results import has_something, is_handed_in, points
-from grader.reports.exercise_status import ExerciseStatus, exercise_status
 from grader.reports.html.views import percent, shown
 from grader.reports.insights import (
     ExerciseInsight,
     Misunderstood,
-    Separation,
     exercise_insights,
     misunderstood,
 )
@@ -22,28 +21,20 @@ from grader.reports.insights import (
 BARS = 10
 """The columns of the histogram: a tenth of the points each."""
 
-TOLD = 8
-"""So many mistakes, and names of students, are shown at once; the others are folded."""
+MOST_SHOWN = 8
+"""How many mistakes, and names of students, are shown at once; the others are folded."""
 
 FEW_LATE = 2
-"""So many late assignments are listed by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A student to look at first, and why."""
-
-    student: str
-    why: str
+"""How many late assignments are listed by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """A group of students who come first."""
+    """A group of students to look at first, and why; each with their own reason, or ""."""
 
     title: str
     why: str
-    students: tuple[Named, ...]
+    students: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,44 +48,12 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class MistakeRow:
-    """A mistake of the class."""
-
-    count: int
-    of: int
-    share: int
-    symptom: str
-    question: str
-    id: str
-    exercise: str
-    students: tuple[str, ...]
-    perhaps: tuple[str, ...]
-    teach_again: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ExerciseRow:
-    """An exercise over the class."""
-
-    assignment: str
-    name: str
-    max_score: int
-    tried: int
-    solved: int
-    share: int
-    number: str
-    rank: float
-    words: str
-    is_flagged: bool
-
-
-@dataclass(frozen=True, slots=True)
 class MapCell:
     """A student's exercise on the map.
 
     Args:
         text: the points, or a sign.
-        css: how it stands; "" for the many that are solved, so that the page stays small.
+        css: its status; "" for the many that are solved, so that the page stays small.
     """
 
     text: str
@@ -112,15 +71,6 @@ class MapRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """An exercise above the map."""
-
-    name: str
-    assignment: str
-    is_first: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ClassView:
     """The class report."""
 
@@ -133,16 +83,11 @@ class ClassView:
     is_sealed: bool
     first: tuple[First, ...]
     bars: tuple[Bar, ...]
-    mistakes: tuple[MistakeRow, ...]
-    exercises: tuple[ExerciseRow, ...]
-    columns: tuple[Column, ...]
+    mistakes: tuple[Misunderstood, ...]
+    exercises: tuple[ExerciseInsight, ...]
+    assignments: tuple[Assignment, ...]
     rows: tuple[MapRow, ...]
-    told: int = TOLD
-
-    @property
-    def flagged(self) -> list[ExerciseRow]:
-        """The exercises that may be at fault themselves."""
-        return [one for one in self.exercises if one.is_flagged]
+    shown: int = MOST_SHOWN
 
 
 def class_view(results: Sequence[Result], course: Course) -> ClassView:
@@ -159,24 +104,16 @@ def class_view(results: Sequence[Result], course: Course) -> ClassView:
         is_sealed=all("sealed" in result.isolation for result in results if result.isolation),
         first=_first(results),
         bars=_bars(results),
-        mistakes=tuple(_mistake(one, submitted) for one in misunderstood(results)),
-        exercises=tuple(_exercise(one) for one in exercise_insights(results, course)),
-        columns=tuple(
-            Column(exercise.name, assignment.id, number == 0)
-            for assignment in course.assignments
-            for number, exercise in enumerate(assignment.exercises)
-        ),
+        mistakes=tuple(misunderstood(results)),
+        exercises=tuple(exercise_insights(results, course)),
+        assignments=course.assignments,
         rows=tuple(_row(result, course) for result in sorted(results, key=_rank)),
     )
 
 
 def _rank(result: Result) -> int:
     """Undecided students first, then late ones; otherwise the order they came in."""
-    return 0 if result.undecided else 1 if _days_late(result) else 2
-
-
-def _days_late(result: Result) -> int:
-    return max((assignment.days_late for assignment in result.assignments), default=0)
+    return 0 if result.undecided else 1 if result.days_late else 2
 
 
 def _first(results: Sequence[Result]) -> tuple[First, ...]:
@@ -184,29 +121,25 @@ def _first(results: Sequence[Result]) -> tuple[First, ...]:
         First(
             _("Undecided"),
             _("The grader itself failed on a part of their work. Grade them again."),
-            tuple(Named(_name(r), _reason(r)) for r in results if r.undecided),
+            tuple((r.student, _reason(r)) for r in results if r.undecided),
         ),
         First(
             _("Late"),
             _("What the course's rule takes off is taken off their scores."),
-            tuple(Named(_name(r), _lateness(r)) for r in results if _days_late(r)),
+            tuple((r.student, _lateness(r)) for r in results if r.days_late),
         ),
         First(
             _("Nothing found in their files"),
             _("What they handed in could not be read, did not load, or defines other names."),
-            tuple(Named(_name(r), why) for r in results if (why := _unfound(r))),
+            tuple((r.student, why) for r in results if (why := _unfound(r))),
         ),
         First(
             _("Nothing handed in"),
             _("They have no score, which is not a zero."),
-            tuple(Named(_name(r), "") for r in results if not r.submitted),
+            tuple((r.student, "") for r in results if not r.submitted),
         ),
     )
     return tuple(group for group in groups if group.students)
-
-
-def _name(result: Result) -> str:
-    return result.student
 
 
 def _reason(result: Result) -> str:
@@ -223,10 +156,9 @@ def _reason(result: Result) -> str:
 def _unfound(result: Result) -> str:
     """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
     for assignment in result.assignments:
-        checks = [check for exercise in assignment.exercises for check in exercise.checks]
-        if checks and is_handed_in(result, assignment) and not has_something(assignment):
+        if assignment.checks and is_handed_in(result, assignment) and not has_something(assignment):
             # Its first line says what is not defined, the second why.
-            lines = [*assignment.notes[:1], *checks[0].message.splitlines()[1::-1]]
+            lines = [*assignment.notes[:1], *assignment.checks[0].message.splitlines()[1::-1]]
             return clean(f"{assignment.id}: {lines[0]}" if lines else assignment.id, 200)
     return ""
 
@@ -235,7 +167,7 @@ def _lateness(result: Result) -> str:
     late = [a for a in result.assignments if a.days_late]
     if len(late) > FEW_LATE:
         return _("{count} assignments, up to {days} days").format(
-            count=len(late), days=_days_late(result)
+            count=len(late), days=result.days_late
         )
     return listed(
         ngettext("{id}: {days} day", "{id}: {days} days", a.days_late).format(
@@ -259,52 +191,12 @@ def _bars(results: Sequence[Result]) -> tuple[Bar, ...]:
     )
 
 
-def _mistake(one: Misunderstood, of: int) -> MistakeRow:
-    return MistakeRow(
-        count=len(one.students),
-        of=of,
-        share=int(one.share * 100),
-        symptom=one.mistake.symptom,
-        question=one.mistake.question,
-        id=one.mistake.id,
-        exercise=one.exercise,
-        students=one.students,
-        perhaps=one.perhaps,
-        teach_again=one.teach_again,
-    )
-
-
-def _exercise(one: ExerciseInsight) -> ExerciseRow:
-    assignment, _slash, name = one.id.partition("/")
-    return ExerciseRow(
-        assignment=assignment,
-        name=name,
-        max_score=one.max_score,
-        tried=one.tried,
-        solved=one.solved,
-        share=int(100 * one.mean / one.max_score) if one.mean is not None else 0,
-        number="–" if one.correlation is None else f"{one.correlation:+.2f}".replace("-", "−"),
-        rank=-2.0 if one.correlation is None else round(one.correlation, 4),
-        words={
-            Separation.UNTRIED: _("nobody has tried it yet"),
-            Separation.NOBODY: _("nobody solves it: is it too hard, or wrong?"),
-            Separation.EVERYBODY: _("everybody solves it"),
-            Separation.FEW: _("too few students to tell"),
-            Separation.BACKWARDS: _("separates the wrong way round: look at its checks"),
-            Separation.POORLY: _("separates poorly: solving it says little about the rest"),
-            Separation.SOMEWHAT: _("separates somewhat"),
-            Separation.WELL: _("separates well"),
-        }[one.separation],
-        is_flagged=one.needs_a_look,
-    )
-
-
 def _row(result: Result, course: Course) -> MapRow:
-    found = {e.id: e for assignment in result.assignments for e in assignment.exercises}
+    found = {exercise.id: exercise for exercise in result.exercises}
     cells = tuple(_cell(found.get(id_), result) for id_ in course.exercises)
-    flag = _("undecided") if result.undecided else _("late") if _days_late(result) else ""
+    flag = _("undecided") if result.undecided else _("late") if result.days_late else ""
     score = shown(result.score) if result.submitted else ""
-    return MapRow(_name(result), score, flag, cells)
+    return MapRow(result.student, score, flag, cells)
 
 
 CSS = {

@@ -1,38 +1,57 @@
-"""A picture as SVG: where every cell, label and mark stands, in the user units of the SVG."""
+"""What a picture on a page shows; `heatmap.svg.j2` has the position of every part."""
 
 from dataclasses import dataclass, replace
-from itertools import starmap
-
-from markupsafe import Markup, escape
 
 from grader.core.language import _, ngettext, paragraph
 from grader.core.records import Picture
-from grader.core.text import columns as width_of
+from grader.core.text import display_width as width_of
 from grader.feedback.picture_layout import (
     Cell,
     Grid,
+    axis_labels,
     cut_words,
     first_difference,
-    first_place,
+    first_location,
     grids,
-    labels,
 )
 
 WIDE = 8
 """With more columns than this, cells are small."""
 
-GAP = 2
-CHARACTER = 6.6
-"""The width of a label's character; a Chinese or Japanese one has two."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large a cell is, and how many characters fit into it."""
+    """The lengths of a panel, in the user units of the SVG.
+
+    Args:
+        width: of a cell.
+        height: of a cell.
+        room: how many characters fit into a cell.
+        gap: between two cells.
+        radius: of a cell's corners.
+        corner: the side of the mark on a value that differs.
+        baseline: from the middle of a cell down to the foot of its text.
+        character: the width of a label's character; a Chinese or Japanese one takes two.
+        label: between the cells and a label.
+        margin: beside the labels of the rows, on both sides together.
+        axis: from the top down to the foot of the axes' names.
+        head: above the cells.
+        head_with_axes: above the cells where an axis has a name.
+    """
 
     width: int
     height: int
     room: int
+    gap: int = 2
+    radius: int = 3
+    corner: int = 7
+    baseline: int = 4
+    character: float = 6.6
+    label: int = 7
+    margin: int = 10
+    axis: int = 12
+    head: int = 20
+    head_with_axes: int = 34
 
 
 LARGE = Sizes(48, 30, 6)
@@ -45,13 +64,33 @@ class Panel:
 
     Args:
         title: what a reader hears first.
-        heading: what is written above it.
-        svg: the whole element.
+        heading: what is written above it; "" for nothing.
+        description: what it shows, for readers who cannot see it.
+        sizes: its lengths.
+        axes: the names of rows and columns, with an arrow.
+        rows: the label beside each row.
+        columns: the label above each column.
+        cells: the values, row by row.
+        is_marked: whether cells that differ have a mark.
+        is_small: whether its cells are small.
     """
 
     title: str
     heading: str
-    svg: Markup
+    description: str
+    sizes: Sizes
+    axes: tuple[str, str]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    is_marked: bool
+    is_small: bool
+
+    @property
+    def left(self) -> int:
+        """The length before the cells."""
+        widest = max(map(width_of, (*self.rows, self.axes[0])))
+        return round(widest * self.sizes.character) + self.sizes.margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,104 +118,47 @@ def figure(picture: Picture) -> Figure:
     """Everything a page needs to show a picture."""
     sizes = LARGE if len(picture.expected[0]) <= WIDE else SMALL
     expected, received = grids(picture, sizes.room)
-    columns = labels(picture.columns, len(picture.expected[0]))
-    if len(picture.expected) == 1:
+    rows = axis_labels(picture.rows, len(picture.expected))
+    shown = [(expected, rows, False), (received, rows, True)]
+    if len(picture.expected) == 1:  # one above the other, with marks below only
         unmarked = tuple(replace(cell, differs=False) for cell in expected.rows[0])
-        both = Grid("", (unmarked, *received.rows))
         titles = (expected.title, received.title)
-        panels: tuple[Panel, ...] = (_panel(picture, both, sizes, titles, columns, marks=True),)
-    else:
-        rows = labels(picture.rows, len(picture.expected))
-        panels = tuple(
-            _panel(picture, grid, sizes, rows, columns, marks=grid is received)
-            for grid in (expected, received)
-        )
+        shown = [(Grid("", (unmarked, *received.rows)), titles, True)]
     cut = cut_words(picture)
     return Figure(
-        panels=panels,
+        panels=tuple(_panel(picture, grid, sizes, beside, marks) for grid, beside, marks in shown),
         heading=f"{picture.what}: {cut}" if cut else picture.what,
         cut=cut,
-        first=first_place(picture),
+        first=first_location(picture),
         source=picture.source,
         is_wide=sizes is SMALL,
     )
 
 
 def _panel(
-    picture: Picture,
-    grid: Grid,
-    sizes: Sizes,
-    rows: tuple[str, ...],
-    columns: tuple[str, ...],
-    *,
-    marks: bool,
+    picture: Picture, grid: Grid, sizes: Sizes, rows: tuple[str, ...], is_marked: bool
 ) -> Panel:
-    """A grid with its labels; `marks` says whether cells that differ have a mark."""
-    axes = tuple(
-        f"{axis.name} {arrow}" if axis.name else ""
-        for axis, arrow in ((picture.rows, "↓"), (picture.columns, "→"))
-    )
-    left = round(max(map(width_of, (*rows, axes[0]))) * CHARACTER) + 10
-    top = 34 if any(axes) else 20
-    across, down = sizes.width + GAP, sizes.height + GAP
-    title = grid.title or _("expected and received")
-    cells = "".join(
-        _cell(cell, left + column * across, top + row * down, sizes, marks=marks)
-        for row, line in enumerate(grid.rows)
-        for column, cell in enumerate(line)
-    )
-    middle = left + sizes.width / 2
-    words = (
-        ("axis", [(0, 12, axes[0]), (left + 1, 12, axes[1])]),
-        ("column", [(middle + n * across, top - 7, text) for n, text in enumerate(columns)]),
-        (
-            "beside",
-            [(left - 7, top + n * down + sizes.height / 2 + 4, t) for n, t in enumerate(rows)],
+    return Panel(
+        title=grid.title or _("expected and received"),
+        heading=grid.title,
+        description=_description(picture),
+        sizes=sizes,
+        axes=(
+            f"{picture.rows.name} ↓" if picture.rows.name else "",
+            f"{picture.columns.name} →" if picture.columns.name else "",
         ),
+        rows=rows,
+        columns=axis_labels(picture.columns, len(picture.expected[0])),
+        cells=grid.rows,
+        is_marked=is_marked,
+        is_small=sizes is SMALL,
     )
-    labels_ = "".join(
-        f'<g class="{css}">{"".join(starmap(_label, placed))}</g>' for css, placed in words
-    )
-    width, height = left + len(columns) * across + 1, top + len(grid.rows) * down + 1
-    small = "" if sizes is LARGE else ' class="small"'
-    svg = (
-        f'<svg role="img"{small} width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        f"<title>{escape(title)}</title><desc>{escape(_description(picture))}</desc>"
-        f"{labels_}{cells}</svg>"
-    )
-    return Panel(title, grid.title, Markup(svg))
-
-
-def _label(x: float, y: float, text: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}">{escape(text)}</text>' if text else ""
-
-
-def _cell(cell: Cell, x: int, y: int, sizes: Sizes, *, marks: bool) -> str:
-    """A cell's colour, number and marks."""
-    box = f'x="{x}" y="{y}" width="{sizes.width}" height="{sizes.height}" rx="3"'
-    middle, base = x + sizes.width / 2, y + sizes.height / 2 + 4
-    parts = [
-        f'<g class="cell {_css(cell)}"><rect {box}/>'
-        f'<text x="{middle:g}" y="{base:g}">{escape(cell.text)}</text></g>'
-    ]
-    if cell.differs and marks:
-        parts.append(f'<path class="corner" d="M{x + sizes.width - 7} {y}h7v7z"/>')
-    if cell.is_first:
-        parts.append(f'<rect class="first" {box}/>')
-    return "".join(parts)
 
 
 def _description(picture: Picture) -> str:
-    """What the picture shows, for who cannot see it."""
-    shown = [value for row in picture.differs for value in row]
+    values = [value for row in picture.differs for value in row]
     differ = ngettext(
-        "{count} of {total} values differs.", "{count} of {total} values differ.", sum(shown)
-    ).format(count=sum(shown), total=len(shown))
+        "{count} of {total} values differs.", "{count} of {total} values differ.", sum(values)
+    ).format(count=sum(values), total=len(values))
     first = _("First difference at {place}.").format(place=first_difference(picture))
     return paragraph((differ, first))
-
-
-def _css(cell: Cell) -> str:
-    if cell.step is None:
-        return "hx"
-    return "h0" if not cell.step else f"{'hp' if cell.step > 0 else 'hn'}{abs(cell.step)}"

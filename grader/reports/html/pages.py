@@ -15,7 +15,7 @@ from grader.core.text import clean
 from grader.course.course import Course
 from grader.reports.html.class_views import class_view
 from grader.reports.html.heatmap import figure
-from grader.reports.html.views import counted, student_view
+from grader.reports.html.views import student_view
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""
@@ -38,14 +38,13 @@ def _environment() -> Environment:
         lambda one, many, number: language.ngettext(one, many, number),
         newstyle=True,
     )
-    made.globals["counted"] = counted
     made.filters["prose"] = prose
     made.filters["clean"] = lambda text: clean(text, 120)
     return made
 
 
 def prose(text: str) -> Markup:
-    """A sentence of ours; what stands in backticks is code."""
+    """A sentence of the kit or the course; text in backticks is code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 

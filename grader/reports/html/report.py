@@ -5,8 +5,9 @@ Templates are loaded when a page is made, so that `grader --help` stays quick.
 
 from collections.abc import Iterator
 
+from grader.core.files import OutputFile
 from grader.core.language import _
-from grader.reports.base import Checked, CheckedWork, File, GradedClass
+from grader.reports.base import Checked, CheckedWork, GradedClass
 
 OWN_PAGE = "feedback.html"
 
@@ -16,11 +17,11 @@ def check(run: CheckedWork) -> Checked:
     from grader.reports.html.pages import student_page
 
     said = _("Your page: {file}").format(file=OWN_PAGE)
-    return Checked((File(OWN_PAGE, student_page(run.result, run.course)),), (said,))
+    return Checked((OutputFile(OWN_PAGE, student_page(run.result, run.course)),), (said,))
 
 
-def grade(run: GradedClass) -> Iterator[File]:
+def grade(run: GradedClass) -> Iterator[OutputFile]:
     """The class report, and a page for each student."""
     from grader.reports.html.pages import pages
 
-    return (File(path, text) for path, text in pages(run.results, run.course))
+    return (OutputFile(path, text) for path, text in pages(run.results, run.course))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from grader.core.language import _, ngettext
+from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -16,19 +16,18 @@ from grader.core.records import (
 )
 from grader.core.text import clean
 from grader.course.course import Course
+from grader.feedback.outcomes import SIGNS, WORDS, ExerciseStatus, exercise_status, shown_checks
 from grader.grading.results import for_student, points
-from grader.reports.exercise_status import ExerciseStatus, exercise_status
 from grader.reports.html.heatmap import Figure, figure
 
 MOST_LINES = 20
-"""So many lines of a message are shown before the rest is folded."""
+"""The lines of a message that are shown; the rest is folded."""
 
 MOST_HINTS = 6
-"""So many lines below a picture."""
-
+"""The lines below a picture that are shown."""
 
 DONE = (ExerciseStatus.SOLVED, ExerciseStatus.UNDECIDED)
-"""How an exercise stands that leaves its student nothing to do."""
+"""Exercises with such a status leave their student nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +35,16 @@ class Wording:
     """A check that has something to say.
 
     Args:
-        title: what would hold if it passed.
-        kind: its outcome, for the sign beside it.
-        word: how it ended, "" where the sign says it.
+        check: the check.
         code: what was called.
-        text: what came of it, in words.
+        text: what it returned, in words.
         after: what may lie behind it.
         more: the lines of a long message that are folded.
         numbers: the tensors as text, for who wants to copy them.
         figure: the same as a picture.
     """
 
-    title: str
-    kind: str
-    word: str
+    check: CheckResult
     code: str = ""
     text: str = ""
     after: tuple[str, ...] = ()
@@ -58,16 +53,15 @@ class Wording:
     figure: Figure | None = None
 
     @property
-    def is_error(self) -> bool:
-        """Whether it is the grader's fault."""
-        return self.kind == Outcome.ERROR
+    def sign(self) -> str:
+        """What comes before its title."""
+        return SIGNS[self.check.outcome]
 
     @property
-    def sign(self) -> str:
-        """What stands before its title."""
-        if self.is_error:
-            return ExerciseStatus.UNDECIDED.sign
-        return "~" if self.kind == Outcome.REMARK else ExerciseStatus.WRONG.sign
+    def word(self) -> str:
+        """How it ended, "" where the sign says it."""
+        is_plain = self.check.outcome is Outcome.FAILED
+        return "" if is_plain else _(WORDS[self.check.outcome])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +70,8 @@ class Card:
 
     Args:
         name: what the student writes.
-        anchor: its place on the page.
-        status: how it stands.
+        anchor: its address on the page.
+        status: how far it is.
         score: the points earned, as shown.
         max_score: the points there are.
         findings: the mistakes that were recognised.
@@ -169,12 +163,7 @@ def student_view(result: Result, course: Course) -> StudentView:
         next=next((card for card in cards if card.status not in DONE), None),
         sections=sections,
         versions=", ".join(f"{name} {number}" for name, number in result.versions.items()),
-        is_hidden_too=any(
-            check.visibility is Visibility.HIDDEN
-            for assignment in result.assignments
-            for exercise in assignment.exercises
-            for check in exercise.checks
-        ),
+        is_hidden_too=any(check.visibility is Visibility.HIDDEN for check in result.checks),
     )
 
 
@@ -192,14 +181,20 @@ def _section(assignment: AssignmentResult, title: str, course: Course) -> Sectio
 
 
 def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
-    """An exercise on a page; of its failures the first visible one comes first."""
-    name = exercise.id.partition("/")[2]
+    """An exercise on a page; of its failures the first visible one comes first.
+
+    Args:
+        exercise: as its student may see it.
+        course: the exercise's course.
+        read_from: the file that was read for it.
+    """
+    name = exercise.name
     is_unique = sum(other.name == name for other in course.exercises.values()) == 1
-    tellings = [check for check in exercise.checks if _tells(check)]
-    visible = [c for c in tellings if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
+    notable = shown_checks(exercise)
+    visible = [c for c in notable if c.visibility is Visibility.VISIBLE or not _is_secret(c)]
     visible.sort(key=lambda check: check.outcome is Outcome.REMARK)
     costs = bool(visible) and visible[0].outcome is not Outcome.REMARK
-    told = [telling(check, draw=costs and check is visible[0]) for check in visible]
+    shown_parts = [wording(check, has_figure=costs and check is visible[0]) for check in visible]
     return Card(
         name=name,
         anchor=exercise.id.replace("/", "-"),
@@ -207,18 +202,14 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
         score=shown(exercise.score),
         max_score=exercise.max_score,
         findings=exercise.findings,
-        first=told[0] if costs else None,
-        others=tuple(told[1:] if costs else told),
-        hidden=tuple(check.title for check in tellings if check not in visible),
+        first=shown_parts[0] if costs else None,
+        others=tuple(shown_parts[1:] if costs else shown_parts),
+        hidden=tuple(check.title for check in notable if check not in visible),
         passed=tuple(c.title for c in exercise.checks if c.outcome is Outcome.PASSED),
-        is_unknown=not exercise.findings and any(c.outcome is Outcome.FAILED for c in tellings),
+        is_unknown=not exercise.findings and any(c.outcome is Outcome.FAILED for c in notable),
         hint=f"grader hint {name if is_unique else exercise.id}",
         read_from=clean(read_from, 200),
     )
-
-
-def _tells(check: CheckResult) -> bool:
-    return check.outcome not in (Outcome.PASSED, Outcome.BLOCKED, Outcome.NOT_ATTEMPTED)
 
 
 def _is_secret(check: CheckResult) -> bool:
@@ -226,33 +217,22 @@ def _is_secret(check: CheckResult) -> bool:
     return check.visibility is Visibility.HIDDEN and check.outcome is not Outcome.ERROR
 
 
-def telling(check: CheckResult, *, draw: bool) -> Wording:
-    """A check's message, in the parts a page sets apart; its picture where it is asked for."""
-    word = {
-        Outcome.MISSING: _("missing"),
-        Outcome.TIMEOUT: _("took too long"),
-        Outcome.OUT_OF_MEMORY: _("out of memory"),
-        Outcome.CRASHED: _("crashed"),
-        Outcome.ERROR: _("undecided: the grader failed"),
-        Outcome.REMARK: _("a remark, which costs nothing"),
-    }.get(check.outcome, "")
-    kind = str(check.outcome)
+def wording(check: CheckResult, *, has_figure: bool) -> Wording:
+    """A check's message, in the parts a page separates; its picture where it is asked for."""
     lines = check.message.splitlines()
     picture = check.picture
     if picture is None:
         code, more = "\n".join(lines[:MOST_LINES]), "\n".join(lines[MOST_LINES:])
-        return Wording(check.title, kind, word, code=code, more=more)
+        return Wording(check, code=code, more=more)
     first, after = picture.lines
     return Wording(
-        check.title,
-        kind,
-        word,
+        check,
         code="\n".join(lines[: first - 1]),
         text="\n".join(lines[first - 1 : first]),
         after=tuple(lines[after:][:MOST_HINTS]),
         more="\n".join(lines[after:][MOST_HINTS:]),
         numbers="\n".join(lines[first:after]),
-        figure=figure(picture) if draw else None,
+        figure=figure(picture) if has_figure else None,
     )
 
 
@@ -264,16 +244,3 @@ def shown(score: Decimal | None) -> str:
 def percent(score: Decimal | None, most: int) -> int:
     """A score's share in whole percent, rounded down: only full marks are 100."""
     return int(Fraction(score) * 100 / most) if score is not None and most else 0
-
-
-def counted(standing_: ExerciseStatus, count: int) -> str:
-    """How many exercises stand so, in words."""
-    return {
-        ExerciseStatus.SOLVED: ngettext("{count} solved", "{count} solved", count),
-        ExerciseStatus.PARTLY: ngettext("{count} partly right", "{count} partly right", count),
-        ExerciseStatus.WRONG: ngettext("{count} not right yet", "{count} not right yet", count),
-        ExerciseStatus.WAITING: ngettext("{count} waiting", "{count} waiting", count),
-        ExerciseStatus.UNTOUCHED: ngettext("{count} not attempted", "{count} not attempted", count),
-        ExerciseStatus.MISSING: ngettext("{count} missing", "{count} missing", count),
-        ExerciseStatus.UNDECIDED: ngettext("{count} undecided", "{count} undecided", count),
-    }[standing_].format(count=count)

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from grader.testing.judge import describe
+from grader.testing import N_, describe
 
 NUM_TOKENS, D_IN, D_OUT = 5, 7, 3
-PARTS = ("query", "key", "value")
+PARTS = (N_("query"), N_("key"), N_("value"))
 
 
 def three(judge, value, shape):
-    """Judge that a value is three weight matrices of this shape, and answer them."""
+    """Judge that a value is three weight matrices of this shape, and return them."""
     is_three = isinstance(value, list | tuple) and len(value) == 3
     sentence = judge.words(
         "Expected three weights as a tuple, received {value}", value=describe(value)
@@ -41,7 +41,7 @@ class TestInitWeights:
         answer = student.call("init_weights", D_IN, D_OUT, seed=draw.seed())
         weights = three(judge, answer.value, (7, 3))
         found = [(isinstance(w, torch.nn.Parameter), w.requires_grad) for w in weights]
-        what = "whether it is an nn.Parameter, and whether it requires gradients"
+        what = N_("whether it is an nn.Parameter, and whether it requires gradients")
         judge(found, [(True, False)] * 3, what=what)
 
     def test_the_numbers_spread_from_zero_to_one(self, student, judge, draw):
@@ -80,7 +80,7 @@ class TestInitWeightsNormal:
         answer = student.call("init_weights_normal", D_IN, D_OUT, seed=draw.seed())
         weights = three(judge, answer.value, (7, 3))
         found = [(isinstance(w, torch.nn.Parameter), w.requires_grad) for w in weights]
-        what = "whether it is an nn.Parameter, and whether it requires gradients"
+        what = N_("whether it is an nn.Parameter, and whether it requires gradients")
         judge(found, [(True, True)] * 3, what=what)
 
     def test_the_numbers_are_normally_distributed(self, student, judge, draw):

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from grader.testing.judge import describe
+from grader.testing import N_, describe
 
 JOURNEY = 1
 D_K = 2
-PARTS = ("query", "key", "value")
+PARTS = (N_("query"), N_("key"), N_("value"))
 
 # 004 prints nothing; these figures were obtained by running its code: seed 123, `randn(3, 2)` for
 # query, key and value, and [0.55, 0.87, 0.64] as the second token.
@@ -50,7 +50,7 @@ def values_of(printed):
 
 
 def three(judge, value, shape):
-    """Judge that a value is three weight matrices of this shape, and answer them."""
+    """Judge that a value is three weight matrices of this shape, and return them."""
     is_three = isinstance(value, list | tuple) and len(value) == 3
     sentence = judge.words(
         "Expected three weights as a tuple, received {value}", value=describe(value)
@@ -208,7 +208,7 @@ class TestProject:
 
     def test_query_key_and_value_of_journey_as_printed(self, student, judge, printed):
         """The printed weights give "journey" its printed query, key and value."""
-        for weight, id_, name in (("T40", "T11", "query"), ("T41", "T43", "key")):
+        for weight, id_, name in (("T40", "T11", N_("query")), ("T41", "T43", N_("key"))):
             value = student.call("project", printed("T39").tensor, printed(weight).tensor).value
             judge(
                 value,
@@ -222,7 +222,7 @@ class TestProject:
     @pytest.mark.weight(2)
     def test_queries_and_keys_of_all_tokens_as_printed(self, student, judge, printed):
         """The printed weights give all tokens their printed queries and keys."""
-        for weight, id_, name in (("T40", "T46", "queries"), ("T41", "T47", "keys")):
+        for weight, id_, name in (("T40", "T46", N_("queries")), ("T41", "T47", N_("keys"))):
             value = student.call("project", printed("T45").tensor, printed(weight).tensor).value
             atol, what = ROUNDED_PROJECTION, judge.words("the {name}", name=name)
             judge(value, printed(id_), atol=atol, what=what, axes=("token", "feature"))

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from grader.testing.student import StudentOutcome
+from grader.testing import N_, StudentOutcome
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")
 ROLES = {"q": "query", "k": "key", "v": "value"}
-AXES = ("token", "feature")
+AXES = (N_("token"), N_("feature"))
 
 # All different, and unlike the documents' (6, 3, 2) and the visible checks' (4, 5, 3).
 NUM_TOKENS, D_IN, D_OUT = 5, 7, 4
@@ -49,7 +49,7 @@ def judge_parameters(judge, missing):
 
 
 def judge_answer(student, reference, judge, name, sizes, values, x, *, spare=None, **options):
-    """Judge what an instance with given parameters answers."""
+    """Judge what an instance with given parameters returns."""
     right, _ = made(reference, name, sizes, values, **options)
     mine, missing = made(student, name, sizes, values, spare=spare, **options)
     judge_parameters(judge, missing)
@@ -76,7 +76,7 @@ def judge_gradients(student, reference, judge, draw, name, values, *, spare=None
 
 
 def judge_twice(student, judge, draw, name, values):
-    """Judge that asking changes neither the tokens nor the next answer."""
+    """Judge that a call changes neither the tokens nor the next result."""
     instance, _ = made(student, name, (D_IN, D_OUT), values)
     x = draw.normal(NUM_TOKENS, D_IN)
     first = student.call(instance, x)
@@ -131,8 +131,8 @@ def judge_copied(student, judge, draw, d_in, d_out, *, times=1):
     if after.keys() == expected.keys():
         judge(after, expected, what="the target's matrices")
         return
-    # A v1 that keeps plain tensors pays for it there. Here it has to answer like one that was
-    # given the right matrices.
+    # A v1 that keeps plain tensors pays for it there. Here it has to return the same as one
+    # that was given the right matrices.
     twin = student.call("SelfAttention_v1", d_in, d_out).value
     student.load(twin, dict(zip(MATRICES, expected.values(), strict=True)))
     x = draw.normal(NUM_TOKENS, d_in)
@@ -140,7 +140,7 @@ def judge_copied(student, judge, draw, d_in, d_out, *, times=1):
 
 
 def by_own_v1(student, sizes, values, x):
-    """What the student's own v1 answers, None where it cannot."""
+    """What the student's own v1 returns, None where it raises."""
     try:
         return student.call(made(student, "SelfAttention_v1", sizes, values)[0], x).value
     except StudentOutcome:
@@ -148,7 +148,7 @@ def by_own_v1(student, sizes, values, x):
 
 
 def alike(one, other):
-    """Whether two answers are the same tensor, within the noise of float32."""
+    """Whether two results are the same tensor, within the noise of float32."""
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         return False
     return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)

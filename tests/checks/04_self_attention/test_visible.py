@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from grader.testing.student import StudentOutcome
+from grader.testing import N_, StudentOutcome
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")
 ROLES = {"q": "query", "k": "key", "v": "value"}
-AXES = ("token", "feature")
+AXES = (N_("token"), N_("feature"))
 
 # Unlike the documents' sizes (6, 3, 2), and all different.
 NUM_TOKENS, D_IN, D_OUT = 4, 5, 3
@@ -76,14 +76,14 @@ def judge_parameters(judge, missing):
 
 
 def answer(student, judge, name, sizes, values, x, **options):
-    """What a new instance with given parameters answers, having judged that it has them."""
+    """What a new instance with given parameters returns, having judged that it has them."""
     instance, missing = made(student, name, sizes, values, **options)
     judge_parameters(judge, missing)
     return student.call(instance, x).value
 
 
 def right_answer(reference, name, sizes, values, x, **options):
-    """What the solution answers."""
+    """What the solution returns."""
     instance, _ = made(reference, name, sizes, values, **options)
     return reference.call(instance, x).value
 
@@ -159,8 +159,8 @@ def judge_copied(student, judge, draw, d_in, d_out):
     if after.keys() == expected.keys():
         judge(after, expected, what="the target's matrices")
         return
-    # A v1 that keeps plain tensors pays for it there. Here it has to answer like one that was
-    # given the right matrices.
+    # A v1 that keeps plain tensors pays for it there. Here it has to return the same as one
+    # that was given the right matrices.
     twin = student.call("SelfAttention_v1", d_in, d_out).value
     student.load(twin, dict(zip(MATRICES, expected.values(), strict=True)))
     x = draw.normal(NUM_TOKENS, d_in)
@@ -168,7 +168,7 @@ def judge_copied(student, judge, draw, d_in, d_out):
 
 
 def by_own_v1(student, sizes, values, x):
-    """What the student's own v1 answers, None where it cannot."""
+    """What the student's own v1 returns, None where it raises."""
     try:
         return student.call(made(student, "SelfAttention_v1", sizes, values)[0], x).value
     except StudentOutcome:
@@ -176,7 +176,7 @@ def by_own_v1(student, sizes, values, x):
 
 
 def alike(one, other):
-    """Whether two answers are the same tensor, within the noise of float32."""
+    """Whether two results are the same tensor, within the noise of float32."""
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         return False
     return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)

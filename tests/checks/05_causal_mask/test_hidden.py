@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.testing import N_
+
 NUM_TOKENS, D_K = 5, 7
 
 
@@ -25,7 +27,7 @@ class TestLowerTriangularMask:
         num_tokens = draw.whole(7, 11)
         expected = reference.call("lower_triangular_mask", num_tokens).value
         mask = student.call("lower_triangular_mask", num_tokens).value
-        what, axes = "the mask", ("row", "column")
+        what, axes = N_("the mask"), (N_("row"), N_("column"))
         judge(figures(judge, mask, num_tokens), expected, what=what, axes=axes)
 
     def test_a_single_token(self, student, judge):

@@ -3,11 +3,13 @@
 import pytest
 import torch
 
+from grader.testing import N_
+
 NAMES = ("W_query", "W_key", "W_value")
 BATCH_SIZE, NUM_TOKENS, CONTEXT_LENGTH, D_IN, D_OUT = 3, 5, 7, 6, 4
 
 DRAWS = 512
-"""Copies of one text in a batch: so many that each weight is dropped in one and kept in another."""
+"""Copies of one text in a batch: enough that each weight is dropped in one and kept in another."""
 
 
 def given_weights(draw, d_in=D_IN, d_out=D_OUT, dtype=torch.float32):
@@ -125,7 +127,10 @@ class TestCausalAttention:
         for name in weights:
             what = judge.words("the gradient for {name}", name=name)
             judge(gradient(mine, name), gradient(right, name), what=what, axes=("row", "column"))
-        what, axes = "the gradient for the tokens", ("batch entry", "token", "feature")
+        what, axes = (
+            N_("the gradient for the tokens"),
+            (N_("batch entry"), N_("token"), N_("feature")),
+        )
         judge(mine.arguments["0"], right.arguments["0"], what=what, axes=axes)
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
@@ -157,7 +162,7 @@ class TestCausalAttention:
         value = student.call(mine, x, training=True, seed=draw.seed()).value
         judge.shape(value, (DRAWS, 5, 5))
         # The largest and the smallest of many draws are the same for every draw.
-        axes = ("query", "key")
+        axes = (N_("query"), N_("key"))
         judge(value.amax(dim=0), plain / 0.8, what="the weights where they are kept", axes=axes)
         judge(value.amin(dim=0), torch.zeros(5, 5), what="the weights where dropped", axes=axes)
         is_either = (value == 0) | ((value - plain / 0.8).abs() < 1e-5)
@@ -184,7 +189,7 @@ class TestCausalAttention:
         value = value.detach()
         # The largest of many draws is the same for every draw; 1e-4 is float32 noise around 10.
         spread = (value.amax(dim=-1) - value.amin(dim=-1)).amax(dim=0)
-        what = (
+        what = N_(
             "how far the features of a context vector are apart, with equal features in all values"
         )
         judge(spread, torch.zeros(NUM_TOKENS), what=what, atol=1e-4, axes=("token",))

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from grader.sandbox.wire import RemoteObject
+from grader.testing import N_, RemoteObject
 
 NAMES = ("W_query", "W_key", "W_value")
 
 DRAWS = 512
-"""Copies of one text in a batch: so many that each way of dropping the weights of a row occurs."""
+"""Copies of one text in a batch: enough that each way of dropping the weights of a row occurs."""
 
 
 def batch_of_the_text(printed):
@@ -124,7 +124,7 @@ class TestCausalAttention:
         other = student.call(mine, changed, training=False).value
         judge.shape(one, (2, 4, 5))
         judge.shape(other, (2, 4, 5))
-        what = "the context vectors of the first two tokens, with other tokens after them"
+        what = N_("the context vectors of the first two tokens, with other tokens after them")
         judge(other[:, :2], one[:, :2], what=what, axes=("batch entry", "token", "feature"))
 
     def test_the_first_token_has_only_itself(self, student, judge, draw):
@@ -135,7 +135,7 @@ class TestCausalAttention:
         value = student.call(mine, x, training=False).value
         judge.shape(value, (2, 4, 5))
         expected = x[:, 0] @ weights["W_value.weight"].T
-        what = "the context vector of the first token"
+        what = N_("the context vector of the first token")
         judge(value[:, 0], expected, what=what, axes=("batch entry", "feature"))
 
     def test_without_qkv_bias_there_are_three_parameters(self, student, judge):
@@ -170,7 +170,7 @@ class TestCausalAttention:
         value = student.call(mine, x, training=True, seed=1).value
         judge.shape(value, (DRAWS, 4, 4))
         # The largest and the smallest of many draws are the same for every draw.
-        axes = ("query", "key")
+        axes = (N_("query"), N_("key"))
         judge(value.amax(dim=0), plain / 0.6, what="the weights where they are kept", axes=axes)
         judge(value.amin(dim=0), torch.zeros(4, 4), what="the weights where dropped", axes=axes)
         is_either = (value == 0) | ((value - plain / 0.6).abs() < 1e-5)
@@ -185,7 +185,7 @@ class TestCausalAttention:
         mine, _ = with_weights(student, weights, 4, dropout=0.4)
         value = student.call(mine, x, training=False, seed=1).value
         judge.shape(value, (DRAWS, 4, 4))
-        axes = ("query", "key")
+        axes = (N_("query"), N_("key"))
         judge(value.amax(dim=0), plain, what="the largest weights of many calls", axes=axes)
         judge(value.amin(dim=0), plain, what="the smallest weights of many calls", axes=axes)
 
@@ -199,7 +199,7 @@ class TestCausalAttention:
         value = value.detach()
         # The largest of many draws is the same for every draw; 1e-4 is float32 noise around 10.
         spread = (value.amax(dim=-1) - value.amin(dim=-1)).amax(dim=0)
-        what = (
+        what = N_(
             "how far the features of a context vector are apart, with equal features in all values"
         )
         judge(spread, torch.zeros(4), what=what, atol=1e-4, axes=("token",))

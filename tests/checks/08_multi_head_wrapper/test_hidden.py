@@ -3,18 +3,18 @@
 import pytest
 import torch
 
-from grader.testing.student import Failure, StudentOutcome
+from grader.testing import N_, Failure, StudentOutcome
 
 WRAPPER, HEAD = "MultiHeadAttentionWrapper", "CausalAttention"
 
 SIZE = 4
 """Of every axis, where a slip in the student's own `CausalAttention` must not matter: one that
-swaps axes still answers there, and what it answers is what the wrapper has to join."""
+swaps axes still returns a tensor there, which is what the wrapper has to join."""
 
 BATCH_SIZE, CONTEXT_LENGTH, D_IN, D_OUT, NUM_HEADS = 2, 5, 6, 4, 3
 
 DRAWS = 512
-"""Copies of one text in a batch: so many that each way of dropping the weights of a row occurs."""
+"""Copies of one text in a batch: enough that each way of dropping the weights of a row occurs."""
 
 
 def trouble(student, name, *further):
@@ -69,7 +69,7 @@ class Heads:
             self.student.load(head, {n.split(".", start)[start]: v for n, v in found.items()})
 
     def answers(self, x, training=False):
-        """What each head answers; None where one refuses the texts.
+        """What each head returns; None where one refuses the texts.
 
         The heads are called in a row from one seed, as a wrapper's heads are: so that heads that
         draw where they should not give the same.
@@ -88,11 +88,11 @@ class Heads:
 
 
 def judge_joined(student, judge, heads, wrapper, x):
-    """Judge what a wrapper answers by what the single heads answer."""
+    """Judge what a wrapper returns by what the single heads return."""
     answers = heads.answers(x)
     if answers is None:
         is_refused = student.refusal(wrapper, x, training=False) is not None
-        sentence = (
+        sentence = N_(
             "A single head refuses these texts, the wrapper does not: do its heads get all they "
             "are to know?"
         )
@@ -124,7 +124,7 @@ def judge_gradients(student, judge, draw, heads, wrapper, x):
             judge(gradient(mine, f"{index}.{name}"), gradient(single, name), what=what)
     tokens = [single.arguments["0"] for single in right]
     expected = None if any(part is None for part in tokens) else sum(tokens)
-    what, axes = "the gradient for the tokens", ("batch entry", "token", "feature")
+    what, axes = N_("the gradient for the tokens"), (N_("batch entry"), N_("token"), N_("feature"))
     judge(mine.arguments["0"], expected, what=what, axes=axes)
 
 
@@ -135,7 +135,7 @@ def gradient(gradients, name):
 
 
 def judge_extremes(student, judge, heads, wrapper, x, training):
-    """Judge the largest and the smallest of many answers, which are the same for every draw."""
+    """Judge the largest and the smallest of many results, which are the same for every draw."""
     x = x.repeat(DRAWS, 1, 1)
     answers = heads.answers(x, training)
     if answers is None:
@@ -143,7 +143,7 @@ def judge_extremes(student, judge, heads, wrapper, x, training):
     expected = torch.cat(answers, dim=-1)
     value = student.call(wrapper, x, training=training, seed=2).value
     judge.shape(value, expected.shape, dtype=None)
-    axes = ("token", "feature")
+    axes = (N_("token"), N_("feature"))
     judge(value.amax(dim=0), expected.amax(dim=0), what="the largest of many answers", axes=axes)
     judge(value.amin(dim=0), expected.amin(dim=0), what="the smallest of many answers", axes=axes)
 

@@ -102,7 +102,7 @@ def drawn_parameters(draw, *, dtype=torch.float32):
 
 
 def zero_biases(d_out, dtype=torch.float32):
-    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
     zeros = torch.zeros(d_out, dtype=dtype)
     return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
 

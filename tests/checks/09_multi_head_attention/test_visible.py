@@ -25,7 +25,7 @@ FOUR_AXES = torch.tensor(
     ]
 )
 
-# Three tokens of eight features, each number its place.
+# Three tokens of eight features, each number its position.
 NUMBERED = torch.arange(24.0).reshape(1, 3, 8)
 IN_TWO_HEADS = torch.tensor(
     [
@@ -142,7 +142,7 @@ def made(handle, *, dropout=0.0, qkv_bias=False):
 
 
 def zero_biases(d_out):
-    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
     return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
 
 

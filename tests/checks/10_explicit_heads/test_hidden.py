@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.testing import N_
+
 NUM_TOKENS, EMBED_DIM, HEAD_DIM, NUM_HEADS = 5, 7, 4, 3
 PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 
@@ -28,7 +30,7 @@ class TestHeadOutput:
         cotangent = draw.normal(NUM_TOKENS, HEAD_DIM)
         mine = student.call("head_output", *head, cotangent=cotangent).gradients
         right = reference.call("head_output", *head, cotangent=cotangent).gradients
-        for position, name in enumerate(("queries", "keys", "values")):
+        for position, name in enumerate((N_("queries"), N_("keys"), N_("values"))):
             found, expected = mine.arguments.get(f"{position}"), right.arguments[f"{position}"]
             judge(found, expected, what=judge.words("the gradient for the {name}", name=name))
 

@@ -84,7 +84,7 @@ class TestJoinHeads:
     def test_four_tokens_stay_four_tokens(self, student, judge, printed):
         """Two heads joined have as many rows as one (the document's eight rows are a slip)."""
         heads, weight = [printed("T31").tensor, printed("T32").tensor], slipped_weight(printed)
-        # A weight with a row for each feature of one head: to most right answers it does not fit,
+        # A weight with a row for each feature of one head: to most right results it does not fit,
         # and that is fine. It fits heads that were put below one another, and gives T33.
         fits = student.refusal("join_heads", heads, weight) is None
         value = student.call("join_heads", heads, weight).value if fits else None

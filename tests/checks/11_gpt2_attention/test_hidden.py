@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.student import StudentOutcome
+from grader.testing import StudentOutcome
 
 D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
 BATCH_SIZE, NUM_TOKENS = 2, 5
@@ -56,7 +56,7 @@ def drawn_parameters(draw, *, dtype=torch.float32):
 
 
 def zero_biases(d_out, dtype=torch.float32):
-    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
     zeros = torch.zeros(d_out, dtype=dtype)
     return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
 

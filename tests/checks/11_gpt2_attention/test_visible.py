@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing.student import StudentOutcome
+from grader.testing import StudentOutcome
 
 # Sizes that all differ, so that none can stand in for another; `head_dim` is 4.
 D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
@@ -113,7 +113,7 @@ def made(handle, *, dropout=0.0, qkv_bias=False):
 
 
 def zero_biases(d_out):
-    """Biases that change nothing, for layers that have some nobody asked for: judged elsewhere."""
+    """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
     return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
 
 

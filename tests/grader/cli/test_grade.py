@@ -445,7 +445,7 @@ def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monk
     from grader.grading import seal_probe, worker
 
     layer = seal_probe.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
-    monkeypatch.setattr(seal_probe, "_hopeless", lambda: (layer,))
+    monkeypatch.setattr(seal_probe, "_unsupported", lambda: (layer,))
     monkeypatch.setattr(worker, "sealed_launcher", seal_probe.sealed_launcher)
     ran = grader("grade", students, "--out", out, "--jobs", 1)
     assert (ran.code, ran.lines) == (2, ["Grading: 0 of 3 students done."])

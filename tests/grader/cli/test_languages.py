@@ -25,8 +25,9 @@ def translated(folder: Path) -> None:
     )
     from grader.course.course import load_course
 
-    for file in translation_files(load_course(folder)):
-        file.write()
+    for made in translation_files(load_course(folder)):
+        for file in made.files:
+            file.write(folder)
     path = domain_folder(folder / "translations", "ja") / "course.po"
     catalog = read_translations(path, "ja")
     for entry in catalog:
@@ -55,7 +56,7 @@ def test_a_run_in_another_language_finds_the_same(grader, work, translated) -> N
     (mine,), (right,) = (f["findings"][0]["one_of"] for f in (japanese, english))
     assert mine["symptom"] == f"訳：{right['symptom']}"
     assert mine["question"] == f"訳：{right['question']}"
-    assert "期待は" in japanese["checks"][1]["message"]
+    assert "期待値：" in japanese["checks"][1]["message"]
 
 
 def test_a_hint_is_given_in_the_language_of_the_variable(grader, translated, monkeypatch) -> None:

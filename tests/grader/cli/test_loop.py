@@ -291,7 +291,7 @@ def test_it_speaks_the_language_of_the_run(watching):
     driven = watching()
     assert driven.begin()[:2] == [
         "正在监视 assignments/：保存文件后，结果会显示在这里。",
-        "h 提示   n 下一个练习   a 全部显示   q 退出",
+        "h 提示   n 下一道练习   a 全部显示   q 退出",
     ]
     assert driven.save("scores", "right")[-3] == "scores 已完成：2 分。做得好！"
 

@@ -10,7 +10,7 @@ from generated_class import picture
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.cli.pictures import draw
+from grader.cli.pictures import render_picture
 from grader.cli.render import print_check
 from grader.core.records import (
     AssignmentResult,
@@ -45,7 +45,7 @@ def terminal(encoding: str = "utf-8", colours: str | None = None) -> Console:
 
 def lines(shown: Picture, out: Console) -> list[str]:
     """The lines of a picture."""
-    return [line.plain for line in draw(shown, out, 6)]
+    return [line.plain for line in render_picture(shown, out, 6)]
 
 
 def test_expected_and_received_stand_side_by_side() -> None:
@@ -131,7 +131,7 @@ def test_no_line_is_wider_than_80_columns(rows: int, columns: int, encoding: str
 
 def test_colours_are_those_of_the_values() -> None:
     """Both ink and paper are given, so that any terminal's own colours do."""
-    row = draw(WEIGHTS, terminal(colours="truecolor"), 6)[3]
+    row = render_picture(WEIGHTS, terminal(colours="truecolor"), 6)[3]
     colours = {row.plain[span.start : span.end].strip(): str(span.style) for span in row.spans}
     assert colours == {
         "[": "bold #17202a on #b9b4aa",
@@ -146,7 +146,9 @@ def test_colours_are_those_of_the_values() -> None:
 def test_a_terminal_of_sixteen_colours_gets_none() -> None:
     """They cannot show a scale; numbers can."""
     for colours in (None, "standard"):
-        spans = [s for line in draw(WEIGHTS, terminal(colours=colours), 6) for s in line.spans]
+        spans = [
+            s for line in render_picture(WEIGHTS, terminal(colours=colours), 6) for s in line.spans
+        ]
         assert [span for span in spans if " on " in str(span.style)] == []
 
 

@@ -208,7 +208,7 @@ def test_a_terminal_has_bars(status, write, folder):
     [
         (
             "zh_CN",
-            "Small steps：6 分中得 0 分",
+            "Small steps：得分 0/6",
             "运行 `grader watch`：每次保存时它都会检查你的代码。",
         ),
         (

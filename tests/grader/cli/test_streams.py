@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from grader.cli import streams
-from grader.cli.render import SIGNS, WRONG, console, print_assignment
+from grader.cli.render import STYLES, console, print_assignment
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
 from grader.progress.progress import read_progress
 from grader.progress.store import Memory
@@ -57,7 +57,7 @@ def test_a_sign_that_an_encoding_lacks_becomes_one_that_says_the_same(stream, en
 
 def test_signs_stay_apart_in_ascii():
     """No two of them become the same."""
-    signs = {sign for sign, _ in [*SIGNS.values(), WRONG]}
+    signs = set(STYLES)
     assert len({streams.plain(sign) for sign in signs}) == len(signs)
     assert all(len(streams.plain(sign)) == 1 for sign in signs)
 
@@ -116,7 +116,7 @@ def show(folder, monkeypatch, **environment):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     screen = console()
     with screen.capture() as shown:
-        for assignment in now.told(course.exercises.values()):
+        for assignment in now.shown(course.exercises.values()):
             print_assignment(screen, assignment)
     return shown.get()
 

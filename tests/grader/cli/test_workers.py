@@ -1,4 +1,4 @@
-"""Tests of worker processes: lost ones, grown ones, and who was in their hands."""
+"""Tests of worker processes: lost ones, renewed ones, and who was in their hands."""
 
 import json
 from collections import Counter
@@ -56,10 +56,9 @@ def test_a_worker_that_dies_is_replaced_and_costs_at_most_one_student(grader, wo
     assert len({process for _, process in graded(log)}) in (4, 5)
 
 
-def test_a_worker_that_grows_is_renewed(grader, work, log, tmp_path, monkeypatch):
+def test_a_worker_is_renewed_after_many_students(grader, work, log, tmp_path, monkeypatch):
     """Between two students, who notice nothing."""
-    monkeypatch.setattr(process_pool, "SETTLED", 2)
-    monkeypatch.setattr(process_pool, "MOST_GROWTH", -(2**40))  # whatever it takes is too much
+    monkeypatch.setattr(process_pool, "MOST_STUDENTS", 2)
     for factor in (30, 40, 50):
         work(f"times-{factor}", scores=TIMES.format(factor))
     options = ("--isolation", "process", "--jobs", 1)

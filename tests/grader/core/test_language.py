@@ -10,8 +10,9 @@ from grader.core.errors import UsageError
 from grader.core.language import _, known, ngettext, paragraph, resolve, use
 from grader.course.course import load_course
 from grader.feedback.messages import explain_difference, explain_failure
-from grader.testing.judge import Judge, Mismatch, describe
-from grader.testing.student import Failure
+from grader.testing.compare import describe
+from grader.testing.judge import Judge, Mismatch
+from grader.testing.replies import Failure
 
 LOCALE = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 
@@ -94,7 +95,7 @@ def test_a_process_speaks_as_its_environment_asks(monkeypatch: pytest.MonkeyPatc
     """A worker process has nothing else to go by; what it cannot read is English."""
     monkeypatch.setattr(language, "_used", {})
     monkeypatch.setenv(language.VARIABLE, "ja")
-    assert _("missing") == "見つからない"
+    assert _("missing") == "未検出"
     monkeypatch.setattr(language, "_used", {})
     monkeypatch.setenv(language.VARIABLE, "fr")
     assert _("missing") == "missing"
@@ -149,9 +150,9 @@ def test_what_is_judged_is_the_same_in_every_language() -> None:
         ("en", "The <first> weight: 1 of 2 values differ, the first at <token> 1: "
          "expected 1.0000, received 2.0000."),
         ("zh_CN", "The <first> weight：2 个值中有 1 个不同，第一处：<token> 1；"
-         "应为 1.0000，实为 2.0000。"),
-        ("ja", "The <first> weight：2 個の値のうち 1 個が違います。最初の位置は<token> 1 で、"
-         "期待は 1.0000、実際は 2.0000。"),
+         "预期：1.0000，实际：2.0000。"),
+        ("ja", "The <first> weightが想定と違います。2 個の値のうち 1 個が一致しません。"
+         "最初の違い：<token> 1（期待値：1.0000、実際の値：2.0000）。"),
     ],
 )  # fmt: skip
 def test_a_difference_is_told_in_the_language_of_the_run(code: str, told: str) -> None:
@@ -174,10 +175,10 @@ def test_a_failure_is_told_in_the_language_of_the_run() -> None:
     use("ja")
     failure = Failure("missing", message="Heads", similar=("heads",))
     assert explain_failure(failure, (), "Heads") == (
-        "Heads が定義されていません。\nheads と書いたのは Heads のことですか？"
+        "Heads が定義されていません。\nheads は Heads の書き間違いではありませんか？"
     )
     failure = Failure("exception", type="ValueError", message="too long")
-    assert explain_failure(failure, (), "Heads") == "次の例外が起きました：ValueError: too long"
+    assert explain_failure(failure, (), "Heads") == "次の例外が発生しました：ValueError: too long"
 
 
 @pytest.mark.parametrize(

@@ -3,28 +3,30 @@
 import pytest
 
 from grader.core.records import CodeLocation
-from grader.feedback.code_location import place_of
-from grader.testing.judge import Difference, Mismatch
-from grader.testing.student import CodeLine, Failure, StudentOutcome
+from grader.feedback.code_location import location_of
+from grader.testing.compare import Difference
+from grader.testing.judge import Mismatch
+from grader.testing.replies import CodeLine, Failure
+from grader.testing.student import StudentOutcome
 
 TEXT = "import torch\n\n\ndef one():\n    return 2\n"
 KEY = "01_first/first.py"
 
 
-def raised(place=None, **more):
+def raised(location=None, **more):
     """What a check ends in when student code raises."""
-    return StudentOutcome(Failure("exception", "ValueError", place=place, **more), ())
+    return StudentOutcome(Failure("exception", "ValueError", location=location, **more), ())
 
 
 def test_an_exception_is_where_it_was_raised(hand_in) -> None:
     """The student's own line, in their own file."""
-    assert place_of(
+    assert location_of(
         hand_in(TEXT), raised(CodeLine("first.py", None, 5, "return 2"))
     ) == CodeLocation(KEY, 5)
 
 
 @pytest.mark.parametrize(
-    "place",
+    "location",
     [
         CodeLine("/etc/passwd", None, 1, "root"),
         CodeLine("first.py", None, 999, "forged"),
@@ -32,34 +34,34 @@ def test_an_exception_is_where_it_was_raised(hand_in) -> None:
         CodeLine("first.py", 3, 1, "forged"),
     ],
 )
-def test_a_place_that_the_submission_does_not_have_is_not_believed(hand_in, place) -> None:
-    """The definition is told instead: the student's process may say anything."""
-    assert place_of(hand_in(TEXT), raised(place)) == CodeLocation(KEY, 4)
+def test_a_location_that_the_submission_does_not_have_is_not_believed(hand_in, location) -> None:
+    """The definition is shown instead: the student's process may say anything."""
+    assert location_of(hand_in(TEXT), raised(location)) == CodeLocation(KEY, 4)
 
 
 def test_a_wrong_value_is_where_the_name_is_defined_last(hand_in) -> None:
     """As Python has it."""
     difference = Difference("", "1 is not 2", 1, 2)
     mismatch = Mismatch(difference, ())
-    assert place_of(hand_in(TEXT + "\n\ndef one():\n    return 3\n"), mismatch) == CodeLocation(
+    assert location_of(hand_in(TEXT + "\n\ndef one():\n    return 3\n"), mismatch) == CodeLocation(
         KEY, 8
     )
 
 
-def test_in_a_notebook_the_cell_is_told(hand_in) -> None:
+def test_in_a_notebook_the_cell_is_shown(hand_in) -> None:
     """Lines are counted inside of it."""
     student = hand_in({"01_first/first.ipynb": ["x = 1", "# the answer\none = 2"]})
-    assert place_of(student, AssertionError()) == CodeLocation("01_first/first.ipynb", 2, 2)
+    assert location_of(student, AssertionError()) == CodeLocation("01_first/first.ipynb", 2, 2)
 
 
-def test_a_name_that_is_nowhere_has_no_place(hand_in) -> None:
+def test_a_name_that_is_nowhere_has_no_location(hand_in) -> None:
     """Neither has a check that passed, nor the grader's own fault."""
-    assert place_of(hand_in("x = 1\n"), AssertionError()) is None
-    assert place_of(hand_in(TEXT), None) is None
-    assert place_of(hand_in(TEXT), RuntimeError()) is None
+    assert location_of(hand_in("x = 1\n"), AssertionError()) is None
+    assert location_of(hand_in(TEXT), None) is None
+    assert location_of(hand_in(TEXT), RuntimeError()) is None
 
 
-def test_what_stopped_the_file_from_loading_is_a_place(hand_in) -> None:
+def test_what_stopped_the_file_from_loading_is_a_location(hand_in) -> None:
     """A missing name is explained by the line that failed before it."""
-    loading = Failure("exception", "NameError", place=CodeLine("first.py", None, 1, "y"))
-    assert place_of(hand_in("y\n"), raised(loading=loading)) == CodeLocation(KEY, 1)
+    loading = Failure("exception", "NameError", location=CodeLine("first.py", None, 1, "y"))
+    assert location_of(hand_in("y\n"), raised(loading=loading)) == CodeLocation(KEY, 1)

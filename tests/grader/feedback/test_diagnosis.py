@@ -158,9 +158,9 @@ def test_yes_and_no_name_nobody_who_passed_what_the_mistake_fails():
 @pytest.mark.parametrize("value", [False, "wrong", 3, 0.5, None, tensor(0.5)])
 def test_what_tells_more_than_yes_and_no_is_a_tensor_of_two_values_or_more(value):
     """Everything else is guessed too easily."""
-    assert not failed(value).is_telling
-    assert failed(value, RIGHT).is_telling
-    assert failed([value, {"weights": RIGHT}]).is_telling
+    assert not failed(value).has_tensor
+    assert failed(value, RIGHT).has_tensor
+    assert failed([value, {"weights": RIGHT}]).has_tensor
 
 
 def test_pairs_are_worked_out_only_where_single_mistakes_do_not_explain_all():
@@ -249,7 +249,7 @@ def test_another_shape_is_another_value():
     assert named(student, UNSCALED) == []
 
 
-def test_a_value_more_or_less_is_another_answer():
+def test_a_value_more_or_less_is_another_value():
     """The check came farther, or less far."""
     assert trace_distance(failed(RIGHT), failed(RIGHT, RIGHT)) == math.inf
     assert trace_distance(failed(RIGHT, RIGHT), failed(RIGHT)) == math.inf
@@ -314,7 +314,7 @@ def test_the_order_of_a_mapping_makes_no_difference():
 
 
 def test_a_value_of_a_kind_of_its_own_is_known_by_its_type():
-    """A class, an instance, a set: whatever came of it."""
+    """A class, an instance, a set: whatever it was."""
     assert fingerprint({1}) == fingerprint({2}) == "set"
 
 

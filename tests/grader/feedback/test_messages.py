@@ -1,4 +1,4 @@
-"""The whole messages a student reads when an answer is not the expected one."""
+"""The whole messages a student reads when a result is not the expected one."""
 
 import pytest
 import torch
@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from grader.course.printed_tensors import Printed
 from grader.feedback.messages import call_lines, clean, explain_difference, show
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.judge import Difference, Judge, Mismatch
+from grader.testing.compare import Difference
+from grader.testing.judge import Judge, Mismatch
 from grader.testing.student import Call
 
 
@@ -38,7 +39,7 @@ def test_a_wrong_vector_is_shown_beside_the_expected_one():
     )
 
 
-def test_a_printed_tensor_is_shown_with_its_place():
+def test_a_printed_tensor_is_shown_with_its_source():
     """Where the expected value is printed in a document, the message says where."""
     printed = Printed("T99", "value", ("000 cell 28",), "", torch.tensor([[0.5], [1.5]]))
     assert message(printed, torch.tensor([[0.5], [1.0]]), what="the context") == (
@@ -53,7 +54,7 @@ def test_a_printed_tensor_is_shown_with_its_place():
     )
 
 
-def test_a_wrong_number_is_told_in_one_line():
+def test_a_wrong_number_is_shown_in_one_line():
     """A single number needs no table."""
     assert message(torch.tensor(11.0), torch.tensor(7.5), calls=[DOT]) == (
         "dot(tensor([1., 2.]), tensor([3., 4.]))\nThe result: expected 11.0000, received 7.5000."
@@ -61,7 +62,7 @@ def test_a_wrong_number_is_told_in_one_line():
 
 
 def test_nothing_returned_is_asked_for_a_return():
-    """A function that answers None is asked for its `return`, without a tensor received."""
+    """A function that returns None is asked for its `return`, without a tensor received."""
     assert message(torch.tensor([1.0, 2.0]), None, calls=[Call("dot", (), {})]) == (
         "dot\n"
         "The result: expected a tensor of shape (2,), received None.\n"
@@ -72,7 +73,7 @@ def test_nothing_returned_is_asked_for_a_return():
 
 
 def test_large_tensors_are_not_shown():
-    """Up to 49 values are shown; a larger answer is told by its first difference alone."""
+    """Up to 49 values are shown; a larger result is shown by its first difference alone."""
     small, large = torch.ones(7, 7), torch.ones(50)
     assert "received\n" in message(small, small * 2)
     assert message(large, large * 2) == (
@@ -84,7 +85,7 @@ def test_large_tensors_are_not_shown():
     )
 
 
-def test_a_property_is_told_by_its_own_sentence():
+def test_a_property_is_described_by_its_own_sentence():
     """A property that does not hold has the call and the check's sentence."""
     difference = Difference("", None, torch.ones(2), "It changed its argument in place")
     assert explain_difference(difference, (DOT,)).text == (
@@ -120,14 +121,14 @@ def test_nothing_called_has_no_line():
     assert call_lines(()) == []
 
 
-def test_only_the_last_call_is_told():
+def test_only_the_last_call_is_shown():
     """Calls before it do not matter."""
     assert call_lines((Call("dot", (1,), {}), Call("scores", ("x",), {"k": None}))) == [
         "scores('x', k=None)"
     ]
 
 
-def test_a_forward_is_told_after_the_call_that_made_its_model():
+def test_a_forward_is_shown_after_the_call_that_made_its_model():
     """A model is named by how it was made."""
     made = Call("Heads", (3, 2), {"dropout": 0.5})
     forward = Call("Heads", (torch.ones(2, 6, 3),), {}, is_forward=True)
@@ -138,7 +139,7 @@ def test_a_forward_is_told_after_the_call_that_made_its_model():
 
 
 def test_a_forward_of_a_class_by_another_name_stands_alone():
-    """Where no call made an instance of that class, only the forward is told."""
+    """Where no call made an instance of that class, only the forward is shown."""
     forward = Call("Other", (1,), {}, is_forward=True)
     assert call_lines((Call("Heads", (3,), {}), forward)) == ["model(1)"]
 
@@ -214,7 +215,7 @@ NASTY = "\x1b[31m" + "x" * 5_000
     ],
     ids=["type", "class", "kind", "text", "key", "entry"],
 )
-def test_no_answer_of_a_student_writes_its_own_message(expected, actual):
+def test_no_value_of_a_student_writes_its_own_message(expected, actual):
     """Names and texts from the student's process are escaped and cut in every message."""
     text = message(expected, actual)
     assert "\x1b" not in text

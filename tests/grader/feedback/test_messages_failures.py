@@ -3,7 +3,8 @@
 import pytest
 
 from grader.feedback.messages import explain_failure
-from grader.testing.student import OUTCOMES, Call, CodeLine, Failure
+from grader.testing.replies import OUTCOMES, CodeLine, Failure
+from grader.testing.student import Call
 
 CALLS = (Call("Heads", (3, 2), {}), Call("Heads", (7,), {}, is_forward=True))
 SHOWN = "model = Heads(3, 2)\nmodel(7)\n"
@@ -11,45 +12,45 @@ LINE = CodeLine("heads.py", None, 12, "return x @ y")
 CELL = CodeLine("heads.ipynb", 4, 2, "return x @ y")
 
 
-def told(failure, calls=CALLS):
+def message_of(failure, calls=CALLS):
     """The message of a failure in the exercise `Heads`."""
     return explain_failure(failure, calls, "Heads")
 
 
 def raised(type_, message, **rest):
     """The message of an exception, without the calls."""
-    return told(Failure("exception", type_, message=message, **rest), ())
+    return message_of(Failure("exception", type_, message=message, **rest), ())
 
 
 def test_a_stub_is_said_to_be_one():
-    """What is not attempted is told in one sentence, without calls."""
-    assert told(Failure("not_attempted", message="01_a/Heads", place=LINE)) == (
+    """What is not attempted is shown in one sentence, without calls."""
+    assert message_of(Failure("not_attempted", message="01_a/Heads", location=LINE)) == (
         "Heads is not attempted yet: the stub's NotImplementedError is still there."
     )
 
 
 def test_an_exercise_that_needs_another_says_which():
-    """A stub somewhere below is told by its exercise."""
-    assert told(Failure("blocked", message="01_a/dot")) == (
+    """A stub somewhere below is named by its exercise."""
+    assert message_of(Failure("blocked", message="01_a/dot")) == (
         "It needs 01_a/dot, which is not written yet."
     )
 
 
 @pytest.mark.parametrize(
-    ("place", "shown"),
+    ("location", "shown"),
     [
         (None, ""),
         (LINE, "\n  at heads.py, line 12:\n    return x @ y"),
         (CELL, "\n  at heads.ipynb, cell 4, line 2:\n    return x @ y"),
     ],
 )
-def test_an_exception_is_told_with_the_students_own_line(place, shown):
+def test_an_exception_is_shown_with_the_students_own_line(location, shown):
     """What was called, what was raised, and where."""
-    failure = Failure("exception", "RuntimeError", message="sizes differ", place=place)
-    assert told(failure) == f"{SHOWN}It raised RuntimeError: sizes differ{shown}"
+    failure = Failure("exception", "RuntimeError", message="sizes differ", location=location)
+    assert message_of(failure) == f"{SHOWN}It raised RuntimeError: sizes differ{shown}"
 
 
-def test_an_exception_without_a_text_is_told_by_its_type():
+def test_an_exception_without_a_text_is_described_by_its_type():
     """There is no colon without something after it."""
     assert raised("AssertionError", "") == "It raised AssertionError"
 
@@ -103,81 +104,81 @@ def test_exceptions_that_beginners_meet_have_a_hint(type_, message, hints):
 def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
     """A torch function that was called wrongly says nothing of the student's parameters."""
     message = "softmax() received an invalid combination of arguments - got (Tensor)"
-    text = raised("TypeError", message, place=LINE, own=True)
+    text = raised("TypeError", message, location=LINE, own=True)
     assert "as in the stub" not in text
 
 
 def test_a_loop_that_never_ends_is_asked_for():
-    """Being out of time is told with the line that was running."""
-    assert told(Failure("timeout", message="out of time", place=LINE)) == (
+    """Being out of time is shown with the line that was running."""
+    assert message_of(Failure("timeout", message="out of time", location=LINE)) == (
         f"{SHOWN}It took too long.\n  at heads.py, line 12:\n    return x @ y\n"
         "Is there a loop that never ends?"
     )
 
 
-def test_another_reason_for_being_late_is_told():
+def test_another_reason_for_being_late_is_shown():
     """A deadline of another kind has its reason behind the colon."""
-    assert told(Failure("timeout", message="all its time is used up"), ()) == (
+    assert message_of(Failure("timeout", message="all its time is used up"), ()) == (
         "Loading your file took too long: all its time is used up.\nIs there a loop that never ends?"
     )
 
 
-def test_too_much_memory_is_told_with_the_line():
-    """Exhausting memory is told in words, with the line that asked for it."""
-    assert told(Failure("out_of_memory", "MemoryError", message="12 GiB", place=LINE)) == (
+def test_too_much_memory_is_shown_with_the_line():
+    """Exhausting memory is shown in words, with the line that asked for it."""
+    assert message_of(Failure("out_of_memory", "MemoryError", message="12 GiB", location=LINE)) == (
         f"{SHOWN}It asked for more memory than a submission may use.\n"
         "  at heads.py, line 12:\n    return x @ y"
     )
 
 
-def test_a_process_that_ended_is_told_with_the_reason():
-    """A crash is told in words of the trusted side."""
-    assert told(Failure("crashed", message="its process ended")) == (
+def test_a_process_that_ended_is_shown_with_the_reason():
+    """A crash is shown in words of the trusted side."""
+    assert message_of(Failure("crashed", message="its process ended")) == (
         f"{SHOWN}The check could not finish: its process ended."
     )
-    assert told(Failure("crashed"), ()) == "The check could not finish."
+    assert message_of(Failure("crashed"), ()) == "The check could not finish."
 
 
 # What is missing.
 
 
-def test_nothing_handed_in_is_told():
+def test_nothing_handed_in_is_shown():
     """No file at all for the exercise."""
-    assert told(Failure("missing"), ()) == "Nothing was handed in for Heads."
+    assert message_of(Failure("missing"), ()) == "Nothing was handed in for Heads."
 
 
-def test_a_file_that_cannot_be_read_is_told_with_the_reason():
+def test_a_file_that_cannot_be_read_is_shown_with_the_reason():
     """The reason is a sentence already."""
-    assert told(
-        Failure("missing", message="heads.ipynb cannot be read: its JSON ends", is_told=True)
+    assert message_of(
+        Failure("missing", message="heads.ipynb cannot be read: its JSON ends", is_sentence=True)
     ) == ("heads.ipynb cannot be read: its JSON ends.")
 
 
-def test_a_name_that_is_not_defined_is_told():
-    """A missing definition is told by its name."""
-    assert told(Failure("missing", message="Heads")) == "Heads is not defined."
+def test_a_name_that_is_not_defined_is_shown():
+    """A missing definition is shown by its name."""
+    assert message_of(Failure("missing", message="Heads")) == "Heads is not defined."
 
 
 def test_a_misspelt_name_is_recognised():
     """A name that looks like the missing one is asked about."""
-    assert told(Failure("missing", message="Heads", similar=("heads", "Head"))) == (
+    assert message_of(Failure("missing", message="Heads", similar=("heads", "Head"))) == (
         "Heads is not defined.\nDid you mean Heads when you wrote heads?"
     )
 
 
-def test_a_file_that_stopped_early_is_told_with_its_line():
+def test_a_file_that_stopped_early_is_shown_with_its_line():
     """The name may be missing because a line before it failed."""
-    loading = Failure("exception", "SyntaxError", message="invalid syntax", place=CELL)
-    assert told(Failure("missing", message="Heads", loading=loading)) == (
+    loading = Failure("exception", "SyntaxError", message="invalid syntax", location=CELL)
+    assert message_of(Failure("missing", message="Heads", loading=loading)) == (
         "Heads is not defined.\n"
         "A cell failed: SyntaxError: invalid syntax\n"
         "  at heads.ipynb, cell 4, line 2:\n    return x @ y"
     )
 
 
-def test_another_name_of_the_exercise_that_is_missing_is_told():
+def test_another_name_of_the_exercise_that_is_missing_is_shown():
     """A check may look up more than the exercise's own name; that is a definition, too."""
-    assert told(Failure("missing", message="CONFIG")) == "CONFIG is not defined."
+    assert message_of(Failure("missing", message="CONFIG")) == "CONFIG is not defined."
 
 
 # Text that is not ours.
@@ -188,18 +189,18 @@ NASTY = "\x1b[31m" + "x" * 5_000
 @pytest.mark.parametrize("kind", list(OUTCOMES))
 def test_no_failure_writes_its_own_message(kind):
     """Whatever a failure carries, its message has a bounded size and no control characters."""
-    place = CodeLine(NASTY, 3, 2, NASTY)
-    loading = Failure("exception", NASTY, message=NASTY, place=place)
+    location = CodeLine(NASTY, 3, 2, NASTY)
+    loading = Failure("exception", NASTY, message=NASTY, location=location)
     for message in (NASTY, "Heads", ""):
-        failure = Failure(kind, NASTY, (NASTY,), message, place, True, loading, (NASTY,))
-        text = told(failure)
+        failure = Failure(kind, NASTY, (NASTY,), message, location, True, loading, (NASTY,))
+        text = message_of(failure)
         assert "\x1b" not in text
         assert len(text) < 3_000
 
 
 @pytest.mark.parametrize("kind", list(OUTCOMES))
 def test_every_kind_of_failure_has_an_outcome_and_a_message(kind):
-    """Each kind is told in a sentence that ends, and none is empty."""
-    text = told(Failure(kind, "ValueError", message="It"), ())
+    """Each kind is shown in a sentence that ends, and none is empty."""
+    text = message_of(Failure(kind, "ValueError", message="It"), ())
     assert text[0].isupper()
     assert text.endswith((".", "?", ": It"))

@@ -8,12 +8,12 @@ from generated_class import picture
 
 from grader.core.records import Axis, Picture
 from grader.feedback.picture_layout import (
+    axis_labels,
     cell_text,
     cut_words,
     first_difference,
-    first_place,
+    first_location,
     grids,
-    labels,
 )
 
 PICTURE = Picture(
@@ -85,7 +85,7 @@ def test_no_number_is_longer_than_its_room() -> None:
 
 def test_where_the_first_difference_is_in_words() -> None:
     """With the token where there is one."""
-    assert first_place(PICTURE) == "query 1 (journey), key 0"
+    assert first_location(PICTURE) == "query 1 (journey), key 0"
     assert first_difference(PICTURE) == "query 1 (journey), key 0: expected 0.25, received nan"
 
 
@@ -99,8 +99,8 @@ def test_a_window_into_a_large_tensor_says_where_it_is() -> None:
     )
     words = "batch entry 1, axis 2, token 44 to 45 of 100, position 3 to 4 of 9"
     assert cut_words(cut) == words
-    assert first_place(cut) == "batch entry 1, axis 2, token 45, position 3"
-    assert labels(cut.rows, 2) == ("44", "45")
+    assert first_location(cut) == "batch entry 1, axis 2, token 45, position 3"
+    assert axis_labels(cut.rows, 2) == ("44", "45")
     assert cut_words(PICTURE) == ""
 
 

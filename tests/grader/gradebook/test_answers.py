@@ -8,7 +8,7 @@ import pytest
 
 from grader.course.course import Course, load_course
 from grader.gradebook.answers import answered_notebook
-from grader.release.solution_cells import read_source
+from grader.release.solution_cells import read_solution
 from grader.submissions.submission import read_submission
 
 WEIGHTS = "@cache\ndef weights(raw):\n    return raw"
@@ -32,7 +32,7 @@ def shown(course: Course, tmp_path: Path) -> Callable[..., tuple[list[str], list
         cells = [{"cell_type": "code", "source": text} for text in texts]
         is_script = path.suffix == ".py"
         path.write_text(texts[0] if is_script else json.dumps({"cells": cells}), "utf-8")
-        source = read_source(course.assignments[1], course.paths(course.assignments[1]).solution)
+        source = read_solution(course.assignments[1], course.paths(course.assignments[1]).solution)
         submission = read_submission(course, tmp_path, "ada")
         made = json.loads(answered_notebook(submission, source))["cells"]
         answers = [c for c in made if c["metadata"].get("nbgrader", {}).get("solution")]

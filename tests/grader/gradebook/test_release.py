@@ -11,9 +11,10 @@ import pytest
 from grader.core.errors import UsageError
 from grader.course.course import Course, load_course
 from grader.release.clearing import ClearOurSolutions
-from grader.release.nbgrader import course_id, manifest, release_to_nbgrader, source_notebook
-from grader.release.solution_cells import read_source
+from grader.release.nbgrader import course_id, manifest, nbgrader_files, source_notebook
+from grader.release.solution_cells import read_solution
 from grader.release.stubs import student_notebook
+from grader.release.students import write_release
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,10 @@ def test_clearing_makes_our_student_notebooks(root: Path) -> None:
     """Every assignment's source notebook, cleared as nbgrader clears it, cell for cell."""
     course = load_course(root)
     for assignment in course.assignments:
-        text = source_notebook(course, assignment).content.decode()
+        text = source_notebook(course, assignment).text
         resources = {"nbgrader": {"assignment": assignment.id}}
         cleared, _ = ClearOurSolutions().preprocess(nbformat.reads(text, as_version=4), resources)
-        source = read_source(assignment, course.paths(assignment).solution)
+        source = read_solution(assignment, course.paths(assignment).solution)
         ours = nbformat.reads(student_notebook(source), as_version=4)
         assert cleared.cells == ours.cells
 
@@ -38,7 +39,7 @@ def test_a_release_holds_notebooks_and_beside_each_what_it_needs(
     course: Course, tmp_path: Path
 ) -> None:
     """A small course for its test cells, with what it builds on; no hidden check and no script."""
-    release_to_nbgrader(course, tmp_path)
+    write_release(course, tmp_path, nbgrader_files)
     files = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file())
     checks, documents = "tests/checks", "tests/documents/printed_tensors.json"
     assert files == [
@@ -62,7 +63,9 @@ def test_a_release_holds_notebooks_and_beside_each_what_it_needs(
 
 def test_releasing_twice_gives_the_same(course: Course, tmp_path: Path) -> None:
     """To the byte."""
-    first, second = (release_to_nbgrader(course, tmp_path / name) for name in ("one", "two"))
+    first, second = (
+        write_release(course, tmp_path / name, nbgrader_files) for name in ("one", "two")
+    )
     assert first == second
 
 
@@ -70,7 +73,7 @@ def test_a_folder_with_files_in_it_is_refused(course: Course, tmp_path: Path) ->
     """Nothing of anybody's is written over."""
     (tmp_path / "gradebook.db").write_text("grades", "utf-8")
     with pytest.raises(UsageError, match="is not an empty folder"):
-        release_to_nbgrader(course, tmp_path)
+        write_release(course, tmp_path, nbgrader_files)
     assert [path.name for path in tmp_path.iterdir()] == ["gradebook.db"]
 
 
@@ -79,7 +82,7 @@ def test_the_cell_that_finds_earlier_work_is_in_notebooks_that_build_on_some(
 ) -> None:
     """Before the first code, locked, and in no other notebook."""
     first, second = (
-        json.loads(source_notebook(course, assignment).content)["cells"]
+        json.loads(source_notebook(course, assignment).text)["cells"]
         for assignment in course.assignments
     )
     assert [cell["id"] for cell in first] == ["text-01", "code-02", "scores", "test_scores"]

@@ -21,6 +21,7 @@ from grader.core.records import (
     Result,
     Visibility,
 )
+from grader.grading.class_files import row_of
 from grader.grading.results import for_student, from_json, is_handed_in, points, to_json
 
 SECRET = "expected 0.1234 for the secret input"
@@ -321,3 +322,13 @@ def test_one_file_that_defines_nothing_was_handed_in_all_the_same():
     parts = tuple(assignment(id_, "all.py", Outcome.MISSING) for id_ in ("01_a", "02_b"))
     result = replace(RESULT, assignments=parts)
     assert [is_handed_in(result, part) for part in parts] == [True, True]
+
+
+def test_a_defect_is_known_by_its_field_not_by_its_words() -> None:
+    """A file may have any name; and the record holds a defect as one of the notes."""
+    note, defect = "nbgrader would.py was read.", "a.ipynb: nbgrader would stop here."
+    (one,) = RESULT.assignments
+    result = replace(RESULT, assignments=(replace(one, notes=(note, defect), defects=(defect,)),))
+    assert row_of(result, "").defects == (defect,)
+    assert to_json(result)["assignments"][0]["notes"] == [note, defect]
+    assert "defects" not in to_json(result)["assignments"][0]

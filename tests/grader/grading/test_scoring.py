@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
+from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import LateRule
 from grader.grading.scoring import (
     days_late,
@@ -16,7 +16,6 @@ from grader.grading.scoring import (
     late_factor,
     rounded,
     total,
-    whole_points,
 )
 
 PASSED, FAILED, ERROR = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR
@@ -154,31 +153,6 @@ def test_a_sum_with_something_undecided_is_undecided():
     """An unknown part makes an unknown sum, wherever it stands."""
     assert total([Decimal(1), None]) is None
     assert total([None, Decimal(1)]) is None
-
-
-def exercise(value):
-    """An exercise of 5 points with a score."""
-    return ExerciseResult("01_a/f", None if value is None else Decimal(value), 5)
-
-
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [
-        ([], 0),
-        (["0.5", "0.5"], 2),
-        (["0.49", "0.49"], 0),
-        (["2.5", "3.49", "5"], 11),
-    ],
-)
-def test_whole_points_are_the_rounded_exercises_summed(scores, expected):
-    """Each exercise is rounded by itself, halves up, and the sum is an integer."""
-    found = whole_points(exercise(value) for value in scores)
-    assert (found, type(found)) == (expected, int)
-
-
-def test_whole_points_with_something_undecided_are_undecided():
-    """An undecided exercise is no zero, for a platform of integers either."""
-    assert whole_points([exercise("2"), exercise(None)]) is None
 
 
 # Late work.

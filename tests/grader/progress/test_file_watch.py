@@ -56,7 +56,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 WAYS = {
     "by the system": lambda folder: partial(file_watch.saves, folder),
-    "by looking": lambda folder: lambda stop: file_watch.looked_at(folder, stop, 0.01),
+    "by looking": lambda folder: lambda stop: file_watch.polled(folder, stop, 0.01),
 }
 
 
@@ -108,7 +108,7 @@ def test_other_files_are_not_looked_at(tmp_path):
 
 
 @pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError("no more watches")])
-def test_where_the_system_refuses_files_are_looked_at(tmp_path, monkeypatch, error):
+def test_where_the_system_refuses_files_are_polled(tmp_path, monkeypatch, error):
     """It has only so many watches to give."""
     import watchfiles
 
@@ -123,7 +123,7 @@ def test_where_the_system_refuses_files_are_looked_at(tmp_path, monkeypatch, err
     made.end()
 
 
-def test_where_watchfiles_is_missing_files_are_looked_at(tmp_path, monkeypatch):
+def test_where_watchfiles_is_missing_files_are_polled(tmp_path, monkeypatch):
     """An older installation goes on working."""
     real = builtins.__import__
 

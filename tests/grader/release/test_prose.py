@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.core.text import columns, filled
+from grader.core.text import display_width, filled
 from grader.release.prose import meaning, translated_code, translated_markdown
 
 MARKDOWN = """\
@@ -117,7 +117,7 @@ def test_a_translation_that_changes_the_code_is_refused(bad):
 
 def test_wide_characters_count_twice():
     """As a terminal shows them."""
-    assert [columns(text) for text in ("abc", "注意力", "ア、イ", "e\u0301")] == [3, 6, 6, 1]
+    assert [display_width(text) for text in ("abc", "注意力", "ア、イ", "e\u0301")] == [3, 6, 6, 1]
 
 
 def test_lines_break_between_wide_characters_and_between_words():
@@ -131,6 +131,16 @@ def test_lines_break_between_wide_characters_and_between_words():
         "good）。",
     ]
     assert filled("one two three", 7) == ["one two", "three"]
+
+
+def test_a_word_between_stars_is_not_broken():
+    """Markdown would not see that it is emphasised."""
+    assert filled("答えは**行列**、つまり*クエリ*です。", 12) == [
+        "答えは",
+        "**行列**、つ",
+        "まり*クエリ*",
+        "です。",
+    ]
 
 
 def test_space_at_the_beginning_of_a_text_stays():

@@ -12,7 +12,7 @@ from grader.core.errors import CourseError
 from grader.course.course import load_course
 from grader.release import recorder, recording_cache
 from grader.release.recording_cache import CACHE_VARIABLE, cache_folder, recorded
-from grader.release.students import release_to_students
+from grader.release.students import student_files, write_release
 
 
 @pytest.fixture
@@ -188,9 +188,9 @@ def test_what_cannot_be_recorded_is_not_kept(course, kept):
 
 def test_a_release_takes_what_is_kept(course, kept, made, tmp_path):
     """Two releases are the same to the byte; the second one makes no recording."""
-    first = release_to_students(course, tmp_path / "first")
+    first = write_release(course, tmp_path / "first", student_files)
     assert made == ["01_scores", "02_mixture"]
-    assert release_to_students(course, tmp_path / "second") == first
+    assert write_release(course, tmp_path / "second", student_files) == first
     assert made == ["01_scores", "02_mixture"]
 
 

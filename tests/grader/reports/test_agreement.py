@@ -11,15 +11,15 @@ import pytest
 from grader.core.records import Outcome, Visibility
 from grader.grading.results import points
 from grader.reports.base import GradedClass
+from grader.reports.gradebooks import scores_csv
 from grader.reports.registry import GRADE_REPORTS, graded
-from grader.reports.scores import scores_csv
 
 ALL = [name for name in GRADE_REPORTS if name != "csv"]
 
 
 def files(run: GradedClass) -> dict[str, str | None]:
     """All reports of a class by path."""
-    return {file.path: file.text for file in graded(GRADE_REPORTS, run)}
+    return {file.path: file.content for file in graded(GRADE_REPORTS, run)}
 
 
 def rows(text: str) -> dict[str, dict[str, str]]:

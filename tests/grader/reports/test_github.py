@@ -14,7 +14,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.reports.github import (
-    CHECKS_TOLD,
+    MAX_CHECKS,
     annotations,
     check,
     grade,
@@ -77,7 +77,7 @@ Next: `01_a/f`
 def test_checks_told_by_title_have_their_sign(check_run) -> None:
     """Without it, a title would read as if it held."""
     remark = one_check(outcome=Outcome.REMARK)
-    checks = (*[one_check()] * CHECKS_TOLD, one_check(), remark)
+    checks = (*[one_check()] * MAX_CHECKS, one_check(), remark)
     lines = summary_lines("A course", with_exercise(check_run.result, *checks))
     told = [line for line in lines if "also: " in line]
     assert told == ["- ❌ also: It holds", "- 💬 also: It holds"]

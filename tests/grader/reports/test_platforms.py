@@ -73,7 +73,7 @@ def test_the_legacy_reporters_feedback_stands_with_the_first_point_that_was_lost
 def test_gradescope_never_hides_the_total(class_run, schemas) -> None:
     """No test is hidden, whatever check it stands for."""
     for file in gradescope.grade(class_run):
-        if file.text is not None:
+        if file.content is not None:
             record = schemas.gradescope(file.text)
             shown = {record["visibility"], *(test["visibility"] for test in record["tests"])}
             assert shown == {"visible"}

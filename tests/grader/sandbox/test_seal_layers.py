@@ -182,7 +182,7 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def tried(_: WarmParent, seal: Seal) -> Any:
             return with_them if seal.namespaces else without
 
-        monkeypatch.setattr(seal_probe, "_tried", tried)
+        monkeypatch.setattr(seal_probe, "_attempt", tried)
 
     return make
 

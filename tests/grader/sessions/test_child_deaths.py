@@ -98,7 +98,5 @@ def test_an_answer_that_is_no_frame_counts_as_a_crash(
 ) -> None:
     """The child is ended; nothing else of what it said is read."""
     talk = talk_to(FORGERY.format(data=data))
-    assert talk.call("f") == crashed(
-        f"its process answered with something that is no answer: {message}"
-    )
+    assert talk.call("f") == crashed(f"its process sent a malformed reply: {message}")
     assert talk.session.generation == 2

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from grader.core.errors import UsageError
-from grader.submissions.intake import arrive
+from grader.submissions.intake import read_submissions
 
 ONE = "def one():\n    return 1\n"
 TWO = "from first import one\n\n\ndef two():\n    return one() + 1\n"
@@ -40,7 +40,7 @@ def read(small_course, tmp_path):
     def read_class(files, roster=None, name="class.zip"):
         path = tmp_path / name
         path.write_bytes(zip_of(files))
-        with arrive(small_course, path, roster) as arrived:
+        with read_submissions(small_course, path, roster) as arrived:
             places = [s.path for s in arrived.students if s.path is not None]
             found = {
                 student.id: {
@@ -105,7 +105,9 @@ def test_who_is_not_on_the_roster_is_told(small_course, tmp_path, roster) -> Non
     """A name that is written in two ways would otherwise be two students."""
     for name in ("ada", "zed"):
         (tmp_path / "class" / name).mkdir(parents=True)
-    with arrive(small_course, tmp_path / "class", roster("student\nada\nzedd\n")) as arrived:
+    with read_submissions(
+        small_course, tmp_path / "class", roster("student\nada\nzedd\n")
+    ) as arrived:
         assert [student.id for student in arrived.students] == ["ada", "zed", "zedd"]
         assert arrived.notes == ("zed is not on the roster.",)
 
@@ -311,7 +313,7 @@ def repositories(small_course, tmp_path):
             file.write_text(ONE, "utf-8")
             if inner.startswith("assignments"):
                 (place / name / "course.toml").write_text("", "utf-8")
-        with arrive(small_course, place, roster) as arrived:
+        with read_submissions(small_course, place, roster) as arrived:
             found = {
                 s.id: sorted(p.relative_to(s.path).as_posix() for p in s.path.rglob("*.py"))
                 for s in arrived.students
@@ -360,5 +362,5 @@ def test_a_plain_folder_is_read_as_ever(small_course, tmp_path) -> None:
     """One folder per student, hyphens or not."""
     for name in ("ada-x", "ada-y"):
         (tmp_path / "class" / name).mkdir(parents=True)
-    with arrive(small_course, tmp_path / "class") as arrived:
+    with read_submissions(small_course, tmp_path / "class") as arrived:
         assert [student.id for student in arrived.students] == ["ada-x", "ada-y"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.submissions.nbgrader_defects import defects, is_defect
+from grader.submissions.nbgrader_defects import defects
 
 Cells = list[dict[str, Any]]
 
@@ -86,9 +86,8 @@ def test_a_notebook_that_was_filled_in_has_none() -> None:
 def test_a_defect_is_told_with_what_nbgrader_would_do(
     change: Callable[[Cells], object], told: str
 ) -> None:
-    """One sentence; and it is known for such a note."""
+    """In one sentence."""
     assert found(change) == (told,)
-    assert is_defect(told)
 
 
 def test_a_course_whose_notebook_has_no_marks_misses_none() -> None:
@@ -120,4 +119,4 @@ def test_several_defects_are_told_one_by_one() -> None:
 )
 def test_what_nobody_wrote_on_purpose_breaks_nothing(data: bytes) -> None:
     """Untrusted files are looked at, never believed."""
-    assert all(is_defect(told) for told in defects(data, notebook(released())))
+    assert all("nbgrader would" in defect for defect in defects(data, notebook(released())))

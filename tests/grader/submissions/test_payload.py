@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.submissions.payload import MOST_BYTES, take_in
+from grader.submissions.payload import MOST_BYTES, read_payload
 from grader.submissions.submission import read_submission
 
 ASSIGNMENTS = ("01_first", "02_second")
@@ -29,12 +29,12 @@ def folder(tmp_path) -> Path:
 
 def fingerprint(path, assignments=ASSIGNMENTS):
     """The fingerprint of what lies at a path."""
-    return take_in(path, "ada", assignments).fingerprint
+    return read_payload(path, "ada", assignments).fingerprint
 
 
 def test_what_can_matter_is_taken_in(folder):
     """Scripts, notebooks and timestamps, flat and in the assignments' folders; nothing else."""
-    assert [(name, size) for name, _, size in take_in(folder, "ada", ASSIGNMENTS).files] == [
+    assert [(name, size) for name, _, size in read_payload(folder, "ada", ASSIGNMENTS).files] == [
         ("01_first/first.py", len(ONE)),
         ("01_first/timestamp.txt", 23),
         ("second.py", 24),
@@ -110,7 +110,7 @@ def test_a_pipe_is_not_waited_for(folder):
 
 def test_unpacked_it_reads_the_same(small_course, folder, tmp_path):
     """Sources, readings, notes and times: what another machine reads is what this one would."""
-    handed = take_in(folder, "ada", ASSIGNMENTS)
+    handed = read_payload(folder, "ada", ASSIGNMENTS)
     place = tmp_path / "elsewhere"
     place.mkdir()
     unpacked = handed.unpack(place)
@@ -118,13 +118,13 @@ def test_unpacked_it_reads_the_same(small_course, folder, tmp_path):
     assert read_submission(small_course, unpacked, "ada") == read_submission(
         small_course, folder, "ada"
     )
-    assert take_in(unpacked, "ada", ASSIGNMENTS) == handed
+    assert read_payload(unpacked, "ada", ASSIGNMENTS) == handed
 
 
 def test_a_single_file_unpacked_reads_the_same(small_course, folder, tmp_path):
     """Under its own name."""
     file = folder / "second.py"
-    unpacked = take_in(file, "ada", ASSIGNMENTS).unpack(tmp_path)
+    unpacked = read_payload(file, "ada", ASSIGNMENTS).unpack(tmp_path)
     assert unpacked == tmp_path / "ada" / "second.py"
     assert read_submission(small_course, unpacked, "ada") == read_submission(
         small_course, file, "ada"
@@ -135,7 +135,7 @@ def test_an_empty_submission_is_an_empty_folder(tmp_path):
     """Not a missing one."""
     empty = tmp_path / "empty"
     empty.mkdir()
-    unpacked = take_in(empty, "ada", ASSIGNMENTS).unpack(tmp_path)
+    unpacked = read_payload(empty, "ada", ASSIGNMENTS).unpack(tmp_path)
     assert (unpacked, list(unpacked.iterdir())) == (tmp_path / "ada", [])
 
 
@@ -145,7 +145,7 @@ def test_of_a_huge_file_the_beginning_and_the_size_travel(small_course, tmp_path
     root.mkdir(parents=True)
     with (root / "first.ipynb").open("wb") as file:
         file.truncate(MOST_BYTES + 1000)
-    handed = take_in(root, "ada", ASSIGNMENTS)
+    handed = read_payload(root, "ada", ASSIGNMENTS)
     assert [(name, len(data), size) for name, data, size in handed.files] == [
         ("first.ipynb", MOST_BYTES, MOST_BYTES + 1000)
     ]

@@ -325,5 +325,5 @@ def test_defects_are_notes_for_instructors_only(course, folder):
         "every score to be given by hand.",
     )
     assert not set(reading.defects) & set(reading.notes)
-    told = submission.with_defects_told().readings["01_first"]
+    told = submission.for_instructors().readings["01_first"]
     assert told.notes == (*reading.notes, *reading.defects)

@@ -1,4 +1,4 @@
-"""What kind of thing an answer is, compared with what is expected; each sentence in full."""
+"""What kind of thing a value is, compared with what is expected; each sentence in full."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.judge import compare, describe, number
+from grader.testing.compare import compare, describe, format_number
 
 ATOL = 1e-5
 NAN, INF = math.nan, math.inf
@@ -38,7 +38,7 @@ def said(actual, expected, atol=ATOL, **options):
         (RemoteObject(0, "function", "dot"), "the function itself"),
     ],
 )
-def test_anything_but_a_tensor_is_told_by_what_it_is(actual, sentence):
+def test_anything_but_a_tensor_is_described_by_what_it_is(actual, sentence):
     """Where a tensor is expected, the sentence says in words what came instead."""
     expected = torch.zeros(2, 3)
     assert compare(actual, expected, ATOL) == (
@@ -48,7 +48,7 @@ def test_anything_but_a_tensor_is_told_by_what_it_is(actual, sentence):
 
 
 def test_a_tensor_of_a_single_number_is_called_so():
-    """A shape of no axes is told in words."""
+    """A shape of no axes is shown in words."""
     assert said(None, torch.tensor(1.0)) == "expected a tensor of a single number, received None"
 
 
@@ -75,8 +75,8 @@ def shapes_differ(expected, actual):
         ((0, 3), (0,), ()),
     ],
 )
-def test_another_shape_is_told_with_what_it_looks_like(actual, expected, hints):
-    """Both shapes are told, and swapped, lost or surplus axes are named."""
+def test_another_shape_is_shown_with_what_it_looks_like(actual, expected, hints):
+    """Both shapes are shown, and swapped, lost or surplus axes are named."""
     assert compare(torch.zeros(actual), torch.zeros(expected), ATOL) == (
         shapes_differ(expected, actual),
         hints,
@@ -99,13 +99,13 @@ def test_another_shape_is_told_with_what_it_looks_like(actual, expected, hints):
 )
 @pytest.mark.parametrize("atol", [ATOL, INF])
 def test_a_shape_that_could_be_broadcast_is_never_accepted(actual, expected, atol):
-    """Equal values in another shape are another answer, however wide the tolerance."""
+    """Equal values in another shape are another result, however wide the tolerance."""
     sentence = said(torch.ones(actual), torch.ones(expected), atol)
     assert sentence == shapes_differ(expected, actual)
 
 
 def test_an_empty_tensor_equals_only_one_of_its_own_shape():
-    """An empty answer does not pass because nothing in it is wrong."""
+    """An empty result does not pass because nothing in it is wrong."""
     assert compare(torch.zeros(0, 3), torch.zeros(0, 3), ATOL) is None
     assert said(torch.zeros(0), torch.ones(2)) == "expected the shape (2,), received (0,)"
     assert said(torch.zeros(3, 0), torch.zeros(0, 3)) == (
@@ -113,7 +113,7 @@ def test_an_empty_tensor_equals_only_one_of_its_own_shape():
     )
 
 
-def test_another_dtype_is_told_unless_any_is_fine():
+def test_another_dtype_is_a_difference_unless_any_is_fine():
     """The dtype counts, and where it does not, only values do."""
     actual, expected = torch.ones(2, dtype=torch.float64), torch.ones(2)
     assert compare(actual, expected, ATOL) == (
@@ -126,7 +126,7 @@ def test_another_dtype_is_told_unless_any_is_fine():
 
 
 def test_complex_numbers_are_no_real_ones():
-    """Where any dtype is fine, complex numbers are still told apart from real ones."""
+    """Where any dtype is fine, complex numbers are still kept apart from real ones."""
     actual = torch.ones(2, dtype=torch.complex64)
     assert said(actual, torch.ones(2), any_dtype=True) == (
         "expected real numbers, received torch.complex64"
@@ -196,7 +196,7 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         ([1], {"a": 1}, "expected {'a': 1}, received a list of 1"),
     ],
 )
-def test_unequal_plain_data_is_told_with_its_place(actual, expected, sentence):
+def test_unequal_plain_data_is_shown_with_its_position(actual, expected, sentence):
     """What was expected, what came, and where in a sequence or mapping it is."""
     sentence = sentence or "at 'a': expected the shape (2,), received (3,)"
     assert compare(actual, expected, ATOL) == (sentence, ())
@@ -215,23 +215,23 @@ def test_not_a_number_equals_itself_everywhere():
 
 
 @pytest.mark.parametrize("huge", [10**400, -(10**400)], ids=["positive", "negative"])
-def test_a_huge_whole_number_is_a_wrong_answer_and_no_fault(huge):
+def test_a_huge_whole_number_is_a_wrong_result_and_no_fault(huge):
     """A student's number too large for a float is a difference like any other."""
     assert compare(huge, 0.5, ATOL) is not None
     assert compare([huge], [0.5], ATOL) is not None
 
 
-def test_a_students_own_text_is_never_told_at_length():
+def test_a_students_own_text_is_never_shown_at_length():
     """Keys, texts, numbers and names of types are cut, and show no control characters."""
     long = "\x1b[31m" + "x" * 20_000
-    answers = [
+    values = [
         (long, 3),
         ({long: 1}, {}),
         (Unsupported(long), torch.ones(2)),
         (RemoteObject(1, "module", long), torch.ones(2)),
         (10**1_200, 3),
     ]
-    for actual, expected in answers:
+    for actual, expected in values:
         sentence = said(actual, expected)
         assert len(sentence) < 400
         assert "\x1b" not in sentence
@@ -252,16 +252,16 @@ def test_a_students_own_text_is_never_told_at_length():
 )
 def test_numbers_are_shown_as_the_documents_print_them(value, shown):
     """Four decimals, and more where a number is small."""
-    assert number(value) == shown
+    assert format_number(value) == shown
 
 
 def test_an_enormous_number_is_shown_in_few_characters():
     """A number of hundreds of digits is not written out."""
-    assert len(number(-1e300)) < 30
+    assert len(format_number(-1e300)) < 30
 
 
 def test_a_long_text_is_described_by_its_beginning():
-    """A description is a few words, whatever was answered."""
+    """A description is a few words, whatever was returned."""
     assert describe("x" * 100) == f"the text '{'x' * 60}'"
     assert describe(0.5) == "0.5"
     assert describe(torch.tensor(1)) == "a tensor of a single number"

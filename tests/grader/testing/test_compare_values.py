@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.judge import compare
+from grader.testing.compare import compare
 
 ATOL = 1e-5
 NAN, INF = math.nan, math.inf
@@ -28,10 +28,10 @@ def sentence(actual, expected, **options):
 
 
 def changed(tensor, **values):
-    """A copy with other values, at places written like `at_1_2`."""
+    """A copy with other values, at positions written like `at_1_2`."""
     copy = tensor.clone()
-    for place, value in values.items():
-        copy[tuple(int(part) for part in place.split("_")[1:])] = value
+    for position, value in values.items():
+        copy[tuple(int(part) for part in position.split("_")[1:])] = value
     return copy
 
 
@@ -78,7 +78,7 @@ def test_every_dtype_is_compared_by_its_values(dtype):
 
 
 def test_complex_values_are_compared_in_both_parts():
-    """A wrong imaginary part is a difference, told without hints for real numbers."""
+    """A wrong imaginary part is a difference, shown without hints for real numbers."""
     right = torch.tensor([1 + 1j, 2.0 + 0j])
     assert compare(torch.tensor([1 + 1j, 2.0 + 0.5j]), right, ATOL) == (
         "1 of 2 values differ, the first at [1]: expected 2.0000+0.0000j, received 2.0000+0.5000j",
@@ -89,7 +89,7 @@ def test_complex_values_are_compared_in_both_parts():
 # Where they differ.
 
 
-def test_the_first_difference_is_told_by_its_place():
+def test_the_first_difference_is_described_by_its_position():
     """The number of wrong values, and the first of them in reading order."""
     wrong = changed(TABLE, at_1_0=9.0, at_0_2=0.001)
     assert compare(wrong, TABLE, ATOL) == (
@@ -98,8 +98,8 @@ def test_the_first_difference_is_told_by_its_place():
     )
 
 
-def test_axes_that_have_names_are_told_by_them():
-    """A place reads as the check names its axes; as numbers where names do not fit."""
+def test_axes_that_have_names_are_described_by_them():
+    """A position reads as the check names its axes; as numbers where names do not fit."""
     wrong = changed(TABLE, at_1_2=9.0)
     end = "expected -0.2500, received 9.0000"
     assert sentence(wrong, TABLE, axes=("token", "feature")) == (
@@ -111,7 +111,7 @@ def test_axes_that_have_names_are_told_by_them():
 
 
 def test_a_single_value_has_no_place():
-    """A number is told without counting and without a place."""
+    """A number is shown without counting and without a position."""
     assert sentence(torch.tensor(1.0), torch.tensor(2.0)) == "expected 2.0000, received 1.0000"
     assert sentence(torch.tensor([1.0]), torch.tensor([2.0])) == (
         "expected 2.0000, received 1.0000"
@@ -234,7 +234,7 @@ def test_values_that_are_no_numbers_are_named(value, hint):
     assert hints(changed(TABLE, at_0_1=value), TABLE) == (hint,)
 
 
-# Whatever is answered.
+# Whatever is returned.
 
 PLAIN = (
     st.none()
@@ -272,7 +272,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=200, deadline=None)
 @given(VALUES, VALUES, st.booleans())
-def test_any_answer_is_compared_without_a_fault(actual, expected, any_dtype):
+def test_any_result_is_compared_without_a_fault(actual, expected, any_dtype):
     """Whatever comes back, the comparison ends in a sentence or in nothing."""
     found = compare(actual, expected, ATOL, any_dtype=any_dtype)
     assert found is None or (isinstance(found[0], str) and isinstance(found[1], tuple))

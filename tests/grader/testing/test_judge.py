@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from grader.course.printed_tensors import Printed
-from grader.testing.judge import Difference, Judge, Mismatch
+from grader.testing.compare import Difference
+from grader.testing.judge import Judge, Mismatch
 from grader.testing.student import Call
 
 CALLS = [Call("dot", (1, 2), {})]
@@ -39,8 +40,8 @@ def test_a_mismatch_carries_the_difference_and_the_calls():
     assert error.calls == tuple(CALLS)
 
 
-def test_nothing_returned_is_told_with_the_question_for_a_return():
-    """A function without a `return` answers None, which is the commonest slip of all."""
+def test_nothing_returned_is_shown_with_the_question_for_a_return():
+    """A function without a `return` returns None, which is the commonest slip of all."""
     hint = "Does your function end in a `return`?"
     judge = Judge()
     assert mismatch(judge, None, torch.ones(2)).difference.hints == (hint,)
@@ -75,7 +76,7 @@ def test_a_shape_is_judged_without_values():
     )
 
 
-def test_a_property_that_does_not_hold_is_told_by_its_sentence():
+def test_a_property_that_does_not_hold_is_described_by_its_sentence():
     """The check's own sentence says what is wrong."""
     judge = Judge()
     error = mismatch(judge.that, False, "The future leaks", about=torch.ones(1))

@@ -15,16 +15,9 @@ from grader.course.course import Course, Exercise, Limits
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
-from grader.testing.student import (
-    Call,
-    CodeLine,
-    Failure,
-    Loaded,
-    ReferenceHandle,
-    StudentHandle,
-    StudentOutcome,
-    SubmissionHandle,
-)
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.replies import CodeLine, Failure, Loaded
+from grader.testing.student import Call, ReferenceHandle, StudentHandle, StudentOutcome
 
 HandIn = Callable[..., StudentHandle]
 
@@ -60,7 +53,7 @@ def failure_of(request: Callable[[], object]) -> Failure:
     return caught.value.failure
 
 
-def test_get_answers_a_constant_or_what_kind_of_thing_a_name_is(hand_in: HandIn) -> None:
+def test_get_returns_a_constant_or_what_kind_of_thing_a_name_is(hand_in: HandIn) -> None:
     """Values are plain data; classes and functions stay where they are."""
     student = hand_in(LAYER)
     assert [student.get(name) for name in ("CONFIG", "one", "fail")] == [
@@ -71,7 +64,7 @@ def test_get_answers_a_constant_or_what_kind_of_thing_a_name_is(hand_in: HandIn)
 
 
 def test_call_makes_an_instance_and_runs_its_forward(hand_in: HandIn) -> None:
-    """The answer has value, changes in place, gradients and what was printed."""
+    """The result has its value, changes in place, gradients and what was printed."""
     student = hand_in(LAYER)
     instance = student.call("one", 2, d_out=1).value
     answer = student.call(
@@ -95,7 +88,7 @@ def test_arguments_are_never_changed_on_this_side(hand_in: HandIn) -> None:
     assert (x.tolist(), answer.value.tolist(), answer.changed) == ([1.0, 1.0], [0.0, 0.0], ("0",))
 
 
-def test_state_tells_parameters_buffers_and_what_is_loose(hand_in: HandIn) -> None:
+def test_state_returns_parameters_buffers_and_what_is_loose(hand_in: HandIn) -> None:
     """Tensors are rebuilt, names are whole."""
     student = hand_in(LAYER)
     state = student.state(student.call("one", 2).value)
@@ -106,7 +99,7 @@ def test_state_tells_parameters_buffers_and_what_is_loose(hand_in: HandIn) -> No
     assert (state.loose, state.aliases, state.training) == ({"cache": "tensor"}, (), True)
 
 
-def test_load_gives_values_and_tells_what_did_not_fit(hand_in: HandIn) -> None:
+def test_load_gives_values_and_reports_what_did_not_fit(hand_in: HandIn) -> None:
     """The problems are the names that were not loaded."""
     student = hand_in(LAYER)
     instance = student.call("one", 2).value
@@ -141,7 +134,7 @@ def test_an_exception_is_a_failure_with_the_students_line(hand_in: HandIn) -> No
         type="KeyError",
         bases=("KeyError", "LookupError", "Exception", "BaseException", "object"),
         message="'no'",
-        place=CodeLine("first.py", None, 21, "raise KeyError(message)"),
+        location=CodeLine("first.py", None, 21, "raise KeyError(message)"),
         own=True,
     )
     assert caught.value.failure.outcome is Outcome.FAILED
@@ -185,7 +178,7 @@ def test_a_missing_name_comes_with_what_stopped_the_file(hand_in: HandIn) -> Non
     student = hand_in({"first.ipynb": ["X = 1", "1 / 0", "[][0]"]})
     loading = failure_of(lambda: student.call("one")).loading
     assert loading is not None
-    assert (loading.type, loading.place) == (
+    assert (loading.type, loading.location) == (
         "ZeroDivisionError",
         CodeLine("first.ipynb", 2, 1, "1 / 0"),
     )
@@ -209,7 +202,7 @@ def test_another_exercises_sentinel_is_a_block(hand_in: HandIn) -> None:
     text = 'raise NotImplementedError("01_first/zero: not attempted yet")'
     student = hand_in(f"def zero():\n    {text}\n\n\ndef one():\n    return zero() + 1\n")
     assert failure_of(lambda: student.call("one")) == Failure(
-        "blocked", message="01_first/zero", place=CodeLine("first.py", None, 2, text)
+        "blocked", message="01_first/zero", location=CodeLine("first.py", None, 2, text)
     )
 
 
@@ -232,8 +225,8 @@ def test_an_exercise_is_looked_up_in_the_first_file_that_defines_it(hand_in: Han
     assert student.get("one") == "b"
 
 
-def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submission]) -> None:
-    """Told where no other file defines the name."""
+def test_an_unreadable_file_is_passed_over_or_reported(submit: Callable[..., Submission]) -> None:
+    """Reported where no other file defines the name."""
     readable = submit({"b.py": "one = 1\n"})
     broken = SourceFile("a.ipynb", "a", False, (), "its JSON is damaged at line 1, column 1")
     for sources, expected in (
@@ -248,7 +241,7 @@ def test_an_unreadable_file_is_passed_over_or_told(submit: Callable[..., Submiss
         else:
             message = "a.ipynb cannot be read: its JSON is damaged at line 1, column 1"
             assert failure_of(lambda s=student: s.get("one")) == Failure(
-                "missing", message=message, is_told=True
+                "missing", message=message, is_sentence=True
             )
 
 
@@ -284,8 +277,10 @@ def notebook_of(text: str) -> str:
     return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
-def test_what_one_exercise_prints_is_told_call_by_call(hand_in: HandIn, monkeypatch: Any) -> None:
-    """An answer has what was printed meanwhile, not before."""
+def test_what_one_exercise_prints_is_returned_call_by_call(
+    hand_in: HandIn, monkeypatch: Any
+) -> None:
+    """A result has what was printed during the call, not before."""
     student = hand_in("def one(n):\n    return n\n")
     texts = iter(["", "a\n", "", "b\n"])
     monkeypatch.setattr(student.submission.session.servant, "drain", lambda: next(texts))

@@ -1,4 +1,4 @@
-"""Tests of the handle against a session that answers nonsense: every answer ends in an outcome."""
+"""Tests of the handle against a session that replies nonsense: every reply ends in an outcome."""
 
 import contextlib
 from collections.abc import Callable
@@ -15,7 +15,9 @@ from grader.course.course import Exercise, Limits
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.sessions.base import failed
 from grader.submissions.submission import Reading, SourceFile, Submission
-from grader.testing.student import Failure, StudentHandle, StudentOutcome, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
+from grader.testing.replies import Failure
+from grader.testing.student import StudentHandle, StudentOutcome
 
 OPENED = {"failures": [], "names": ["one"]}
 INSTANCE = RemoteObject(1, "module", "Layer")
@@ -31,35 +33,35 @@ REQUESTS: dict[str, Callable[[StudentHandle], object]] = {
 
 @dataclass
 class FakeSession:
-    """Answers each verb with a fixed frame, and keeps what it was asked."""
+    """Replies to each verb with a fixed frame, and keeps what it was asked."""
 
-    answers: dict[str, Frame]
+    replies: dict[str, Frame]
     asked: list[tuple[str, float]] = field(default_factory=list)
     isolation: tuple[str, ...] = ()
     generation: int = 1
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """The fixed answer."""
+        """The fixed reply."""
         self.asked.append((frame.header["verb"], seconds))
-        return self.answers.get(frame.header["verb"], Frame({}))
+        return self.replies.get(frame.header["verb"], Frame({}))
 
     def close(self) -> None:
         """Nothing is held."""
 
 
 def student_of(session: FakeSession) -> StudentHandle:
-    """A handle on a submission that the session answers for."""
+    """A handle on a submission whose session this is."""
     source = SourceFile("first.py", "first", True, ())
     submission = Submission("x", {"first.py": source}, {"01_first": Reading(("first.py",))})
     handle = SubmissionHandle(submission, session, Limits(load_seconds=7, request_seconds=3))
     return StudentHandle(handle, Exercise("01_first", "one", 1))
 
 
-def answering(request: str, header: dict[str, Any], payload: bytes = b"") -> StudentHandle:
-    """A handle whose session answers one kind of request with this frame."""
+def replying(request: str, header: dict[str, Any], payload: bytes = b"") -> StudentHandle:
+    """A handle whose session replies to one kind of request with this frame."""
     verb = "call" if request == "refusal" else request
-    answers = {"open": Frame(OPENED), verb: Frame(header, payload)}
-    return student_of(FakeSession(answers))
+    replies = {"open": Frame(OPENED), verb: Frame(header, payload)}
+    return student_of(FakeSession(replies))
 
 
 def failure_of(request: Callable[[], object]) -> Failure:
@@ -96,21 +98,20 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize(("request_", "header", "payload"), NONSENSE, ids=str)
-def test_an_answer_that_is_none_counts_as_a_crash(
+def test_a_malformed_reply_counts_as_a_crash(
     request_: str, header: dict[str, Any], payload: bytes
 ) -> None:
     """The student's process is not trusted: what it says is checked before it is used."""
-    student = answering(request_, header, payload)
+    student = replying(request_, header, payload)
     assert failure_of(lambda: REQUESTS[request_](student)).outcome is Outcome.CRASHED
 
 
 def test_the_message_of_a_crash_says_what_was_wrong() -> None:
     """For the instructor, and to find our own mistakes."""
-    student = answering("get", {"value": {"strange": 1}})
+    student = replying("get", {"value": {"strange": 1}})
     assert failure_of(lambda: student.get("one")) == Failure(
         "crashed",
-        message="its process answered with something that is no answer: "
-        "a value carries the unknown tag 'strange'",
+        message="its process sent a malformed reply: a value carries the unknown tag 'strange'",
     )
 
 
@@ -120,16 +121,18 @@ def test_the_message_of_a_crash_says_what_was_wrong() -> None:
     ids=str,
 )
 @pytest.mark.parametrize("request_", list(REQUESTS))
-def test_a_failure_told_in_no_known_way_counts_as_a_crash(request_: str, failure: Any) -> None:
+def test_a_failure_reported_in_an_unknown_form_counts_as_a_crash(
+    request_: str, failure: Any
+) -> None:
     """Whatever the request was."""
-    student = answering(request_, {"failure": failure})
+    student = replying(request_, {"failure": failure})
     assert failure_of(lambda: REQUESTS[request_](student)) == Failure(
-        "crashed", message="its process told of a failure in no known way"
+        "crashed", message="its process reported a failure in an unknown form"
     )
 
 
 def test_odd_parts_of_a_failure_are_dropped() -> None:
-    """Only texts are texts, only a place with a line is one."""
+    """Only texts are texts, only a location with a line is one."""
     failure = {
         "kind": "exception",
         "type": 5,
@@ -138,15 +141,21 @@ def test_odd_parts_of_a_failure_are_dropped() -> None:
         "where": {"file": 1, "cell": "2", "line": 3, "text": None},
         "own": "yes",
     }
-    told = failure_of(lambda: answering("get", {"failure": failure}).get("one"))
-    assert (told.type, told.bases, told.message, told.own) == (
+    reported = failure_of(lambda: replying("get", {"failure": failure}).get("one"))
+    assert (reported.type, reported.bases, reported.message, reported.own) == (
         "",
         ("ValueError", ""),
         "x" * 2_000,
         False,
     )
-    assert told.place is not None
-    assert (told.place.file, told.place.cell, told.place.line, told.place.text) == ("", None, 3, "")
+    line = reported.location
+    assert line is not None
+    assert (line.file, line.cell, line.line, line.text) == (
+        "",
+        None,
+        3,
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +167,7 @@ def test_odd_parts_of_a_failure_are_dropped() -> None:
     ],
     ids=str,
 )
-def test_a_nonsense_answer_to_loading_a_file_ends_in_an_outcome(opened: dict[str, Any]) -> None:
+def test_a_nonsense_reply_to_loading_a_file_ends_in_an_outcome(opened: dict[str, Any]) -> None:
     """Or is passed over; no other exception leaves the handle."""
     session = FakeSession({"open": Frame(opened), "get": Frame({"value": 1})})
     with contextlib.suppress(StudentOutcome):
@@ -186,7 +195,7 @@ JSON = st.recursive(
     st.dictionaries(KEYS, JSON, max_size=3),
     st.binary(max_size=8),
 )
-def test_no_answer_makes_the_handle_raise_anything_but_an_outcome(
+def test_no_reply_makes_the_handle_raise_anything_but_an_outcome(
     request: str, header: dict[str, Any], opened: dict[str, Any], payload: bytes
 ) -> None:
     """A sabotaged servant never looks like the grader's own fault."""

@@ -1,4 +1,4 @@
-"""What the workers of a class run have to agree on."""
+"""What the workers of a class run have to agree on; apart from `worker`, which imports torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from grader.core.language import DEFAULT_LANGUAGE
 
 
 @dataclass(frozen=True, slots=True)
-class WorkOrder:
+class RunSettings:
     """What every worker of a run has to agree on.
 
     Args:
@@ -15,7 +15,7 @@ class WorkOrder:
         course_hash: the course as the run began with it.
         seed: of the hidden inputs.
         isolation: "sealed" or "process".
-        language: what students are told in.
+        language: of what students read.
     """
 
     root: Path

@@ -1,0 +1,150 @@
+"""Proofs that need no check to be run: the course's files agree, and a release keeps its secrets.
+
+Each function yields a sentence for every fault it finds; `PROOFS` has them in order.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.authoring.translations import TRANSLATIONS, translation_files
+from grader.core.errors import CourseError
+from grader.core.files import OutputFile
+from grader.course.course import CHECKS, SOLUTIONS, WORK, Course
+from grader.course.hints import read_hints
+from grader.grading.known_mistakes import LiveMistakes
+from grader.release.solution_cells import BEGIN, END, REGION
+from grader.release.stubs import generate, stale
+from grader.release.students import student_files
+
+SHORT_LINE = 12
+"""Lines of a solution shorter than this give nothing away."""
+
+GENERATED = ("__pycache__", ".ipynb_checkpoints")
+SECRET_FILES = ("test_hidden.py", "misconceptions.toml")
+
+
+def points_agree(course: Course) -> Iterator[str]:
+    """The manifest's total and the notebooks' points agree with the exercises'."""
+    if course.points_problem:
+        yield course.points_problem
+    for assignment in course.assignments:
+        path = course.paths(assignment).notebook
+        if not path.is_file():
+            continue
+        try:
+            cells = json.loads(path.read_text("utf-8"))["cells"]
+            marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+            found = sum(mark.get("points", 0) for mark in marks)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            continue  # it differs from what the solution makes, which `stubs_are_current` reports
+        if found != assignment.max_score:
+            yield (
+                f"{assignment.id}: the notebook's cells add up to {found} points, "
+                f"course.toml's exercises to {assignment.max_score}"
+            )
+
+
+def hints_are_complete(course: Course) -> Iterator[str]:
+    """Every exercise has its hints."""
+    for assignment in course.assignments:
+        try:
+            read_hints(assignment, course.paths(assignment).hints)
+        except CourseError as error:
+            yield from error.problems
+
+
+def files_are_declared(course: Course) -> Iterator[str]:
+    """Nothing undeclared lies among the course's files, and nothing declared is missing."""
+    declared = set()
+    for assignment in course.assignments:
+        paths = course.paths(assignment)
+        needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
+        needed += [paths.visible_checks, paths.hidden_checks]
+        declared.update(needed)
+        yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())
+    for folder in (SOLUTIONS, WORK, CHECKS):
+        for path in sorted((course.root / folder).rglob("*")):
+            is_ours = path.is_dir() or any(part in GENERATED for part in path.parts)
+            if not is_ours and path not in declared:
+                yield f"{course.inner(path)}: course.toml does not declare it"
+
+
+def stubs_are_current(course: Course) -> Iterator[str]:
+    """Stubs and notebooks are what the solutions make."""
+    try:
+        for file in stale(course):
+            yield f"{file.path}: it differs from what the solution makes; run `grader generate`"
+    except CourseError as error:
+        yield from error.problems
+
+
+def translations_are_complete(course: Course) -> Iterator[str]:
+    """Where there are translations, all is translated, and stubs do the same in every language."""
+    if not course.translations.is_dir():
+        return
+    try:
+        for found in translation_files(course):
+            for file in found.files:
+                if not file.is_current(course.root):
+                    yield f"{file.path}: it is not up to date; run `grader catalogues`"
+                if file is found.readable and found.untranslated:
+                    yield f"{file.path}: {found.untranslated} texts are still to be translated"
+        for code in TRANSLATIONS:
+            generate(course, code)
+    except CourseError as error:
+        yield from error.problems
+
+
+PROOFS = (
+    points_agree,
+    hints_are_complete,
+    files_are_declared,
+    stubs_are_current,
+    translations_are_complete,
+)
+
+
+def ids_are_unique(mistakes: LiveMistakes) -> Iterator[str]:
+    """No two misconceptions of the course have the same id."""
+    first: dict[str, str] = {}
+    for misconceptions in mistakes.misconceptions.values():
+        for one in misconceptions:
+            if one.id in first:
+                yield f"{one.exercise}: the id {one.id!r} is {first[one.id]}'s already"
+            first.setdefault(one.id, one.exercise)
+
+
+def release_keeps_secrets(course: Course) -> Iterator[str]:
+    """No solution's text, no hidden check and no edit is in a release."""
+    secrets = dict(_secret_lines(course))
+    for file in student_files(course):
+        if file.path.startswith("grader/"):
+            continue
+        if "solutions/" in file.path or Path(file.path).name in SECRET_FILES:
+            yield f"release: {file.path} must not be in it"
+        lines = {line.strip().removeprefix("# ") for line in _released_lines(file)}
+        for line in sorted(lines & secrets.keys()):
+            yield f"release: {file.path} contains a line of {secrets[line]}: {line}"
+
+
+def _released_lines(file: OutputFile) -> Iterator[str]:
+    """The lines of a released file; those of a notebook without JSON's signs."""
+    text = file.text.replace("\0", "\n")
+    if file.path.endswith(".ipynb"):
+        for cell in json.loads(text)["cells"]:
+            yield from "".join(cell["source"]).splitlines()
+    else:
+        yield from text.splitlines()
+
+
+def _secret_lines(course: Course) -> Iterator[tuple[str, str]]:
+    """Lines of solutions that no release may contain, with where they are from."""
+    for assignment in course.assignments:
+        text = course.paths(assignment).solution.read_text("utf-8")
+        outside = {line.strip() for line in REGION.sub("", text).splitlines()}
+        for match in REGION.finditer(text):
+            for raw in match["body"].splitlines():
+                line = raw.strip()
+                if len(line) > SHORT_LINE and line not in outside and line not in (BEGIN, END):
+                    yield line, f"the solution of {assignment.id}"

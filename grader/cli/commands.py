@@ -1,0 +1,295 @@
+"""Every command with its options and its help.
+
+A command imports the module that does its work when it runs, so that `grader --help` is quick.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader.cli.edge import Done, ExitCode, Group, current_course, lang_option, open_course
+from grader.cli.streams import echo
+from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
+
+only_check_option = click.option(
+    "--check", "only_check", is_flag=True, help="Write nothing; exit 1 if any is stale."
+)
+
+
+@click.group(
+    cls=Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option("--traceback", is_flag=True, help="Show where in the code an error was raised.")
+@click.version_option(package_name="attention-course", prog_name="grader")
+@click.pass_context
+def cli(ctx: click.Context, traceback: bool) -> None:
+    """Exercises on attention, and the grader that judges them.
+
+    Students: `grader watch` checks your work each time you save; `grader check` checks it once,
+    `grader status` shows where you are, `grader hint` helps.
+
+    Instructors: `grader grade SUBMISSIONS --out DIR` grades a class.
+    """
+    del traceback  # the group's error handling reads it
+    if ctx.invoked_subcommand is None:
+        from grader.cli.status import newcomer
+
+        words = newcomer()
+        echo(words or ctx.get_help())
+        ctx.exit(ExitCode.FINE if words else ExitCode.USAGE_OR_COURSE_ERROR)
+
+
+# For students.
+
+
+@cli.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option(
+    "--submission",
+    type=click.Path(path_type=Path),
+    help="A folder or file with your work.  [default: assignments/]",
+)
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
+@click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
+@click.option(
+    "--report",
+    "reports",
+    type=click.Choice(CHECK_REPORTS),
+    multiple=True,
+    help="Also report in a platform's own form; may be given more than once.",
+)
+@lang_option
+def check(lang: str | None, **options: Any) -> None:
+    """Run the visible checks on your work.
+
+    TARGET is an assignment (04_self_attention, or 04), an exercise
+    (04_self_attention/SelfAttention_v1, or SelfAttention_v1 where that is unique), or nothing for
+    all.
+
+    Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
+    as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
+    """
+    from grader.cli.check import CheckOptions, run_check
+
+    raise Done(run_check(open_course(lang), CheckOptions(**options)))
+
+
+@cli.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@lang_option
+def watch(targets: tuple[str, ...], lang: str | None) -> None:
+    """Check your work each time you save a file in assignments/.
+
+    TARGET is an assignment or an exercise, as for `grader check`; nothing means all. The next
+    exercise that is not solved is chosen by itself. Keys: h shows the next hint, n goes to the
+    next exercise, a shows everything about the assignment, q quits.
+    """
+    from grader.cli.watch import run_watch
+
+    run_watch(open_course(lang), targets)
+
+
+@cli.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--all", "everything", is_flag=True, help="Show every exercise.")
+@click.option("--again", is_flag=True, help="Check everything anew, also what has not changed.")
+@lang_option
+def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | None) -> None:
+    """Show where you are in the course: points, what is done, what comes next.
+
+    TARGET is an assignment or an exercise, as for `grader check`; nothing means all. Only what
+    changed since it was last checked is checked again. The points are those of the visible checks.
+    """
+    from grader.cli.status import run_status
+
+    run_status(open_course(lang), targets, everything=everything, again=again)
+
+
+@cli.command()
+@click.argument("exercise")
+@click.option("--again", is_flag=True, help="Show the last one once more.")
+@click.option("--all", "everything", is_flag=True, help="Show every hint.")
+@click.option("--restart", is_flag=True, help="Begin with the first hint again.")
+@lang_option
+def hint(exercise: str, lang: str | None, **options: bool) -> None:
+    """Show the next hint for EXERCISE.
+
+    Where the last check named a mistake, its question comes first. Then hints climb: a question,
+    then where to look; the last points at the equation.
+    """
+    from grader.cli.hint import run_hint
+
+    run_hint(open_course(lang), exercise, **options)
+
+
+# For instructors.
+
+
+@cli.command()
+@click.argument("submissions", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder for results, feedback, scores.csv and summary.json.",
+)
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A CSV with a column `student`; who is on it and handed in nothing is listed as such.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    help="Draw the hidden inputs of an earlier run again; else those of the run that --out holds.",
+)
+@click.option(
+    "--isolation",
+    type=click.Choice(["sealed", "process"]),
+    default="sealed",
+    show_default=True,
+    help="How student code is kept apart; `process` is not sealed.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="How many students are graded at a time; one per core unless said.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS|local",
+    help="Grade on the workers of a dask scheduler, or of a cluster made on this machine.",
+)
+@click.option("--force", is_flag=True, help="Grade everybody, also who handed in nothing new.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option(
+    "--report",
+    "reports",
+    type=click.Choice(GRADE_REPORTS),
+    multiple=True,
+    help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
+)
+@click.option(
+    "--gradebook",
+    metavar="URL",
+    help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
+)
+@lang_option
+def grade(lang: str | None, **options: Any) -> None:
+    """Grade SUBMISSIONS, a folder with one folder per student, by all checks.
+
+    A student's folder holds a folder per assignment (<student>/<nn_assignment>/<file>), or the
+    files flat, or one file or notebook that defines everything. A single file is a class of one.
+    A folder of cloned repositories (<assignment>-<login>) and the zip that Canvas or Moodle
+    gives for a whole class are read as they are.
+
+    Each student is written to --out as soon as they are graded. A run that was interrupted goes
+    on where it stopped when the same command is given again; a student who handed in nothing new
+    is not graded again, unless the course, the grader, torch or --seed changed.
+
+    Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
+    with 3 when a score is undecided; with 130 when interrupted.
+    """
+    from grader.cli.grade import GradeOptions, run_grade
+
+    raise SystemExit(run_grade(open_course(lang), GradeOptions(**options)))
+
+
+@cli.command()
+def doctor() -> None:
+    """Show versions, and which layers of isolation really hold here, by trying them.
+
+    Exits with 0 when student code can be sealed on this machine, with 1 when not.
+    """
+    from grader.cli.doctor import run_doctor
+
+    raise SystemExit(run_doctor())
+
+
+@cli.command(hidden=True)
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=Path("/autograder"),
+    show_default=True,
+    help="Gradescope's folder, with `submission` in it.",
+)
+def gradescope(root: Path) -> None:
+    """Grade `submission` by all checks and write `results/results.json`.
+
+    Exits with 0; or with 3, and without that file, when the grader itself failed: Gradescope then
+    gives no score.
+    """
+    from grader.cli.gradescope import run_gradescope
+
+    raise SystemExit(run_gradescope(current_course(), root))
+
+
+# For authors.
+
+
+@cli.command()
+@only_check_option
+def generate(only_check: bool) -> None:
+    """Write stubs and notebooks anew from the solutions."""
+    from grader.cli.author import run_generate
+
+    raise SystemExit(run_generate(current_course(), only_check=only_check))
+
+
+@cli.command()
+@only_check_option
+def catalogues(only_check: bool) -> None:
+    """Bring the catalogues of translations up to date, and compile them."""
+    from grader.cli.author import run_catalogues
+
+    raise SystemExit(run_catalogues(current_course(), only_check=only_check))
+
+
+@cli.command()
+@click.argument("dest", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--to",
+    "audience",
+    type=click.Choice(["students", "nbgrader", "github", "gradescope"]),
+    required=True,
+    help="A copy for students, a course folder for nbgrader, a student repository with a workflow, or an autograder's zip.",
+)
+@click.option(
+    "--lang",
+    metavar="CODE",
+    help="Stubs, notebooks and README in en, zh_CN or ja.  [default: the course's, or en]",
+)
+def release(dest: Path, audience: str, lang: str | None) -> None:
+    """Write into DEST what students or a platform receive.
+
+    Nothing for students has a solution or a hidden check in it. The zip for Gradescope has both,
+    because it grades there: upload it as the autograder and give it to nobody else.
+
+    For nbgrader it is the instructor's course folder: its source notebooks hold the solutions, and
+    `nbgrader generate_assignment` makes from them what students receive.
+
+    Exits with 0, or with 2 when the course is not ready or DEST is not empty.
+    """
+    from grader.cli.author import run_release
+    from grader.core.language import resolve
+
+    course = current_course()
+    run_release(replace(course, language=resolve(lang)) if lang else course, dest, audience)
+
+
+@cli.command()
+def validate() -> None:
+    """Prove that the course keeps its promises.
+
+    Every stub earns 0, every solution earns full marks, every misconception loses points and is
+    recognised by its own name, every printed tensor of the documents is covered, and no release
+    gives a solution away. Exits with 0, or with 1 and every fault.
+    """
+    from grader.cli.author import run_validate
+
+    raise SystemExit(run_validate(current_course()))

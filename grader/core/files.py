@@ -1,0 +1,74 @@
+"""Files as they are written, whole or not at all; and tables as spreadsheets read them."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """A file to write.
+
+    Args:
+        path: where, with `/`: inside a folder that is given later, or absolute.
+        content: bytes, or text to be written in UTF-8; None removes what is there.
+        append: whether it is added to what is there (GitHub's own files work so).
+    """
+
+    path: str
+    content: bytes | str | None
+    append: bool = False
+
+    @property
+    def data(self) -> bytes:
+        """The content as bytes."""
+        return _encoded(self.content or b"")
+
+    @property
+    def text(self) -> str:
+        """The content as text; what is not UTF-8 in it is replaced by a sign."""
+        return self.data.decode("utf-8", "replace")
+
+    def is_current(self, folder: Path) -> bool:
+        """Whether the file in a folder has this content, to the byte."""
+        path = folder / self.path
+        return path.is_file() and path.read_bytes() == self.data
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a folder, as its arguments say."""
+        path = folder / self.path
+        if self.content is None:
+            path.unlink(missing_ok=True)
+        elif self.append:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as end:
+                end.write(self.data)
+        else:
+            write_whole(path, self.data)
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Write a file whole or not at all; what a killed run left of it is overwritten."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.write_bytes(_encoded(content))
+    temporary.replace(path)
+
+
+def _encoded(content: bytes | str) -> bytes:
+    """Text in UTF-8; halves of characters, for which there are no bytes, are escaped."""
+    return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+
+
+def safe(text: str) -> str:
+    """A name that no spreadsheet reads as a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def table(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,194 @@
+"""The words, signs and filters of outcomes, for terminals, pages, reports and gradebooks. Pure.
+
+Words in `N_` are English: they are translated with `_` where they are shown.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from enum import StrEnum
+from itertools import groupby
+
+from grader.core.language import N_, _, ngettext, paragraph
+from grader.core.records import CheckResult, ExerciseResult, Outcome, Result
+
+WORDS = {
+    Outcome.PASSED: N_("passed"),
+    Outcome.FAILED: N_("not right yet"),
+    Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
+    Outcome.MISSING: N_("missing"),
+    Outcome.BLOCKED: N_("not run"),
+    Outcome.TIMEOUT: N_("took too long"),
+    Outcome.OUT_OF_MEMORY: N_("out of memory"),
+    Outcome.CRASHED: N_("crashed"),
+    Outcome.REMARK: N_("a remark, which costs nothing"),
+    Outcome.ERROR: N_("undecided: the grader failed"),
+}
+"""A check's outcome in full."""
+
+WORDS_BESIDE_SIGN = {**WORDS, Outcome.PASSED: "", Outcome.FAILED: "", Outcome.REMARK: N_("remark")}
+"""The same on a line of a terminal, where the sign already says passed and failed."""
+
+SIGNS = dict.fromkeys(Outcome, "✗") | {
+    Outcome.PASSED: "✓",
+    Outcome.REMARK: "~",
+    Outcome.NOT_ATTEMPTED: "·",
+    Outcome.BLOCKED: "·",
+    Outcome.ERROR: "!",
+}
+
+EMOJI = dict.fromkeys(Outcome, "❌") | {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
+"""Signs for GitHub's Markdown, of the checks that are reported."""
+
+
+SILENT = (Outcome.PASSED, Outcome.BLOCKED)
+"""A check with such an outcome has no message of its own."""
+
+UNJUDGED = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
+"""There is no code to judge, or it did not run."""
+
+
+class ExerciseStatus(StrEnum):
+    """How an exercise stands; the value is its name in style sheets."""
+
+    SOLVED = "solved"
+    PARTLY = "partly"
+    WRONG = "wrong"
+    WAITING = "waiting"
+    UNTOUCHED = "untouched"
+    MISSING = "missing"
+    UNDECIDED = "undecided"
+
+    @property
+    def sign(self) -> str:
+        """One character that identifies it without colour."""
+        return dict(zip(ExerciseStatus, "✓◐✗…·–!", strict=True))[self]
+
+    @property
+    def word(self) -> str:
+        """In words."""
+        return {
+            ExerciseStatus.SOLVED: _("solved"),
+            ExerciseStatus.PARTLY: _("partly right"),
+            ExerciseStatus.WRONG: _("not right yet"),
+            ExerciseStatus.WAITING: _("waiting for another exercise"),
+            ExerciseStatus.UNTOUCHED: _("not attempted yet"),
+            ExerciseStatus.MISSING: _("missing"),
+            ExerciseStatus.UNDECIDED: _("undecided: the grader failed"),
+        }[self]
+
+    def counted(self, count: int) -> str:
+        """How many exercises have this status, in words."""
+        return {
+            ExerciseStatus.SOLVED: ngettext("{count} solved", "{count} solved", count),
+            ExerciseStatus.PARTLY: ngettext("{count} partly right", "{count} partly right", count),
+            ExerciseStatus.WRONG: ngettext("{count} not right yet", "{count} not right yet", count),
+            ExerciseStatus.WAITING: ngettext("{count} waiting", "{count} waiting", count),
+            ExerciseStatus.UNTOUCHED: ngettext(
+                "{count} not attempted", "{count} not attempted", count
+            ),
+            ExerciseStatus.MISSING: ngettext("{count} missing", "{count} missing", count),
+            ExerciseStatus.UNDECIDED: ngettext("{count} undecided", "{count} undecided", count),
+        }[self].format(count=count)
+
+
+def exercise_status(exercise: ExerciseResult) -> ExerciseStatus:
+    """An exercise's status; what ended its first check counts only where it earned nothing."""
+    if exercise.undecided:
+        return ExerciseStatus.UNDECIDED
+    if exercise.is_solved:
+        return ExerciseStatus.SOLVED
+    if exercise.score:
+        return ExerciseStatus.PARTLY
+    return {
+        Outcome.NOT_ATTEMPTED: ExerciseStatus.UNTOUCHED,
+        Outcome.MISSING: ExerciseStatus.MISSING,
+        Outcome.BLOCKED: ExerciseStatus.WAITING,
+    }.get(exercise.checks[0].outcome, ExerciseStatus.WRONG)
+
+
+def headline(exercise: ExerciseResult) -> str:
+    """How an exercise went, in a word or a few of English; any check may decide it."""
+    if exercise.undecided:
+        return N_("undecided")
+    if exercise.is_solved:
+        return N_("solved")
+    outcomes = [check.outcome for check in exercise.checks]
+    for outcome in (
+        Outcome.TIMEOUT,
+        Outcome.OUT_OF_MEMORY,
+        Outcome.CRASHED,
+        Outcome.NOT_ATTEMPTED,
+        Outcome.MISSING,
+    ):
+        if outcome in outcomes:
+            return WORDS[outcome]
+    if outcomes and outcomes[0] is Outcome.BLOCKED:
+        return N_("waiting for another exercise")
+    return N_("partly right") if exercise.score else N_("wrong")
+
+
+def status_words(exercise: ExerciseResult | None, say: Callable[[str], str] = _) -> str:
+    """The headline, with the reason where it is undecided; None is a result nobody has.
+
+    By default in the language of the run, with `say=str` in English.
+    """
+    if exercise is None or exercise.undecided:
+        return say(WORDS[Outcome.ERROR])
+    return say(headline(exercise))
+
+
+def summary_line(result: Result) -> str:
+    """The outcomes of a student's exercises in a few words."""
+    if not result.submitted:
+        return _("nothing was handed in")
+    firsts = [headline(exercise) for exercise in result.exercises]
+    if not firsts:
+        return paragraph(dict.fromkeys(n for a in result.assignments for n in a.notes[:1]))
+    counts = Counter(firsts)
+    order = [word for word, _same in groupby(sorted(counts, key=firsts.index))]
+    entry = _("{count} {outcome}")
+    outcomes = ", ".join(entry.format(count=counts[word], outcome=_(word)) for word in order)
+    if not result.misconceptions:
+        return outcomes
+    named = _("{outcomes}; known mistakes: {names}")
+    return named.format(outcomes=outcomes, names=", ".join(result.misconceptions))
+
+
+def is_attempted(exercise: ExerciseResult | None) -> bool:
+    """Whether there is more to show than that nothing is written."""
+    checks = exercise.checks if exercise is not None else ()
+    return any(check.outcome not in (*UNJUDGED, Outcome.PASSED) for check in checks)
+
+
+def shown_checks(exercise: ExerciseResult) -> list[CheckResult]:
+    """The checks that a terminal or a page shows: of a stub none, as its status says enough."""
+    silent = (*SILENT, Outcome.NOT_ATTEMPTED)
+    return [check for check in exercise.checks if check.outcome not in silent]
+
+
+def reported_checks(exercise: ExerciseResult) -> list[CheckResult]:
+    """The checks that a platform's report shows, those that cost points first."""
+    found = [check for check in exercise.checks if check.outcome not in SILENT]
+    if not found:  # the first check that was not run says why
+        found = [check for check in exercise.checks if check.outcome is Outcome.BLOCKED][:1]
+    return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
+
+
+def mistake_lines(exercise: ExerciseResult) -> list[str]:
+    """The named mistakes, each with the question that leads out of it."""
+    lines = []
+    for finding in exercise.findings:
+        found = [f"{m.symptom} ({m.id}) {m.question}" for m in finding.candidates]
+        if len(found) > 1:
+            found[0] = _("One of these mistakes: {mistake}").format(mistake=found[0])
+        lines += found
+    return lines
+
+
+def details(exercise: ExerciseResult) -> str:
+    """What a student reads of an exercise: named mistakes, then each check's own message."""
+    lines = mistake_lines(exercise)
+    for check in reported_checks(exercise):
+        lines.append(f"{check.title}  ({_(WORDS[check.outcome])})")
+        lines += [f"    {line}" for line in check.message.splitlines()]
+    return "\n".join(lines)

@@ -1,0 +1,338 @@
+"""Says how a value differs from the expected one, in a sentence and with hints. Pure."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from grader.core.language import _, listed
+from grader.core.text import clean
+from grader.sandbox.wire import RemoteObject, Unsupported
+
+REFERENCE_ATOL = 1e-5
+"""Right variants of the solutions differ by at most 2e-6 from them."""
+
+Say = Callable[[str], str]
+"""Puts words of ours into the language of the run."""
+
+Found = tuple[str, tuple[str, ...]] | None
+"""A difference in a sentence, and hints; None where there is no difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a value differs from the expected one: what a message is made of.
+
+    Args:
+        what: what was compared, in words.
+        expected: the expected value.
+        actual: the student's.
+        summary: the difference in one sentence.
+        hints: possible causes, a sentence each.
+        source: where the expected value is printed, "" when it is computed.
+        axes: names of the tensors' axes, in the language of the run.
+        atol: the absolute tolerance.
+        keys: the axes' names as checks give them.
+    """
+
+    what: str
+    expected: Any
+    actual: Any
+    summary: str
+    hints: tuple[str, ...] = ()
+    source: str = ""
+    axes: tuple[str, ...] = ()
+    atol: float = REFERENCE_ATOL
+    keys: tuple[str, ...] = ()
+
+
+def compare(
+    actual: Any, expected: Any, atol: float, axes: Sequence[str] = (), any_dtype: bool = False
+) -> Found:
+    """The difference between two values in a sentence with hints, or None where there is none.
+
+    Args:
+        actual: what came from the student.
+        expected: plain data or a tensor; lists, tuples and dicts are compared item by item.
+        atol: the absolute tolerance of floats and tensors; with an infinite one only a tensor's
+            shape and dtype count.
+        axes: names of a tensor's axes.
+        any_dtype: whether a tensor may have another dtype.
+    """
+    again = partial(compare, atol=atol, axes=axes, any_dtype=any_dtype)
+    if isinstance(expected, torch.Tensor):
+        return _compare_tensor(actual, expected.detach(), atol, axes, any_dtype)
+    if isinstance(actual, torch.Tensor) and actual.numel() == 1:
+        actual = actual.item()
+    if isinstance(expected, float) and _is_number(actual):
+        return _compare_numbers(actual, expected, atol)
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return _compare_mapping(actual, expected, again)
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        return _compare_sequence(actual, expected, again)
+    if type(actual) is type(expected) and actual == expected:
+        return None
+    return _contrast(f"{expected!r}", describe(actual)), ()
+
+
+def _contrast(expected: str, actual: str) -> str:
+    return _("expected {expected}, received {actual}").format(expected=expected, actual=actual)
+
+
+def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
+    try:
+        actual = float(actual)
+    except OverflowError:
+        return _contrast(f"{expected:.6g}", _("a number of hundreds of digits")), ()
+    is_close = math.isclose(actual, expected, rel_tol=0.0, abs_tol=atol)
+    if is_close or (math.isnan(actual) and math.isnan(expected)):
+        return None
+    one, other = f"{expected:.6g}", f"{actual:.6g}"
+    if one == other:
+        one, other = f"{expected!r}", f"{actual!r}"
+    return _contrast(one, other), ()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _compare_mapping(
+    actual: Mapping[Any, Any], expected: Mapping[Any, Any], again: Callable[[Any, Any], Found]
+) -> Found:
+    for key, value in expected.items():
+        name = clean(repr(key), 60)
+        if key not in actual:
+            return _("{name} is missing").format(name=name), ()
+        found = again(actual[key], value)
+        if found is not None:
+            return _at(name, found)
+    for key in actual:
+        if key not in expected:
+            return _("{name} is not expected").format(name=clean(repr(key), 60)), ()
+    return None
+
+
+def _compare_sequence(
+    actual: Sequence[Any], expected: Sequence[Any], again: Callable[[Any, Any], Found]
+) -> Found:
+    if len(actual) != len(expected):
+        template = _("expected {expected} entries, received {actual}")
+        return template.format(expected=len(expected), actual=len(actual)), ()
+    for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
+        found = again(one, other)
+        if found is not None:
+            return _at(_("position {index}").format(index=index), found)
+    return None
+
+
+def _at(position: str, found: tuple[str, tuple[str, ...]]) -> Found:
+    difference, hints = found
+    return _("at {place}: {difference}").format(place=position, difference=difference), hints
+
+
+def _compare_tensor(
+    actual: Any, expected: torch.Tensor, atol: float, axes: Sequence[str], any_dtype: bool
+) -> Found:
+    if not isinstance(actual, torch.Tensor):
+        return _contrast(describe(expected), describe(actual)), ()
+    actual = actual.detach()
+    if actual.shape != expected.shape:
+        return _other_shape(actual, expected), _shape_hints(actual, expected)
+    if actual.dtype != expected.dtype and not any_dtype:
+        template = _("expected the dtype {expected}, received {actual}")
+        return template.format(expected=expected.dtype, actual=actual.dtype), ()
+    if actual.is_complex() != expected.is_complex():
+        return _contrast(_("real numbers"), str(actual.dtype)), ()
+    if math.isinf(atol):
+        return None
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    mine, right = actual.to(wide), expected.to(wide)
+    wrong = wrong_values(mine, right, atol)
+    if not bool(wrong.any()):
+        return None
+    return _value_summary(mine, right, wrong, axes), tuple(_value_hints(mine, right, atol))
+
+
+def wrong_values(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> torch.Tensor:
+    """Where two tensors differ: NaN does, infinities of one sign and two NaN do not.
+
+    Args:
+        actual: the student's.
+        expected: of the same shape, which is also the result's.
+        atol: the absolute tolerance.
+    """
+    wrong = ~((actual - expected).abs() <= atol)
+    wrong &= ~(actual == expected)
+    return wrong & ~(actual.isnan() & expected.isnan())
+
+
+def _other_shape(actual: torch.Tensor, expected: torch.Tensor) -> str:
+    single = _("a single number")
+    if not expected.dim():
+        return _contrast(single, _("the shape {shape}").format(shape=tuple(actual.shape)))
+    template = _("expected the shape {expected}, received {actual}")
+    received = tuple(actual.shape) if actual.dim() else single
+    return template.format(expected=tuple(expected.shape), actual=received)
+
+
+def _shape_hints(actual: torch.Tensor, expected: torch.Tensor) -> tuple[str, ...]:
+    if actual.dim() >= 2 and actual.mT.shape == expected.shape:
+        return (_("The last two axes are swapped."),)
+    if sorted(actual.shape) == sorted(expected.shape):
+        return (_("The axes are there, in another order."),)
+    if actual.squeeze().shape == expected.squeeze().shape:
+        return (_("It has an axis of size 1 too many or too few."),)
+    if actual.dim() == expected.dim() - 1 and actual.shape == expected.shape[1:]:
+        return (_("The first axis is gone."),)
+    return ()
+
+
+def _value_summary(
+    actual: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, axes: Sequence[str]
+) -> str:
+    index = tuple(int(position) for position in wrong.nonzero()[0])
+    difference = _contrast(*_apart(expected[index].item(), actual[index].item()))
+    if wrong.numel() == 1:
+        return difference
+    template = _("{count} of {total} values differ, the first at {where}: {difference}")
+    count, where = int(wrong.sum()), _where(index, axes)
+    return template.format(count=count, total=wrong.numel(), where=where, difference=difference)
+
+
+def _where(index: tuple[int, ...], axes: Sequence[str]) -> str:
+    if len(axes) == len(index):
+        return listed(f"{axis} {position}" for axis, position in zip(axes, index, strict=True))
+    return f"[{', '.join(str(position) for position in index)}]"
+
+
+def format_number(value: Any, decimals: int = 4) -> str:
+    """A number as messages show it: 4 decimals, as the documents print, more where it is small."""
+    if isinstance(value, complex):
+        return f"{value:.4f}" if abs(value) < 1e7 else f"{value:.3g}"
+    if not math.isfinite(value):
+        return f"{value}"
+    if abs(value) >= 1e7 or 0 < abs(value) < 0.01:
+        return f"{value:.3g}"
+    return f"{value:.{decimals}f}"
+
+
+def _apart(one: Any, other: Any) -> tuple[str, str]:
+    """Two different numbers, with as many decimals as it takes to see the difference."""
+    for decimals in range(4, 9):
+        shown = format_number(one, decimals), format_number(other, decimals)
+        if shown[0] != shown[1]:
+            return shown
+    return f"{one!r}", f"{other!r}"
+
+
+def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
+    """Possible causes of wrong values: ratios, row sums, and the like."""
+    if bool(actual.isnan().any()) and not bool(expected.isnan().any()):
+        yield _("It contains NaN (not a number).")
+    elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
+        yield _("It contains an infinity.")
+    if expected.is_complex():
+        return
+    loose = 10 * atol
+    if bool((actual.isfinite() & expected.isfinite()).all()):
+        yield from _ratio_hint(actual.flatten(), expected.flatten(), loose)
+    is_square = actual.dim() >= 2 and actual.shape == actual.mT.shape
+    is_symmetric = is_square and torch.allclose(expected.mT, expected, rtol=0, atol=loose)
+    if is_square and not is_symmetric and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
+        yield _("It is the expected result transposed.")
+    yield from _row_sum_hint(actual, expected, loose)
+
+
+def _ratio_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+    usable = expected.abs() > max(1e-3, 20 * atol)
+    if int(usable.sum()) < 2:
+        return []
+    ratios = actual[usable] / expected[usable]
+    ratio = float(ratios.median())
+    is_none = abs(ratio) < 1e-6 or abs(ratio - 1) < 1e-3
+    if is_none or not torch.allclose(actual, ratio * expected, rtol=1e-5, atol=atol):
+        return []
+    if abs(ratio + 1) < 1e-3:
+        return [_("It has the opposite sign.")]
+    root = _root_words(ratio)
+    template = _("Every value is {ratio} times the expected one.")
+    if root:
+        template = _("Every value is {ratio} times the expected one, {root}.")
+    return [template.format(ratio=f"{ratio:.4g}", root=root)]
+
+
+def _root_words(ratio: float) -> str:
+    """Which square root of a small whole number a ratio is, if any."""
+    of_root, of_share = _("the square root of {number}"), _("1 / the square root of {number}")
+    if ratio < 0:
+        of_root = _("minus the square root of {number}")
+        of_share = _("minus 1 / the square root of {number}")
+    for words, square in ((of_root, ratio * ratio), (of_share, 1 / (ratio * ratio))):
+        if not 1.5 < square < 2_000:
+            continue
+        nearest = round(square)
+        is_whole = abs(math.sqrt(square) - math.sqrt(nearest)) < 5e-5 * math.sqrt(square)
+        if is_whole and math.isqrt(nearest) ** 2 != nearest:
+            return words.format(number=nearest)
+    return ""
+
+
+def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> list[str]:
+    if expected.dim() == 0 or expected.numel() < 2 or not bool(actual.isfinite().all()):
+        return []
+    tolerance = atol * expected.shape[-1] + 1e-4
+
+    def wrong_sums(tensor: torch.Tensor, axis: int) -> torch.Tensor:
+        return ~((tensor.sum(axis) - 1).abs() < tolerance)
+
+    is_wrong = wrong_sums(actual, -1).flatten()
+    if bool(wrong_sums(expected, -1).any()) or not bool(is_wrong.any()):
+        return []
+    sums = actual.sum(-1).flatten()
+    shown = sums if bool(is_wrong[:4].any()) else sums[is_wrong]
+    more = ", …" if len(sums) > 4 else ""
+    template = _("Its values sum to {sums} instead of 1.")
+    if expected.dim() > 1:
+        template = _("Its rows sum to {sums} instead of 1.")
+    text = ", ".join(format_number(value) for value in shown[:4].tolist())
+    hints = [template.format(sums=f"{text}{more}")]
+    if actual.dim() >= 2 and not bool(wrong_sums(actual, -2).any()):
+        hints.append(_("Its columns sum to 1: it was computed along another axis."))
+    return hints
+
+
+def describe(value: Any, say: Say = _) -> str:
+    """A value in a few words; never a student's own text at length.
+
+    Args:
+        value: what came from the student, or what was expected.
+        say: puts the words into the language of the run; `str` leaves them as they are.
+    """
+    if isinstance(value, torch.Tensor):
+        if value.dim() == 0:
+            return say("a tensor of a single number")
+        return say("a tensor of shape {shape}").format(shape=tuple(value.shape))
+    if isinstance(value, RemoteObject):
+        name, kind = clean(value.type_name, 80), clean(value.kind, 20)
+        if value.number:
+            return say("an instance of {name}").format(name=name)
+        return say("the {kind} itself").format(kind=kind)
+    if isinstance(value, Unsupported):
+        return say("a value of type {name}").format(name=clean(value.type_name, 80))
+    if isinstance(value, list | tuple):
+        return say("a {kind} of {size}").format(kind=type(value).__name__, size=len(value))
+    if isinstance(value, Mapping):
+        return say("a dict of {size}").format(size=len(value))
+    if isinstance(value, bool | None):
+        return f"{value}"
+    if isinstance(value, int):
+        return f"{value}" if value.bit_length() < 128 else say("a number of dozens of digits")
+    if isinstance(value, float):
+        return f"{value!r}"
+    if isinstance(value, str):
+        return say("the text {text}").format(text=repr(clean(value[:60])))
+    return type(value).__name__

@@ -1,0 +1,165 @@
+"""Where an exercise's name is looked up in a submission, and why it may be missing there."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.core.language import _
+from grader.course.course import Assignment, Exercise, Limits
+from grader.sandbox.wire import Frame
+from grader.sessions.base import OwnFrame, Session
+from grader.submissions.submission import SourceFile, Submission
+from grader.testing.replies import (
+    CodeLine,
+    Failure,
+    read_failure,
+    read_failures,
+    read_names,
+    read_printed,
+)
+
+ENDED = ("timeout", "crashed", "out_of_memory")
+"""Failures that end the student's process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The file in which an exercise's name is looked up.
+
+    Args:
+        key: the file.
+        loading: the first failure when it was loaded, if there was one.
+        names: what the file defines.
+        readable: whether the file could be read at all.
+        printed: what it printed while it was loaded.
+    """
+
+    key: str
+    loading: Failure | None
+    names: tuple[str, ...] = ()
+    readable: bool = True
+    printed: str = ""
+
+    def obstacle(self, name: str) -> Failure | None:
+        """Why the file cannot be asked for anything, if it cannot."""
+        if not self.readable:
+            return self.loading or Failure("missing")
+        has_ended = self.loading is not None and self.loading.kind in ENDED
+        return self.loading if has_ended and name not in self.names else None
+
+
+def definitions(source: SourceFile, name: str) -> Iterator[tuple[int | None, int]]:
+    """The cells and lines in which a file defines a name, by its text, in order."""
+    escaped = re.escape(name)
+    pattern = rf"^[ \t]*(?:def|class)[ \t]+{escaped}\b|^{escaped}[ \t]*[:=]"
+    for cell in source.cells:
+        for match in re.finditer(pattern, cell.text, re.MULTILINE):
+            yield cell.number, cell.text.count("\n", 0, match.start()) + 1
+
+
+@dataclass(slots=True)
+class SubmissionHandle:
+    """A submission in a session: which of its files are loaded, and what each defines.
+
+    `opened` and `located` also say which of the session's processes they hold for.
+    """
+
+    submission: Submission
+    session: Session
+    limits: Limits
+    assignments: tuple[Assignment, ...] = ()
+    opened: dict[str, tuple[int, Frame]] = field(default_factory=dict)
+    located: dict[str, tuple[int, Located]] = field(default_factory=dict)
+
+    def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
+        """Send one request within the time for one."""
+        return self.session.ask(Frame(header, payload), self.limits.request_seconds)
+
+    def forget(self) -> None:
+        """Let go of all instances made so far."""
+        if self.opened:
+            self.ask({"verb": "forget"})
+
+    def locate(self, exercise: Exercise) -> Located:
+        """The file in which an exercise is looked up: the first that defines its name."""
+        generation, located = self.located.get(exercise.id, (0, None))
+        if located is None or generation != self.session.generation:
+            located = self._locate(exercise)
+            self.located[exercise.id] = (self.session.generation, located)
+        return located
+
+    def _locate(self, exercise: Exercise) -> Located:
+        first: Located | None = None
+        for key in self.submission.readings[exercise.assignment].sources:
+            located = self._look_into(key, exercise.name)
+            if exercise.name in located.names:
+                return located
+            first = first or located
+        return first or Located("", Failure("missing"), readable=False)
+
+    def _look_into(self, key: str, name: str) -> Located:
+        problem = self.submission.sources[key].problem
+        if problem:
+            sentence = _("{file} cannot be read: {problem}").format(file=key, problem=problem)
+            failure = Failure("missing", message=sentence, is_sentence=True)
+            return Located(key, failure, readable=False)
+        frame = self._open(key)
+        loading = self._loading_failure(key, name, frame)
+        return Located(key, loading, names=read_names(frame), printed=read_printed(frame))
+
+    def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
+        """What failed in the cell that defines a name; else the first failure of the file."""
+        failures = read_failures(frame)
+        if not failures:
+            failure = frame.header.get("failure")
+            is_ours = isinstance(frame, OwnFrame)
+            return None if failure is None else read_failure(failure, is_ours=is_ours)
+        cells = {cell for cell, _line in definitions(self.submission.sources[key], name)}
+        in_cell = [f for f in failures if f.location is not None and f.location.cell in cells]
+        # Without another assignment's file, everything that builds on it fails further down.
+        lacking = {f"No module named '{a.module}'" for a in self.assignments}
+        lacks = [failure for failure in failures if failure.message in lacking]
+        return (lacks or in_cell or failures)[0]
+
+    def _open(self, key: str) -> Frame:
+        """Load a file, once per process; one that ended its process is not run again."""
+        generation, frame = self.opened.get(key, (0, None))
+        if frame is not None and (
+            generation == self.session.generation or "failure" in frame.header
+        ):
+            return frame
+        request = Frame({"verb": "open", "source": key})
+        frame = self.session.ask(request, self.limits.load_seconds)
+        self.opened[key] = (self.session.generation, frame)
+        return frame
+
+    def why_missing(self, exercise: Exercise, located: Located, name: str) -> Failure:
+        """Why a name that a check of an exercise asked for is missing.
+
+        Args:
+            exercise: whose check it is.
+            located: the file that was asked.
+            name: the name.
+        """
+        own = exercise.name
+        mates = next((a.exercises for a in self.assignments if a.id == exercise.assignment), ())
+        names = {own, *(mate.name for mate in mates)}
+        if name != own and name in names:  # another exercise, which this one builds on
+            if own in located.names:
+                return Failure("blocked", message=name)
+            name = own
+        lowered = {n.lower(): n for n in located.names if n not in names}
+        close = difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=0.75)
+        similar = tuple(lowered[match] for match in close)
+        return Failure("missing", message=name, loading=located.loading, similar=similar)
+
+    def slow_files(self) -> dict[str, CodeLine | None]:
+        """The files whose loading was stopped for taking too long, and the line that was running."""
+        slow: dict[str, CodeLine | None] = {}
+        for key, (_generation, frame) in self.opened.items():
+            for failure in read_failures(frame):
+                if failure.kind == "timeout":
+                    slow.setdefault(key, failure.location)
+        return slow

@@ -1,0 +1,261 @@
+"""What the student's process replies, as records. Nothing in a reply is trusted before it is read.
+
+A reply that cannot be read raises `WireFault`; parts that do not matter are dropped.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+
+from grader.core.language import _
+from grader.core.records import Outcome
+from grader.sandbox.wire import Frame, Unpacker, WireFault
+
+OUTCOMES = {
+    "missing": Outcome.MISSING,
+    "not_attempted": Outcome.NOT_ATTEMPTED,
+    "exception": Outcome.FAILED,
+    "timeout": Outcome.TIMEOUT,
+    "out_of_memory": Outcome.OUT_OF_MEMORY,
+    "crashed": Outcome.CRASHED,
+    "blocked": Outcome.BLOCKED,
+    "no_instance": Outcome.FAILED,
+}
+"""The kinds of failure, and the outcome of a check that ends in one."""
+
+REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out_of_memory")
+"""The kinds that the student's own process can report; the others only the trusted side knows."""
+
+EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
+MAX_NAMES = 5_000
+MAX_NAME = 100
+MAX_TEXT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """A line of the student's own, as their process reports it.
+
+    Args:
+        file: the file's name.
+        cell: the notebook's cell, counted from 1; None in a script.
+        line: counted from 1; in a notebook, inside the cell.
+        text: the line itself.
+    """
+
+    file: str
+    cell: int | None
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a request failed. Its texts may be the student's and are never trusted.
+
+    Args:
+        kind: a key of `OUTCOMES`.
+        type: the name of the exception's class, "" when there was none.
+        bases: the names of its built-in base classes, nearest first.
+        message: the exception's text, or ours; for a missing name the name.
+        location: the student's own line, where there is one.
+        own: whether that line raised the exception itself.
+        loading: the first failure when the file was loaded, for a missing name.
+        similar: names the student defined that look like the missing one.
+        is_sentence: whether the message is a whole sentence of ours, shown as it is.
+    """
+
+    kind: str
+    type: str = ""
+    bases: tuple[str, ...] = ()
+    message: str = ""
+    location: CodeLine | None = None
+    own: bool = False
+    loading: "Failure | None" = None
+    similar: tuple[str, ...] = ()
+    is_sentence: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of a check that this failure ends."""
+        return OUTCOMES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Gradients through a cotangent; None where none arrives.
+
+    Args:
+        parameters: by name, each of its parameter's shape.
+        arguments: by position ("0") or keyword, floating-point tensors only.
+    """
+
+    parameters: dict[str, torch.Tensor | None]
+    arguments: dict[str, torch.Tensor | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call returned.
+
+    Args:
+        value: plain data, a tensor, or a `RemoteObject` that stands for an instance.
+        changed: the arguments (by position or keyword) that were changed in place.
+        gradients: where a cotangent was given.
+        printed: what the student's code printed during the call.
+    """
+
+    value: Any
+    changed: tuple[str, ...] = ()
+    gradients: Gradients | None = None
+    printed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What an instance holds.
+
+    Args:
+        parameters: by every name they have.
+        buffers: by every name they have.
+        loose: tensors and modules kept in plain attributes or lists: by name, what they are.
+        aliases: groups of names of one and the same parameter or buffer.
+        training: whether it is in training mode.
+    """
+
+    parameters: dict[str, torch.Tensor]
+    buffers: dict[str, torch.Tensor]
+    loose: dict[str, str]
+    aliases: tuple[tuple[str, ...], ...]
+    training: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Which values an instance took.
+
+    Args:
+        report: per given name "loaded", "missing", "ambiguous" or "wrong shape (…)".
+        not_given: names of parameters that got nothing.
+    """
+
+    report: dict[str, str]
+    not_given: tuple[str, ...]
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """The names that were not loaded, and why."""
+        return {name: what for name, what in self.report.items() if what != "loaded"}
+
+
+def read_values(frame: Frame, *keys: str, takes_shapes: bool = False) -> list[Any]:
+    """The values under these keys of a reply's header; tensors may lack values if shapes are taken."""
+    unpacker = Unpacker(frame.payload, takes_shapes=takes_shapes)
+    values = [unpacker.unpack(frame.header.get(key)) for key in keys]
+    unpacker.finish()
+    return values
+
+
+def read_answer(frame: Frame) -> Answer:
+    """What a call returned."""
+    value, gradients = read_values(frame, "value", "gradients")
+    changed = frame.header.get("changed")
+    names = tuple(map(str, changed)) if isinstance(changed, list) else ()
+    return Answer(value, names, _gradients(gradients), read_printed(frame))
+
+
+def _gradients(value: object) -> Gradients | None:
+    if not isinstance(value, dict):
+        return None
+    parameters, arguments = (
+        {
+            str(name): tensor if isinstance(tensor, torch.Tensor) else None
+            for name, tensor in (part.items() if isinstance(part, dict) else ())
+        }
+        for part in (value.get("parameters"), value.get("arguments"))
+    )
+    return Gradients(parameters, arguments)
+
+
+def read_state(frame: Frame, *, values: bool) -> State:
+    """What an instance holds, with or without the tensors' values."""
+    tensors = read_values(frame, "parameters", "buffers", takes_shapes=not values)
+    parameters, buffers = map(_tensors, tensors)
+    loose, aliases = frame.header.get("loose"), frame.header.get("aliases")
+    is_listed = isinstance(aliases, list) and all(isinstance(names, list) for names in aliases)
+    if not _is_texts(loose) or not is_listed:
+        raise WireFault("the state has the wrong form")
+    groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
+    training = frame.header.get("training") is True
+    return State(parameters, buffers, cast(dict[str, str], loose), groups, training)
+
+
+def _tensors(value: object) -> dict[str, torch.Tensor]:
+    items = value.items() if isinstance(value, dict) else ()
+    return {str(name): tensor for name, tensor in items if isinstance(tensor, torch.Tensor)}
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def read_loaded(frame: Frame) -> Loaded:
+    """Which values an instance took."""
+    report, not_given = frame.header.get("report"), frame.header.get("not_given")
+    if not _is_texts(report) or not isinstance(not_given, list):
+        raise WireFault("the report on loading has the wrong form")
+    return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given))
+
+
+def read_printed(frame: Frame) -> str:
+    """What the student's code printed during a request."""
+    printed = frame.header.get("output")
+    return printed if isinstance(printed, str) else ""
+
+
+def read_names(frame: Frame) -> tuple[str, ...]:
+    """The names that a loaded file defines: no more than `MAX_NAMES`, none too long."""
+    names = frame.header.get("names")
+    listed = names[:MAX_NAMES] if isinstance(names, list) else []
+    return tuple(name for name in listed if isinstance(name, str) and len(name) <= MAX_NAME)
+
+
+def read_failures(frame: Frame) -> list[Failure]:
+    """What failed while a file was loaded, as its process reports it, in order."""
+    failures = frame.header.get("failures")
+    return [read_failure(entry) for entry in failures] if isinstance(failures, list) else []
+
+
+def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
+    """A failure as it is reported; what the student's process may not say is dropped.
+
+    Of its messages only an exception's is kept, and shown as such, unless the reply is ours.
+    """
+    kinds = OUTCOMES if is_ours else REPORTED_BY_SERVANTS
+    if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
+        return Failure("crashed", message=_("its process reported a failure in an unknown form"))
+    kind, message, bases = content["kind"], _text(content.get("message")), content.get("bases")
+    is_sentinel = kind == "not_attempted" and EXERCISE_ID.fullmatch(message) is not None
+    return Failure(
+        kind=kind,
+        type=_text(content.get("type")),
+        bases=tuple(_text(base) for base in bases) if isinstance(bases, list) else (),
+        message=message if is_ours or kind == "exception" or is_sentinel else "",
+        location=_code_line(content.get("where")),
+        own=content.get("own") is True,
+    )
+
+
+def _code_line(content: Any) -> CodeLine | None:
+    if not isinstance(content, dict) or type(content.get("line")) is not int:
+        return None
+    cell = content.get("cell")
+    number = cell if type(cell) is int else None
+    file, text = _text(content.get("file")), _text(content.get("text"))
+    return CodeLine(file, number, content["line"], text)
+
+
+def _text(value: object) -> str:
+    return value[:MAX_TEXT] if isinstance(value, str) else ""
