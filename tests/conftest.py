@@ -18,15 +18,6 @@ from grader.core import language
 from grader.release.recording_cache import CACHE_VARIABLE
 
 ROOT = Path(__file__).parents[1]
-TAKE_MINUTES = {
-    "test_teeth.py",
-    "test_interrupted.py",
-    "test_commands.py",
-    "test_class.py",
-    "test_workflows.py",
-    "test_release.py",
-    "test_cluster.py",
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,8 +54,17 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(trylast=True)  # after files were shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take minutes come first, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: item.path.name not in TAKE_MINUTES)
+    """Groups come first, the parts of a proof after them, so that no worker ends alone with one.
+
+    A group (`pytest.mark.xdist_group`) shares what is dear to make, and stays on one worker.
+    """
+    ranks = ("xdist_group", "proof", "slow")
+
+    def rank(item: pytest.Item) -> int:
+        marked = (n for n, name in enumerate(ranks) if item.get_closest_marker(name))
+        return next(marked, len(ranks))
+
+    items.sort(key=rank)
 
 
 @pytest.fixture(autouse=True)

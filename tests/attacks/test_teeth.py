@@ -110,7 +110,7 @@ def attacked_as_nobody(*tests: str) -> None:
         ran = subprocess.run(
             [
                 *(sys.executable, str(HERE / "as_nobody.py")),
-                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
+                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
                 *("--basetemp", f"{folder}/base", *(str(HERE / test) for test in tests)),
             ],
             cwd=ROOT,

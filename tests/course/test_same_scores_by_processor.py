@@ -140,6 +140,7 @@ def test_grading_on_the_other_kind_of_processor_gives_the_same(
     }
 
 
+@pytest.mark.slow
 def test_the_documents_printed_mask_is_right_on_both_kinds_of_processor(
     course: Course, bench: SubmissionGrader
 ) -> None:

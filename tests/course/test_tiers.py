@@ -33,7 +33,7 @@ def collected(root: Path, table: dict[str, list[str]]) -> Counter[str]:
     names = {name for files in table.values() for name in files}
     paths = [str(path) for path in (root / "tests").rglob("test_*.py") if path.stem in names]
     expression = selection((root / "Makefile").read_text("utf-8"), "test")
-    options = ("--collect-only", "-q", "-p", "no:randomly", "-p", "no:xdist")
+    options = ("--collect-only", "-q", "-p", "no:randomly")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-m", expression, *paths],
         cwd=root,

@@ -43,13 +43,13 @@ class Class:
     def done(self, row):
         """Remember nothing."""
 
-    def grade(self, order, students, until=None):
+    def grade(self, settings, students, until=None):
         """Grade some, and then be killed."""
         for number, student in enumerate(students):
             if number == until:
                 raise Killed
             self.graded[student.id] += 1
-            yield student, result(student.id, order.seed)
+            yield student, result(student.id, settings.seed)
 
     def files(self):
         """What is written, by name; the journal aside."""
@@ -167,9 +167,9 @@ def test_another_course_or_force_grades_everybody_again(make):
 def test_results_that_come_in_another_order_are_written_in_order(make, undisturbed):
     """Workers end when they end; the class's files are by name."""
     run = make("out")
-    assert [row.student for row in run.run(lambda order, some: run.grade(order, some[::-1]))] == (
-        STUDENTS
-    )
+    assert [
+        row.student for row in run.run(lambda settings, some: run.grade(settings, some[::-1]))
+    ] == (STUDENTS)
     assert run.files() == undisturbed
 
 
@@ -177,8 +177,8 @@ def test_a_student_who_could_not_be_graded_is_undecided_and_tried_again(make, un
     """A reason instead of a result costs nobody else anything."""
     run = make("out")
 
-    def lose_one(order, students):
-        for student, written in run.grade(order, students):
+    def lose_one(settings, students):
+        for student, written in run.grade(settings, students):
             yield student, "its worker was lost" if student.id == STUDENTS[3] else written
 
     rows = run.run(lose_one)
@@ -192,7 +192,7 @@ def test_a_second_run_waits_for_its_folder(make):
     """Two at a time would write over each other."""
     run = make("out")
 
-    def begin_another(order, students):
+    def begin_another(settings, students):
         run.run()
         yield from ()
 
