@@ -52,19 +52,25 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.hookimpl(trylast=True)  # after files were shuffled
+RANKS = ("xdist_group", "proof", "slow")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups come first, the parts of a proof after them, so that no worker ends alone with one.
+    """Groups come first, then long tests, so that no worker is left alone with one at the end.
 
-    A group (`pytest.mark.xdist_group`) shares what is dear to make, and stays on one worker.
+    A group shares what is dear to make, and stays on one worker. So do the fast tests of a file:
+    to hand them out one by one takes longer than they do.
     """
-    ranks = ("xdist_group", "proof", "slow")
+    items.sort(key=_rank)
+    for item in items:
+        if _rank(item) == len(RANKS):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
-    def rank(item: pytest.Item) -> int:
-        marked = (n for n, name in enumerate(ranks) if item.get_closest_marker(name))
-        return next(marked, len(ranks))
 
-    items.sort(key=rank)
+def _rank(item: pytest.Item) -> int:
+    found = (rank for rank, name in enumerate(RANKS) if item.get_closest_marker(name))
+    return next(found, len(RANKS))
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
 
@@ -263,7 +265,6 @@ def test_who_left_the_class_is_no_longer_told_of(grade, out, students):
     assert [row[0] for row in rows(out)[1:]] == ["ada", "bo"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("option", [("--force",), ("--seed", 5), ("--isolation", "sealed")])
 def test_another_way_to_grade_grades_everybody_again(grade, out, option):
     """By force, with other inputs, under another seal."""
@@ -273,7 +274,6 @@ def test_another_way_to_grade_grades_everybody_again(grade, out, option):
     assert done(out) == ["ada", "bo", "cem"] * 2
 
 
-@pytest.mark.slow
 def test_another_course_grades_everybody_again(grade, out, edit):
     """A changed check may judge otherwise."""
     grade()
@@ -281,7 +281,6 @@ def test_another_course_grades_everybody_again(grade, out, edit):
     assert grade().lines[0] == "Grading: 0 of 3 students done."
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["results/bo.json", "feedback/bo.json"])
 def test_whose_files_were_lost_is_graded_again(grade, out, lost):
     """Nobody is left without a result."""
@@ -291,7 +290,6 @@ def test_whose_files_were_lost_is_graded_again(grade, out, lost):
     assert (out / lost).is_file()
 
 
-@pytest.mark.slow
 def test_a_quiet_run_prints_nothing(grade, out):
     """The results are in the folder."""
     ran = grade("--quiet")
@@ -313,7 +311,6 @@ def test_a_second_run_is_refused_while_the_first_one_writes(grade, out):
     )
 
 
-@pytest.mark.slow
 def test_two_workers_grade_as_one_does(grade, out, tmp_path):
     """The same results, whoever graded whom."""
     grade("--seed", 3)
@@ -331,7 +328,6 @@ def timeless(out, student):
 # Where the grader fails: undecided, loud, and never a zero.
 
 
-@pytest.mark.slow
 def test_a_student_on_whom_the_grader_fails_is_graded_again(grade, out, edit):
     """An undecided score is nothing to keep; the others' are."""
     old = 'judge(student.call("scores", queries, keys).value,'
@@ -346,7 +342,6 @@ def test_a_student_on_whom_the_grader_fails_is_graded_again(grade, out, edit):
     assert ran.lines[0] == "Grading: 2 of 3 students (2 unchanged) done."
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("times", "code", "undecided"), [(1, 0, []), (2, 3, ["ada"])])
 def test_what_nobody_foresaw_is_tried_once_more(grade, out, monkeypatch, times, code, undecided):
     """A failure of the moment touches nobody; one that stays leaves this student undecided."""
@@ -366,7 +361,6 @@ def test_what_nobody_foresaw_is_tried_once_more(grade, out, monkeypatch, times, 
     assert [row[0] for row in rows(out)[1:] if row[1] == "undecided"] == undecided
 
 
-@pytest.mark.slow
 def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     """It exits with 3, and says who is touched; the other exercises are decided."""
     edit("solutions/01_scores/scores.py", "queries @ keys.T", "queries @ keys.nothing")
@@ -381,7 +375,6 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     assert "keys.nothing" not in json.dumps(record(out, "bo", "feedback"))
 
 
-@pytest.mark.slow
 def test_a_check_that_breaks_on_an_answer_touches_only_whom_it_judged(grade, out, edit):
     """Also while it is tried on known mistakes."""
     old = 'judge(student.call("scores", queries, keys).value,'
@@ -399,7 +392,6 @@ def test_a_check_that_breaks_on_an_answer_touches_only_whom_it_judged(grade, out
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", ["test_visible.py", "test_hidden.py"])
 def test_checks_that_cannot_be_loaded_leave_everybody_undecided(grade, out, folder, path):
     """The second student is not graded by the checks that are left."""
@@ -414,7 +406,6 @@ def test_checks_that_cannot_be_loaded_leave_everybody_undecided(grade, out, fold
     ]
 
 
-@pytest.mark.slow
 def test_an_exercise_without_checks_leaves_everybody_undecided(grade, out, folder):
     """Its checks were lost; nobody is given points or none for it."""
     for path in (folder / "tests" / "checks" / "01_scores").glob("test_*.py"):
@@ -427,7 +418,6 @@ def test_an_exercise_without_checks_leaves_everybody_undecided(grade, out, folde
     ]
 
 
-@pytest.mark.slow
 def test_an_answer_of_millions_of_values_touches_nobody_else(grade, out, work):
     """What is kept of it for recognising mistakes is small."""
     work(
