@@ -1,90 +1,172 @@
-"""Remembers how checks that passed were answered, so that the same answers are judged once.
+"""Remembers the replies to checks that passed, so that the same replies are judged once.
 
-A check is a function of the answers it gets: its inputs are drawn from the run's seed, and the
-reference's answers are fixed. Most right solutions of an exercise answer with the same bytes. The
-first student's requests and answers are therefore kept for each check that passed; for the next
-student the kept requests are sent, and as long as the bytes that come back are known ones, nothing
-needs to be unpacked, compared or packed anew. At the first answer nobody gave before, the check
-itself runs, with the answers already in hand. A check that does not pass always runs itself.
+A check is a function of the replies it gets: its inputs are drawn from the run's seed, and the
+solution's values are fixed. Most right submissions reply with the same bytes. For each check that
+passed, the requests and replies of the first student are therefore kept. For the next student the
+kept requests are sent; as long as the replies are known bytes, nothing has to be unpacked, compared
+or packed again. At the first unknown reply the check itself runs, with the replies received so far.
+A check that does not pass always runs itself.
 """
 
 import hashlib
+from collections import deque
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Generic, TypeVar
+from typing import Any
 
-from grader.sandbox.wire import Raw
-from grader.sessions.base import OwnFrame
+from grader.core.errors import GraderFault
+from grader.sandbox.stream import Raw
+from grader.sandbox.wire import Frame
+from grader.sessions.base import OwnFrame, Session
 from grader.sessions.child import ChildSession
 
 MOST_FILES = 8
-"""Names of files, per check, for which requests are kept: they stand in the requests."""
+"""Names of files, per check, for which requests are kept: requests contain them."""
 MOST_WAYS = 16
 """Ways to pass that are kept per check and file."""
+SPARE_SECONDS = 5.0
+"""Seconds beyond those of one request; with less than that left, nothing is remembered."""
 
-End = TypeVar("End")
 
-
-@dataclass(slots=True)
-class _Step(Generic[End]):
-    """A request, and what comes after each answer to it: another request, or the end."""
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request as it was sent, and the reply as it came."""
 
     request: bytes
-    after: "dict[bytes, _Step[End] | End]" = field(default_factory=dict)
+    reply: Raw | OwnFrame
 
 
 @dataclass(slots=True)
-class AnswerCache(Generic[End]):
-    """What is remembered of the checks of a run, by check and file.
+class _Step:
+    """A request, and what follows each reply to it: the next step, or what the check ended in."""
 
-    Args:
-        end: the type of what a check that passed ends in.
-    """
+    request: bytes
+    after: dict[bytes, Any] = field(default_factory=dict)
 
-    end: type[End]
-    first: dict[str, dict[str, _Step[End]]] = field(default_factory=dict)
+
+@dataclass(slots=True)
+class AnswerCache:
+    """The replies to the checks of a run that are known, by check and file."""
+
+    first: dict[str, dict[str, _Step]] = field(default_factory=dict)
     ways: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def replay(self, check: str, file: str, session: ChildSession) -> End | None:
-        """Send the requests known for a check; None as soon as an answer is not known.
+    def keep(self, check: str, file: str, transcript: list[Exchange], end: object) -> None:
+        """Remember the replies to a check that passed.
 
-        What was asked and answered is then at hand in the session, for the check itself.
+        Args:
+            check: its id.
+            file: the file that the requests name.
+            transcript: what was asked and replied.
+            end: what `AnswerCacheSession.begin` returns for these replies from now on.
         """
-        session.listen()
-        step: _Step[End] | End | None = self.first.get(check, {}).get(file)
-        if not session.is_first or not session.has_time:
+        files = self.first.setdefault(check, {})
+        ways = self.ways.get((check, file), 0)
+        if ways >= MOST_WAYS or not (file in files or len(files) < MOST_FILES):
+            return
+        step = files.setdefault(file, _Step(transcript[0].request))
+        for here, following in pairwise(transcript):
+            if step.request != here.request or isinstance(here.reply, OwnFrame):
+                return
+            step = step.after.setdefault(_digest(here.reply), _Step(following.request))
+            if not isinstance(step, _Step):
+                return
+        last = transcript[-1]
+        if step.request == last.request and not isinstance(last.reply, OwnFrame):
+            step.after.setdefault(_digest(last.reply), end)
+            self.ways[check, file] = ways + 1
+
+
+def _digest(reply: Raw) -> bytes:
+    digest = hashlib.blake2b(reply.header, digest_size=16, salt=b"%d" % len(reply.header))
+    digest.update(reply.payload)
+    return digest.digest()
+
+
+@dataclass(slots=True)
+class AnswerCacheSession(Session):
+    """A child session that knows the replies of other submissions.
+
+    Args:
+        inner: the submission's child process.
+        cache: what is known.
+        check: the id of the check that is under way.
+        file: the file that its requests name; "" where nothing may be remembered.
+        transcript: its requests and replies so far.
+        replies: those of them that the check itself has not asked for yet.
+    """
+
+    inner: ChildSession
+    cache: AnswerCache
+    check: str = ""
+    file: str = ""
+    transcript: list[Exchange] = field(default_factory=list)
+    replies: deque[Exchange] = field(default_factory=deque)
+
+    @property
+    def isolation(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The layers around student code."""
+        return self.inner.isolation
+
+    @property
+    def generation(self) -> int:  # type: ignore[override]
+        """The process that served last, as the check can know it: only the first is remembered."""
+        return 1 if self.replies else self.inner.generation
+
+    @property
+    def _can_remember(self) -> bool:
+        """Whether requests do not depend on a process that died or on the time that is left."""
+        return bool(self.file) and self.inner.generation == 1 and self._has_time
+
+    @property
+    def _has_time(self) -> bool:
+        return self.inner.seconds_left > self.inner.limits.request_seconds + SPARE_SECONDS
+
+    def begin(self, check: str, file: str = "") -> Any:
+        """Send the kept requests of a check as long as the replies to them are known."""
+        self.check, self.file = check, file
+        self.transcript, self.replies = [], deque()
+        if not self._can_remember:
             return None
+        step = self.cache.first.get(check, {}).get(file)
         while isinstance(step, _Step):
-            answer = session.exchange(step.request, session.limits.request_seconds)
-            if isinstance(answer, OwnFrame):
-                return None
-            step = step.after.get(_digest(answer))
+            reply = self._exchange(step.request, self.inner.limits.request_seconds)
+            step = None if isinstance(reply, OwnFrame) else step.after.get(_digest(reply))
+        if step is None:
+            self.replies.extend(self.transcript)
         return step
 
-    def keep(self, check: str, file: str, session: ChildSession, end: End) -> None:
-        """Remember how a check that passed was answered."""
-        files = self.first.setdefault(check, {})
-        key = (check, file)
-        known = file in files
-        is_full = self.ways.get(key, 0) >= MOST_WAYS or not (known or len(files) < MOST_FILES)
-        heard = session.heard
-        if is_full or not heard or not session.is_first or not session.has_time:
-            return
-        step = files.setdefault(file, _Step(heard[0].request))
-        for here, following in pairwise(heard):
-            if step.request != here.request or isinstance(here.answer, OwnFrame):
-                return
-            found = step.after.setdefault(_digest(here.answer), _Step(following.request))
-            if not isinstance(found, _Step):
-                return
-            step = found
-        last = heard[-1].answer
-        if step.request == heard[-1].request and not isinstance(last, OwnFrame):
-            step.after.setdefault(_digest(last), end)
-            self.ways[key] = self.ways.get(key, 0) + 1
+    def ask(self, frame: Frame, seconds: float) -> Frame:
+        """Reply from what was received since `begin`, or else ask the child.
+
+        Raises:
+            GraderFault: when the check asks something else for the same replies.
+        """
+        if frame.header["verb"] == "forget":
+            return self.inner.ask(frame, seconds)
+        request, seconds = self.inner.encode(frame, seconds)
+        if not self.replies:
+            return self.inner.decode(self._exchange(request, seconds))
+        known = self.replies.popleft()
+        if known.request != request and self._has_time:
+            raise GraderFault("a check asks something else when it is given the same answers")
+        return self.inner.decode(known.reply)
+
+    def _exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
+        reply = self.inner.exchange(request, seconds)
+        self.transcript.append(Exchange(request, reply))
+        return reply
+
+    def conclude(self, end: object) -> None:
+        """Remember the replies to the check that is under way, which passed."""
+        if self.transcript and self._can_remember:
+            self.cache.keep(self.check, self.file, self.transcript, end)
+
+    def close(self) -> None:
+        """Close the child session."""
+        self.inner.close()
 
 
-def _digest(answer: Raw) -> bytes:
-    digest = hashlib.blake2b(answer.header, digest_size=16, salt=b"%d" % len(answer.header))
-    digest.update(answer.payload)
-    return digest.digest()
+def with_answers(session: Session, cache: AnswerCache) -> Session:
+    """A session that knows other submissions' replies; the same where they do not come as bytes."""
+    return AnswerCacheSession(session, cache) if isinstance(session, ChildSession) else session

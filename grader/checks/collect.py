@@ -30,7 +30,7 @@ from grader.core.records import Visibility
 from grader.course.course import CHECKS, Course
 
 FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
-FIXTURES = tuple(tool.name for tool in fields(Fixtures))
+FIXTURES = tuple(fixture.name for fixture in fields(Fixtures))
 
 UNUSED_PLUGINS = (
     *("cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml"),
@@ -50,7 +50,7 @@ MARKS = (
 
 @dataclass
 class _Collection:
-    """The pytest plugin that takes down what was collected."""
+    """The pytest plugin that keeps what was collected."""
 
     course: Course
     checks: list[Check] = field(default_factory=list)
@@ -64,7 +64,7 @@ class _Collection:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Take down every check, and leave pytest nothing to run."""
+        """Keep every check, and leave pytest nothing to run."""
         for item in items:
             try:
                 self.checks.append(describe_check(self.course, item))
@@ -120,8 +120,13 @@ def collect(
 ) -> tuple[Check, ...]:
     """The checks of some exercises: all visible ones, then all hidden ones, in course order.
 
-    Code that remembers what a hidden check asked can then not tell it in a visible check's
+    Code that remembers what a hidden check asked can then not show it in a visible check's
     message.
+
+    Args:
+        course: the course.
+        exercises: their ids.
+        visibilities: which of the checks.
 
     Raises:
         CourseError: when a check declares something wrong.
@@ -168,9 +173,11 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
 def _why(report: str) -> str:
     """The last line of an error's report, and where in a check file it was."""
     lines = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
-    places = re.findall(r"^(?:E\s+File .*, line |\S+test_\w+\.py:)(\d+)", report, re.MULTILINE)
-    place = f" (line {places[-1]})" if places else ""
-    return f"{lines[-1] if lines else report.strip()[-200:]}{place}"
+    lines_of_checks = re.findall(
+        r"^(?:E\s+File .*, line |\S+test_\w+\.py:)(\d+)", report, re.MULTILINE
+    )
+    location = f" (line {lines_of_checks[-1]})" if lines_of_checks else ""
+    return f"{lines[-1] if lines else report.strip()[-200:]}{location}"
 
 
 def _forget_checks(folder: Path, *, also_own: bool = False) -> None:

@@ -1,8 +1,7 @@
-"""What the trusted side has loaded to judge submissions with: once per worker, then reused."""
+"""What checks are called with, and what it is made from: loaded once per worker, then reused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 
@@ -24,13 +23,6 @@ from grader.testing.student import ReferenceHandle, StudentHandle
 REFERENCE_STUDENT = "reference"
 
 
-class TracedSession(Session, Protocol):
-    """A session that follows one check at a time."""
-
-    def begin(self, check: str) -> None:
-        """Start the trace of a check."""
-
-
 @dataclass(slots=True)
 class Fixtures:
     """What one check function is called with, by the names of its parameters."""
@@ -44,7 +36,7 @@ class Fixtures:
 
 @dataclass(slots=True)
 class CheckEnvironment:
-    """The course, its ledger, and the reference solution ready to answer.
+    """The course, its printed tensors, and the hidden solution in a session.
 
     Args:
         course: the course.
@@ -57,17 +49,24 @@ class CheckEnvironment:
     course: Course
     ledger: Ledger
     reference: SubmissionHandle
-    reference_session: TracedSession
+    reference_session: Session
     seed: str
 
     def close(self) -> None:
         """End what the reference runs in."""
         self.reference_session.close()
 
-    def tools(
+    def fixtures(
         self, student: SubmissionHandle, exercise: Exercise, check: str, visibility: Visibility
     ) -> Fixtures:
-        """The tools for one run of one check."""
+        """The fixtures for one run of one check.
+
+        Args:
+            student: the submission.
+            exercise: what the check belongs to.
+            check: its id, by which inputs are drawn and a recording is read.
+            visibility: hidden checks draw from the run's secret seed.
+        """
         self.reference_session.begin(check)
         student.forget()
         handle = StudentHandle(student, exercise)
@@ -82,7 +81,7 @@ class CheckEnvironment:
 
 
 def live_environment(course: Course, seed: str, *, apart: bool = False) -> CheckEnvironment:
-    """A workbench over the hidden solutions, for instructors.
+    """An environment over the hidden solutions, for instructors.
 
     Args:
         course: the course.
@@ -102,9 +101,9 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
 
 
 def recorded_environment(course: Course, recordings: Mapping[str, Recording]) -> CheckEnvironment:
-    """A workbench for students: the reference answers from recordings, by assignment."""
+    """An environment for students: the reference replies from recordings, by assignment."""
     session = RecordedSession(
-        traces={check: t for r in recordings.values() for check, t in r.traces.items()},
+        transcripts={c: t for r in recordings.values() for c, t in r.transcripts.items()},
         names={recording.source: recording.names for recording in recordings.values()},
     )
     sources = {r.source: SourceFile(r.source, "", False, ()) for r in recordings.values()}

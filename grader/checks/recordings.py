@@ -1,7 +1,7 @@
-"""Recordings of the visible checks: what the reference answered, so that students need no solution.
+"""Recordings of the visible checks: the reference's replies, so that students need no solution.
 
-A recording is one frame, compressed. It holds what the reference answered to each request of each
-visible check of an assignment, in order.
+A recording is one frame, compressed. It has the reference's reply to each request of each visible
+check of an assignment, in order.
 """
 
 import struct
@@ -14,10 +14,10 @@ from grader.core.errors import CourseError
 from grader.core.records import Mistake
 from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
+from grader.sessions.reference_sessions import Transcripts
 
 FORMAT = "attention-course/recording/1"
 MAX_BYTES = 2**28
-Traces = dict[str, list[tuple[str, Frame]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Recording:
     Args:
         source: the key of the solution's file.
         names: what the solution defines.
-        traces: per check, each request's shape and answer.
-        known: per exercise, how its checks go with one known mistake and with two.
+        transcripts: per check, each request's shape and the reply.
+        known: per exercise, how its checks end with one known mistake and with two.
         hints: per exercise, by its short name.
     """
 
     source: str
     names: list[str]
-    traces: Traces
+    transcripts: Transcripts
     known: dict[str, tuple[list[Known], list[Known]]]
     hints: dict[str, tuple[str, ...]]
 
@@ -42,15 +42,15 @@ class Recording:
 def write_recording(recording: Recording) -> bytes:
     """A recording as bytes."""
     payloads: list[bytes] = []
-    traces: dict[str, list[Any]] = {}
-    for check, trace in recording.traces.items():
-        traces[check] = [[shape, frame.header, len(frame.payload)] for shape, frame in trace]
-        payloads += [frame.payload for _, frame in trace]
+    transcripts: dict[str, list[Any]] = {}
+    for check, replies in recording.transcripts.items():
+        transcripts[check] = [[shape, frame.header, len(frame.payload)] for shape, frame in replies]
+        payloads += [frame.payload for _, frame in replies]
     header = {
         "format": FORMAT,
         "source": recording.source,
         "names": recording.names,
-        "traces": traces,
+        "traces": transcripts,
         "hints": {name: list(texts) for name, texts in recording.hints.items()},
         "known": {
             exercise: [[_known_node(entry, payloads) for entry in entries] for entries in both]
@@ -78,9 +78,9 @@ def read_recording(path: Path) -> Recording:
         if header["format"] != FORMAT:
             raise WireFault(f"its format is {header['format']!r}")
         reader = _Reader(payload)
-        traces = {
-            check: [(shape, Frame(answer, reader.take(size))) for shape, answer, size in trace]
-            for check, trace in header["traces"].items()
+        transcripts = {
+            check: [(shape, Frame(reply, reader.take(size))) for shape, reply, size in replies]
+            for check, replies in header["traces"].items()
         }
         known = {
             exercise: (
@@ -90,11 +90,11 @@ def read_recording(path: Path) -> Recording:
             for exercise, (singles, pairs) in header["known"].items()
         }
         hints = {name: tuple(texts) for name, texts in header["hints"].items()}
-        return Recording(header["source"], header["names"], traces, known, hints)
+        return Recording(header["source"], header["names"], transcripts, known, hints)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
     except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:
-        raise CourseError(f"{path.name} is damaged ({error}); get the release anew") from error
+        raise CourseError(f"{path.name} is damaged ({error}); get the release again") from error
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Checks as they are declared, how one is run, and what outcome and message it ends in."""
+"""Checks as they are declared; runs one, and makes its outcome and message."""
 
 import inspect
 import time
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from grader.checks.answer_cache import AnswerCache
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.language import _
 from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Visibility
@@ -17,9 +16,8 @@ from grader.course.course import Exercise
 from grader.feedback.code_location import location_of
 from grader.feedback.messages import Explanation, explain_difference, explain_failure
 from grader.feedback.pictures import picture_of
-from grader.sessions.child import ChildSession
 from grader.testing.judge import Mismatch
-from grader.testing.lookup import Located, SubmissionHandle
+from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
 
 MAX_PRINTED = 400
@@ -42,7 +40,7 @@ class Check:
         is_remark: whether it says what would be better and costs nothing.
         owner: the class it is a method of.
         function: the method.
-        asks_for: the tools it is called with, by name.
+        asks_for: the fixtures it is called with, by name.
     """
 
     id: str
@@ -56,14 +54,15 @@ class Check:
     function: Callable[..., None]
     asks_for: tuple[str, ...]
 
-    def run(self, tools: Fixtures) -> "CheckRecord":
-        """Call the check with what it asks for by name."""
+    def run(self, fixtures: Fixtures) -> "CheckRecord":
+        """Call the check with the fixtures it asks for by name."""
         error: BaseException | None = None
+        given = {name: getattr(fixtures, name) for name in self.asks_for}
         try:
-            self.function(self.owner(), **{name: getattr(tools, name) for name in self.asks_for})
+            self.function(self.owner(), **given)
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
             error = raised
-        return CheckRecord(self, tools.judge.judged, error, tuple(tools.judge.covered))
+        return CheckRecord(self, fixtures.judge.judged, error, tuple(fixtures.judge.covered))
 
     def ends_its_exercise(self, outcome: Outcome) -> bool:
         """Whether the later checks of the exercise are blocked when this one ended so."""
@@ -72,7 +71,14 @@ class Check:
 
 @dataclass(slots=True)
 class CheckRecord:
-    """How one check went, beyond its outcome: what diagnosis goes by."""
+    """How one check went, beyond its outcome: what mistakes are recognised by.
+
+    Args:
+        check: the check.
+        judged: the values it judged, in order.
+        raised: what ended it; None when it passed.
+        covered: what the judge reports as covered.
+    """
 
     check: Check
     judged: list[Any]
@@ -93,13 +99,11 @@ class CheckRun:
         environment: what to judge with.
         submission: what is judged.
         checks: the checks to run.
-        transcripts: what is remembered from other submissions, where there are others.
     """
 
     environment: CheckEnvironment
     submission: SubmissionHandle
     checks: tuple[Check, ...]
-    transcripts: AnswerCache[CheckRecord] | None = None
     results: dict[str, CheckResult] = field(default_factory=dict)
     records: dict[str, CheckRecord] = field(default_factory=dict)
     blocked: dict[str, str] = field(default_factory=dict)
@@ -119,52 +123,25 @@ class CheckRun:
             self._write(check, Outcome.BLOCKED, _("Not run: {reason}").format(reason=reason), 0.0)
             return
         started = time.perf_counter()
-        self._listen()
         located = self.submission.locate(check.exercise)
-        record = self._known(check, located)
-        if record is not None:
-            self._conclude(check, record, "", started)
+        # Of a file that lacks the exercise nothing may be asked: loading it may end its process.
+        file = located.key if check.exercise.name in located.names else ""
+        known: CheckRecord | None = self.submission.session.begin(check.id, file)
+        if known is not None:
+            self._conclude(check, known, "", started)
             return
         try:
-            tools = self.environment.tools(
+            fixtures = self.environment.fixtures(
                 self.submission, check.exercise, check.id, check.visibility
             )
         except Exception as error:  # whatever it is, it is not the student's
             self._write(check, Outcome.ERROR, _our_fault(repr(error)), 0.0)
             return
-        if self._remembers:
-            # Where it was before the replay, in which its process may have died.
-            tools.student.located = located
-        record = check.run(tools)
-        self._keep(check, record, located.key)
-        where = location_of(tools.student, record.raised)
-        self._conclude(check, record, "".join(tools.student.printed), started, where)
-
-    @property
-    def _remembers(self) -> bool:
-        return self.transcripts is not None and isinstance(self.submission.session, ChildSession)
-
-    def _listen(self) -> None:
-        if isinstance(self.submission.session, ChildSession):
-            self.submission.session.listen()
-
-    def _known(self, check: Check, located: Located) -> CheckRecord | None:
-        """How the check goes with the answers that this submission gives, if they are known."""
-        session = self.submission.session
-        if self.transcripts is None or not isinstance(session, ChildSession):
-            return None
-        if check.exercise.name not in located.names:  # then the check asks for nothing
-            return None
-        record = self.transcripts.replay(check.id, located.key, session)
-        if record is None:
-            session.again()
-        return record
-
-    def _keep(self, check: Check, record: CheckRecord, file: str) -> None:
-        session = self.submission.session
-        if self.transcripts is None or not isinstance(session, ChildSession) or record.raised:
-            return
-        self.transcripts.keep(check.id, file, session, record)
+        record = check.run(fixtures)
+        if record.raised is None:
+            self.submission.session.conclude(record)
+        where = location_of(fixtures.student, record.raised)
+        self._conclude(check, record, "".join(fixtures.student.printed), started, where)
 
     def _conclude(
         self,
@@ -177,14 +154,14 @@ class CheckRun:
         self.records[check.id] = record
         error, picture = record.raised, None
         outcome = outcome_of(check, error)
-        told = explain(check, error)
-        message = told.text
+        explanation = explain(check, error)
+        message = explanation.text
         if printed and outcome not in WITHOUT_PRINTED:
             template = _("Your code printed: {text}")
             message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
         if isinstance(error, Mismatch):
             picture = picture_of(
-                error.difference, error.calls, self.environment.ledger, told.tensors
+                error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
         self._write(check, outcome, message, time.perf_counter() - started, where, picture)
         if check.ends_its_exercise(outcome):

@@ -6,9 +6,9 @@ that was handed in, and a line in it.
 
 from grader.core.records import CodeLocation
 from grader.core.text import clean
+from grader.sandbox.failures import CodeLine
 from grader.submissions.submission import SourceFile
 from grader.testing.lookup import definitions
-from grader.testing.replies import CodeLine
 from grader.testing.student import StudentHandle, StudentOutcome
 
 MAX_NAME = 1000

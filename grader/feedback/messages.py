@@ -7,9 +7,10 @@ import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.text import clean, location_words
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
-from grader.testing.replies import CodeLine, Failure
+from grader.testing.replies import Failure
 from grader.testing.student import Call
 
 SMALL = 49

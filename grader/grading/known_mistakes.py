@@ -118,7 +118,7 @@ class LiveMistakes:
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
         records = []
         for check in checks:
-            fixtures = self.environment.tools(handle, exercise, check.id, check.visibility)
+            fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)
             record = check.run(fixtures)
             records.append(record)
             outcome = outcome_of(check, record.raised)

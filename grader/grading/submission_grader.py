@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from grader.checks.answer_cache import AnswerCache
+from grader.checks.answer_cache import AnswerCache, with_answers
 from grader.checks.collect import collect
 from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
 from grader.checks.recordings import read_recording
-from grader.checks.run import Check, CheckRecord, CheckRun
+from grader.checks.run import Check, CheckRun
 from grader.core.language import _, ngettext
 from grader.core.records import (
     AssignmentResult,
@@ -53,7 +53,7 @@ class SubmissionGrader:
     environment: CheckEnvironment
     mistakes: KnownMistakes
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
-    transcripts: AnswerCache[CheckRecord] = field(default_factory=lambda: AnswerCache(CheckRecord))
+    answers: AnswerCache = field(default_factory=AnswerCache)
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -123,9 +123,10 @@ def grade(
     """
     environment = grader.environment
     course = environment.course
+    session = with_answers(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     checks = grader.checks(scope)
-    run = CheckRun(environment, handle, checks, grader.transcripts)
+    run = CheckRun(environment, handle, checks)
     outcomes = run.run(scope.exercises)
     own = {id_: tuple(c for c in checks if c.exercise.id == id_) for id_ in scope.exercises}
     exercises = {

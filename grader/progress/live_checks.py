@@ -23,7 +23,7 @@ from grader.grading.submission_grader import (
     visible_grader,
 )
 from grader.progress.progress import Progress, remember
-from grader.sandbox.wire import Raw
+from grader.sandbox.stream import Raw
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import (

@@ -2,7 +2,7 @@
 
 from grader.checks.collect import collect
 from grader.checks.fixtures import CheckEnvironment, live_environment, read_solutions
-from grader.checks.recordings import Recording, Traces
+from grader.checks.recordings import Recording
 from grader.checks.run import CheckRun
 from grader.core.errors import CourseError
 from grader.core.records import Outcome, Visibility
@@ -13,7 +13,7 @@ from grader.feedback.diagnosis import Known
 from grader.grading.known_mistakes import LiveMistakes
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
-from grader.sessions.reference_sessions import RecordingSession
+from grader.sessions.reference_sessions import RecordingSession, Transcripts
 from grader.testing.lookup import SubmissionHandle
 
 
@@ -24,11 +24,11 @@ def record(course: Course, assignment: Assignment) -> Recording:
         CourseError: when the solution does not pass them, or when what it
             returns depends on the processor.
     """
-    run, traces = _run(course, assignment)
+    run, transcripts = _run(course, assignment)
     with other_processor():
         _, others = _run(course, assignment)
-    for check, trace in traces.items():
-        if trace != others[check]:
+    for check, transcript in transcripts.items():
+        if transcript != others[check]:
             raise CourseError(
                 f"{check}: the reference's answers depend on a seeded dropout draw, which differs "
                 "between processors; a visible check cannot ask for that"
@@ -36,10 +36,10 @@ def record(course: Course, assignment: Assignment) -> Recording:
     names = [exercise.name for exercise in assignment.exercises]
     source = read_solutions(course).readings[assignment.id].sources[0]
     hints = read_hints(assignment, course.paths(assignment).hints)
-    return Recording(source, names, traces, _known(course, assignment, run), hints)
+    return Recording(source, names, transcripts, _known(course, assignment, run), hints)
 
 
-def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Traces]:
+def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]:
     submission = read_solutions(course)
     session = RecordingSession(InProcessSession(submission))
     reference = SubmissionHandle(submission, session, course.limits)
@@ -51,7 +51,7 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Traces]:
         for check in checks:
             if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
                 raise CourseError(f"{check.id}: the solution does not pass it: {check.message}")
-    return run, session.traces
+    return run, session.transcripts
 
 
 def _known(

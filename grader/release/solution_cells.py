@@ -6,6 +6,7 @@ from pathlib import Path
 
 from grader.core.errors import CourseError
 from grader.course.course import Assignment
+from grader.sandbox.failures import stub_message
 
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
@@ -95,7 +96,7 @@ def _first(cell: SolutionCell) -> str:
 
 def sentinel(assignment: Assignment, exercise: str) -> str:
     """The statement a stub has where the student is to write."""
-    return f'raise NotImplementedError("{assignment.id}/{exercise}: not attempted yet")'
+    return f'raise NotImplementedError("{stub_message(f"{assignment.id}/{exercise}")}")'
 
 
 def cleared(assignment: Assignment, cell: SolutionCell) -> str:

@@ -1,6 +1,6 @@
 """The processes in which a servant runs: one spawned, or many forked from a warm parent.
 
-Part of what exists where student code runs: standard library, torch, and the servant. Started as
+It runs beside student code. Started as
 `python -I -c "…; from grader.sandbox.processes import spawned; spawned(…)"`.
 """
 
@@ -15,25 +15,24 @@ import socket
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import NoReturn
 
 import torch
 
 from grader.sandbox import seal
-from grader.sandbox.loader import Loader, OutOfTime, describe_failure
+from grader.sandbox.failures import OutOfTime, describe_failure
+from grader.sandbox.limits import ChildLimits, limit_process
+from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
-from grader.sandbox.wire import Frame, Reader, WireFault, send
+from grader.sandbox.stream import Reader, send
+from grader.sandbox.wire import Frame, WireFault
 
 CONTROL_BYTES = 65_536
 """The longest message to and from a warm parent."""
 
-MIB = 2**20
-MAX_DESCRIPTORS = 256
-"""What lies in the buffers of pipes and sockets is memory that no other limit counts."""
-
 
 class BoundedText(io.TextIOBase):
-    """What student code prints: the first `limit` characters are kept until they are drained."""
+    """What student code prints: the first `limit` characters are kept until `drain`."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -43,7 +42,7 @@ class BoundedText(io.TextIOBase):
 
     @property
     def buffer(self) -> "BoundedText":
-        """What `sys.stdout.buffer` is expected to be: bytes are taken, too."""
+        """What `sys.stdout.buffer` is expected to be: bytes are accepted, too."""
         return self
 
     def writable(self) -> bool:
@@ -71,97 +70,65 @@ class BoundedText(io.TextIOBase):
         return text
 
 
-def serve(connection: socket.socket, limits: dict[str, Any]) -> None:
-    """Answer requests until the connection ends."""
-    os.environ["TMPDIR"] = tempfile.tempdir = limits["folder"]
-    printed = BoundedText(int(limits["output_kib"]) * 1024)
+def serve(connection: socket.socket, limits: ChildLimits) -> None:
+    """Reply to requests until the connection ends."""
+    os.environ["TMPDIR"] = tempfile.tempdir = limits.folder
+    printed = BoundedText(limits.output_kib * 1024)
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = printed
     send(connection, Frame({"ready": True}))
-    servant = Servant(
-        Loader(register=True), drain=printed.drain, first=int(limits["first_instance"])
-    )
+    servant = Servant(Loader(register=True), drain=printed.drain, first=limits.first_instance)
     reader, alarm = Reader(), Alarm()
     with contextlib.suppress(EOFError, ConnectionError, WireFault):
         while True:
             frame = reader.receive(connection).frame()
-            seconds = limits[
-                "load_seconds" if frame.header["verb"] == "open" else "request_seconds"
-            ]
+            is_load = frame.header["verb"] == "open"
+            seconds = limits.load_seconds if is_load else limits.request_seconds
             if frame.header.get("fresh"):
-                alarm.listen()
+                alarm.install()
             alarm.set(frame.header.pop("seconds", seconds))
-            send(connection, _answer_in_time(servant, frame, alarm))
+            send(connection, _reply_in_time(servant, frame, alarm))
 
 
 class Alarm:
     """Raises `OutOfTime` into student code that takes longer than it may.
 
-    This only serves to name the line that was running: the deadline that counts is kept by the
-    trusted side, which ends the process. The timer is not stopped after an answer, the next
-    request sets it anew; in between it rings unheard.
+    This only serves to name the line that was running: the trusted side keeps the deadline that
+    counts, and ends the process. The timer is not stopped after a reply: the next request sets it
+    again, and in between it is ignored.
     """
 
     def __init__(self) -> None:
-        self.is_heard = False
+        self.is_on = False
         self.timer = getattr(signal, "setitimer", None)
-        self.listen()
+        self.install()
 
-    def listen(self) -> None:
-        """Have the alarm heard here; student code may have changed that."""
+    def install(self) -> None:
+        """Handle the signal here; student code may have changed that."""
         if self.timer is not None:
             signal.signal(signal.SIGALRM, self._ring)
 
     def set(self, seconds: float) -> None:
-        """Ring after so many seconds."""
+        """Raise after this many seconds."""
         if self.timer is not None:
-            self.is_heard = True
+            self.is_on = True
             self.timer(signal.ITIMER_REAL, seconds)
 
     def _ring(self, *_: object) -> None:
-        if self.is_heard:
+        if self.is_on:
             raise OutOfTime("out of time")
 
 
-def _answer_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
-    """Answer, or say where the student's code was when its time was up."""
+def _reply_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
+    """Reply, or report where the student's code was when its time was up."""
     try:
-        answer = servant.answer(frame)
-        alarm.is_heard = False
+        reply = servant.answer(frame)
+        alarm.is_on = False
     except OutOfTime as error:
-        alarm.is_heard = False
-        failure = describe_failure(error, servant.sources.place_of)
+        alarm.is_on = False
+        failure = describe_failure(error, servant.loader.find_cell)
         return Frame({"failure": failure.header(), "output": ""})
-    return answer
-
-
-# Limits the process puts on itself before it reads a line of student code.
-
-
-def limit_process(limits: dict[str, Any]) -> None:
-    """Limit memory, files and core dumps, where the system can."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(ValueError, OSError):
-        size = int(limits["file_mib"]) * MIB
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    with contextlib.suppress(ValueError, OSError):
-        most = min(MAX_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    if sys.platform == "linux":
-        memory = _virtual_memory() + int(limits["memory_mib"]) * MIB
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-
-def _virtual_memory() -> int:
-    """Bytes of address space in use; torch alone takes some GiB of it."""
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (no pathlib here)
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return reply
 
 
 def _silence() -> None:
@@ -184,16 +151,21 @@ def warm_up() -> None:
 # A process of its own for each submission (where there is no fork, or forking is not safe).
 
 
-def spawned(arguments: str) -> None:
-    """Serve one submission in this fresh process; `arguments` is JSON."""
-    limits = json.loads(arguments)
-    descriptor = limits["descriptor"]
-    if descriptor is None:  # Windows: the parent shares its socket through standard input
+def spawned(header: str, descriptor: int | None) -> None:
+    """Serve one submission in this fresh process.
+
+    Args:
+        header: its `ChildLimits` as JSON.
+        descriptor: the connection; None on Windows, where the parent shares its socket through
+            standard input.
+    """
+    limits = ChildLimits.from_header(json.loads(header))
+    if descriptor is None:
         size = int(sys.stdin.buffer.readline())
         connection = socket.fromshare(sys.stdin.buffer.read(size))  # type: ignore[attr-defined]
     else:
         connection = socket.socket(fileno=descriptor)
-    os.chdir(limits["folder"])
+    os.chdir(limits.folder)
     _silence()
     warm_up()
     limit_process(limits)
@@ -207,8 +179,8 @@ def warm_parent(descriptor: int, folder: str, inside: str) -> None:
     """Fork a child for each request on the control socket, until that socket closes.
 
     A message is JSON: `{"fork": limits}` with the child's connection as a passed descriptor, or
-    `{"reap": pid}`. A child is a zombie until it is reaped on request, so that its process id
-    names nothing else in between. All of them end with this process.
+    `{"reap": pid, "patience": seconds}`. A child is a zombie until it is reaped on request, so
+    that its process id names nothing else in between. All of them end with this process.
 
     Args:
         descriptor: the control socket.
@@ -232,8 +204,10 @@ def warm_parent(descriptor: int, folder: str, inside: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def forked_parent(descriptor: int, folder: str, inside: str, environment: dict[str, str]) -> None:
-    """Be a warm parent in this fork of a process that has loaded nothing of the course; never return.
+def forked_parent(
+    descriptor: int, folder: str, inside: str, environment: dict[str, str]
+) -> NoReturn:
+    """Run as a warm parent in this fork, made before anything of the course was loaded.
 
     Args:
         descriptor: the control socket.
@@ -261,51 +235,51 @@ def _serve_forks(control: socket.socket) -> None:
             return
         request = json.loads(message)
         if "fork" in request:
-            pid = _fork(control, descriptors[0], request["fork"])
+            pid = _fork(control, descriptors[0], ChildLimits.from_header(request["fork"]))
             living.add(pid)
-            answer = {"pid": pid}
+            reply = {"pid": pid}
         else:
-            answer = {"status": _reap(request["reap"], request["patience"])}
+            reply = {"status": _reap(request["reap"], request["patience"])}
             living.discard(request["reap"])
             _end_strays(living)
-        control.send(json.dumps(answer).encode())
+        control.send(json.dumps(reply).encode())
 
 
-def _fork(control: socket.socket, descriptor: int, limits: dict[str, Any]) -> int:
-    """Fork a child that serves one submission, and answer its process id.
+def _fork(control: socket.socket, descriptor: int, limits: ChildLimits) -> int:
+    """Fork a child that serves one submission, and return its process id.
 
     New namespaces take effect in what is forked after them, so there a process in between makes
-    them, forks the child, tells its id and ends. The child becomes this process's own.
+    them, forks the child, reports its id and ends. The child becomes this process's own.
     """
-    if not limits["namespaces"]:
+    if not limits.namespaces:
         pid = os.fork()
         if pid == 0:
             control.close()
             _child(socket.socket(fileno=descriptor), limits, None)
         os.close(descriptor)
         return pid
-    told, tell = os.pipe()
+    reported, report = os.pipe()
     adopted, adopt = os.pipe()
     between = os.fork()
     if between == 0:
         status = 1
         try:
             control.close()
-            os.close(told)
+            os.close(reported)
             seal.enter_namespaces()
             pid = os.fork()
             if pid == 0:
-                os.close(tell)
+                os.close(report)
                 os.close(adopt)
                 _child(socket.socket(fileno=descriptor), limits, adopted)
-            os.write(tell, str(pid).encode())
+            os.write(report, str(pid).encode())
             status = 0
         finally:
             os._exit(status)
-    for number in (tell, adopted, descriptor):
+    for number in (report, adopted, descriptor):
         os.close(number)
-    text = os.read(told, 32)
-    os.close(told)
+    text = os.read(reported, 32)
+    os.close(reported)
     os.waitpid(between, 0)
     with contextlib.suppress(BrokenPipeError):
         os.write(adopt, b"!")
@@ -339,11 +313,14 @@ def _end_strays(living: set[int]) -> None:
             os.waitpid(pid, 0)
 
 
-def _child(connection: socket.socket, limits: dict[str, Any], adopted: int | None) -> None:
+def _child(connection: socket.socket, limits: ChildLimits, adopted: int | None) -> None:
     """Serve one submission in this fork, then end without running the parent's clean-up.
 
-    Where `adopted` is a descriptor, a byte on it says that the process in between has ended: the
-    kernel would take its end for that of the parent this process is tied to.
+    Args:
+        connection: to the trusted side.
+        limits: what this process puts on itself.
+        adopted: where there was a process in between, a descriptor with a byte on it when that has
+            ended: the kernel would treat its end as that of the parent this process is tied to.
     """
     status = 1
     try:
@@ -370,19 +347,19 @@ def _close_all_but(descriptor: int) -> None:
     os.closerange(descriptor + 1, min(last, 65_536))
 
 
-def _confine(limits: dict[str, Any]) -> None:
+def _confine(limits: ChildLimits) -> None:
     """Put limits on this process and, where that is asked for, seal it."""
-    folder = limits["folder"]
-    if limits["namespaces"]:
-        seal.mount_private_folder(folder, int(limits["file_mib"]))
+    folder = limits.folder
+    if limits.namespaces:
+        seal.mount_private_folder(folder, limits.file_mib)
     os.chdir(folder)
     limit_process(limits)
-    if not limits["sealed"]:
+    if not limits.sealed:
         return
     os.environ.clear()
     os.environ.update({"HOME": folder, "TMPDIR": folder, "PATH": "", "LANG": "C.UTF-8"})
-    # Without a file system of its own there is nothing to bound what is written: so nothing is.
-    writable = [folder] if limits["namespaces"] else []
+    # Without a file system of its own nothing limits the sum of what is written: so nothing may be.
+    writable = [folder] if limits.namespaces else []
     seal.give_up_privileges()
     seal.restrict_files(seal.readable_paths(), [*writable, os.devnull])
     seal.filter_system_calls()

@@ -1,11 +1,9 @@
-"""Runs student code and answers requests about it with data, never with objects.
+"""Runs student code and replies to requests about it with data, never with objects.
 
-This is all of ours that exists where student code runs. It holds no secret and gives no verdict.
-It imports the standard library, torch and `grader.sandbox.wire`, nothing else.
+It runs beside student code: it holds no secret and gives no verdict.
 """
 
 import random
-import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,11 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.sandbox.loader import Failure, Loader, describe_failure
+from grader.sandbox.failures import Failure, describe_failure, stub_exercise
+from grader.sandbox.loader import Loader
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
-
-SENTINEL = re.compile(r"(\S+): not attempted yet")
-"""The message of the stub's own `NotImplementedError`."""
 
 
 class Missing(Exception):
@@ -38,20 +34,21 @@ class Servant:
     """One submission, loaded, and the instances made from it.
 
     Args:
-        sources: the files of the submission, loaded as they are first asked for.
-        drain: answers what student code has printed since it was last asked.
+        loader: the files of the submission, each loaded when it is first needed.
+        drain: returns what student code has printed since the last call.
+        first: instances are numbered from here, again after each `forget`.
         interactive: let Ctrl-C through, where a person sits in front of this process.
-        first: instances are numbered from here, anew after each `forget`.
+        instances: the student's objects that the trusted side can refer to, by number.
     """
 
-    sources: Loader = field(default_factory=Loader)
+    loader: Loader = field(default_factory=Loader)
     drain: Callable[[], str] = str
     first: int = 0
     interactive: bool = False
     instances: dict[int, object] = field(default_factory=dict)
 
     def answer(self, frame: Frame) -> Frame:
-        """Answer one request; whatever student code raises becomes part of the answer."""
+        """Reply to one request; whatever student code raises becomes part of the reply."""
         packer = Packer(self._refer)
         if frame.header.get("fresh"):
             self.instances.clear()
@@ -60,7 +57,7 @@ class Servant:
         except Missing as error:
             header = {"failure": {"kind": "missing", "message": str(error)}}
         except NotAttempted as error:
-            header = {"failure": _as_sentinel(error.failure).header()}
+            header = {"failure": error.failure.as_stub().header()}
         except BaseException as error:
             if self.interactive and isinstance(error, KeyboardInterrupt):
                 raise
@@ -73,10 +70,10 @@ class Servant:
         request = frame.header
         match request.get("verb"):
             case "sources":
-                self.sources.add(request["sources"])
+                self.loader.add(request["sources"])
                 return {}
             case "open":
-                return self.sources.open(request["source"]).header()
+                return self.loader.open(request["source"]).header()
             case "get":
                 return {"value": packer.pack(self._named(request))}
             case "call":
@@ -96,14 +93,13 @@ class Servant:
     # What a request names.
 
     def _named(self, request: Mapping[str, Any]) -> object:
-        opened = self.sources.open(request["source"])
+        opened = self.loader.open(request["source"])
         try:
             return opened.namespace[request["name"]]
         except KeyError:
             # A constant's stub raises where the constant would be: at the top of the file.
             for failure in opened.failures:
-                sentinel = SENTINEL.fullmatch(failure.message)
-                if sentinel and sentinel[1].endswith(f"/{request['name']}"):
+                if (stub_exercise(failure.message) or "").endswith(f"/{request['name']}"):
                     raise NotAttempted(failure) from None
             raise Missing(request["name"]) from None
 
@@ -175,17 +171,9 @@ class Servant:
         return target(*args, **kwargs)  # type: ignore[operator]
 
     def _failure(self, error: BaseException) -> Failure:
-        failure = describe_failure(error, self.sources.place_of)
-        is_stubs = isinstance(error, NotImplementedError) and failure.own
-        return _as_sentinel(failure) if is_stubs else failure
-
-
-def _as_sentinel(failure: Failure) -> Failure:
-    """A failure with the stub's own message says which exercise is not attempted yet."""
-    sentinel = SENTINEL.fullmatch(failure.message)
-    if sentinel is None:
-        return failure
-    return Failure("not_attempted", failure.type, failure.bases, sentinel[1], failure.where)
+        failure = describe_failure(error, self.loader.find_cell)
+        may_be_stub = isinstance(error, NotImplementedError) and failure.own
+        return failure.as_stub() if may_be_stub else failure
 
 
 def _reference(number: int, value: object) -> RemoteObject:
@@ -202,7 +190,7 @@ def _leaf(value: object, differentiate: bool) -> object:
 
 
 def _argument(leaf: object, value: object) -> Any:
-    """What the student's code receives: a copy, so that a change in place can be told."""
+    """What the student's code receives: a copy, so that a change in place is noticed."""
     if not isinstance(leaf, torch.Tensor):
         return leaf
     if isinstance(value, nn.Parameter):
@@ -252,49 +240,37 @@ def _named_parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
 
 
 def _state(instance: object, packer: Packer) -> dict[str, Any]:
-    if not isinstance(instance, nn.Module):
-        loose = {name: _describe(value) for name, value, _ in _loose(instance, "")}
-        return _state_header(packer, {}, {}, loose, [], False)
-    parameters = dict(_named_parameters(instance))
-    buffers = dict(instance.named_buffers(remove_duplicate=False))
+    parameters: dict[str, torch.Tensor] = {}
+    buffers: dict[str, torch.Tensor] = {}
+    loose = [(name, value) for name, value, _ in _loose(instance, "")]
+    if isinstance(instance, nn.Module):
+        parameters = dict(_named_parameters(instance))
+        buffers = dict(instance.named_buffers(remove_duplicate=False))
+        registered = {id(part) for part in (*instance.modules(), *parameters.values())}
+        loose = [
+            (name, value)
+            for prefix, module in instance.named_modules()
+            for name, value, _ in _loose(module, f"{prefix}." if prefix else "")
+            if not _is_single_number(value) and id(value) not in registered
+        ]
     by_identity: dict[int, list[str]] = {}
     for name, tensor in [*parameters.items(), *buffers.items()]:
         by_identity.setdefault(id(tensor), []).append(name)
-    aliases = [names for names in by_identity.values() if len(names) > 1]
-    registered = {id(part) for part in (*instance.modules(), *parameters.values())}
-    loose = {
-        name: _describe(value)
-        for prefix, module in instance.named_modules()
-        for name, value, _ in _loose(module, f"{prefix}." if prefix else "")
-        if not _is_single_number(value) and id(value) not in registered
-    }
-    return _state_header(packer, parameters, buffers, loose, aliases, instance.training)
-
-
-def _state_header(
-    packer: Packer,
-    parameters: Mapping[str, torch.Tensor],
-    buffers: Mapping[str, torch.Tensor],
-    loose: Mapping[str, str],
-    aliases: list[list[str]],
-    training: bool,
-) -> dict[str, Any]:
     return {
-        "parameters": packer.pack(dict(parameters)),
-        "buffers": packer.pack(dict(buffers)),
-        "loose": dict(loose),
-        "aliases": aliases,
-        "training": training,
+        "parameters": packer.pack(parameters),
+        "buffers": packer.pack(buffers),
+        "loose": {
+            name: "tensor" if isinstance(value, torch.Tensor) else type_name(value)
+            for name, value in loose
+        },
+        "aliases": [names for names in by_identity.values() if len(names) > 1],
+        "training": isinstance(instance, nn.Module) and instance.training,
     }
 
 
 def _is_single_number(value: object) -> bool:
     """A scale kept as a tensor works on every device; it need not move with the module."""
     return isinstance(value, torch.Tensor) and value.dim() == 0
-
-
-def _describe(value: object) -> str:
-    return "tensor" if isinstance(value, torch.Tensor) else type_name(value)
 
 
 MODULES_OWN = frozenset(vars(nn.Module()))
@@ -335,7 +311,7 @@ def _setter(owner: Any, key: Any) -> Callable[[Any], None]:
 
 
 def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """Give parameters (or tensors kept as plain attributes) the values and their dtype."""
+    """Set parameters (or tensors kept as plain attributes) to these values and their dtype."""
     owned = dict(_named_parameters(instance)) if isinstance(instance, nn.Module) else {}
     if isinstance(instance, nn.Module) and _convert(instance, owned, values):
         owned = dict(_named_parameters(instance))

@@ -2,8 +2,7 @@
 
 A frame is `!II` (header length, payload length), the header as UTF-8 JSON, the payload. The
 payload is the tensors' memory, one after the other, in the order in which the header names them.
-This module runs on both sides; what it decodes is never trusted. It imports the standard library
-and torch only.
+This module runs on both sides, beside student code as well; what it decodes is never trusted.
 """
 
 import ctypes
@@ -13,7 +12,7 @@ import numbers
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -29,7 +28,6 @@ MAX_RANK = 16
 MAX_AXIS = 2**31 - 1
 MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
-READ_BYTES = 65_536
 
 DTYPES: dict[str, torch.dtype] = {
     str(dtype).removeprefix("torch."): dtype
@@ -85,22 +83,12 @@ class Unsupported:
     type_name: str
 
 
-class Stream(Protocol):
-    """What frames are read from and written to; a socket is one."""
-
-    def recv_into(self, buffer: memoryview, /) -> int:
-        """Read up to `len(buffer)` bytes; 0 at the end."""
-
-    def sendall(self, data: bytes, /) -> None:
-        """Write all of it."""
-
-
 @dataclass(slots=True)
 class Packer:
     """Turns values into JSON nodes and collects the bytes of their tensors.
 
     Args:
-        refer: answers a `RemoteObject` for an object that stays where it is, None for any other.
+        refer: returns a `RemoteObject` for an object that stays where it is, None for any other.
         shapes_only: tensors travel without their values.
     """
 
@@ -133,8 +121,8 @@ class Packer:
             number = int(value)
             return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
         if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
-            number_ = float(value)
-            return number_ if math.isfinite(number_) else {"float": repr(number_)}
+            real = float(value)
+            return real if math.isfinite(real) else {"float": repr(real)}
         if isinstance(value, str):
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
@@ -228,7 +216,8 @@ class Unpacker:
         if tag == "tensor":
             return self._tensor(content)
         if tag == "shape" and self.takes_shapes:
-            return _valueless(*_tensor_description(content))
+            dtype, shape, *flags = _tensor_description(content)
+            return _flagged(_without_values(shape, dtype, "meta"), *flags)
         if tag == "reference":
             return self.resolve(_reference(content))
         if tag == "unsupported" and isinstance(content, str):
@@ -260,7 +249,7 @@ class Unpacker:
         if self.offset + size > len(self.payload):
             raise WireFault("a tensor claims more bytes than the frame carries")
         if count == 0:
-            tensor = _empty(shape, dtype)
+            tensor = _without_values(shape, dtype, "cpu")
         else:
             chunk = bytearray(memoryview(self.payload)[self.offset : self.offset + size])
             if dtype is torch.bool and chunk.strip(b"\x00\x01"):
@@ -286,31 +275,19 @@ def _flagged(tensor: torch.Tensor, parameter: bool, requires_grad: bool) -> torc
     return tensor.requires_grad_(requires_grad)
 
 
-def _valueless(
-    dtype: torch.dtype, shape: list[int], parameter: bool, requires_grad: bool
-) -> torch.Tensor:
-    """A tensor that has shape and dtype and takes no memory."""
+def _without_values(shape: list[int], dtype: torch.dtype, device: str) -> torch.Tensor:
+    """A tensor of this shape and dtype that takes no memory: empty, or on the device "meta"."""
     try:
-        tensor = torch.empty(shape, dtype=dtype, device="meta")
+        return torch.empty(shape, dtype=dtype, device=device)
     except RuntimeError as error:
         raise WireFault("a tensor has impossible sizes") from error
-    return _flagged(tensor, parameter, requires_grad)
-
-
-def _empty(shape: list[int], dtype: torch.dtype) -> torch.Tensor:
-    try:
-        return torch.empty(shape, dtype=dtype)
-    except RuntimeError as error:
-        raise WireFault("an empty tensor has impossible sizes") from error
 
 
 def _reference(content: Any) -> RemoteObject:
-    if not isinstance(content, list) or len(content) != 3:
-        raise WireFault("a reference is not number, kind and name")
-    number, kind, name = content
-    if type(number) is not int or not isinstance(kind, str) or not isinstance(name, str):
-        raise WireFault("a reference is not number, kind and name")
-    return RemoteObject(number, kind[:20], name[:200])
+    match content:
+        case [int(number), str(kind), str(name)] if type(number) is int:
+            return RemoteObject(number, kind[:20], name[:200])
+    raise WireFault("a reference is not number, kind and name")
 
 
 def _tensor_description(content: Any) -> tuple[torch.dtype, list[int], bool, bool]:
@@ -361,88 +338,3 @@ def decode_header(text: bytes) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise WireFault("a header is not an object")
     return header
-
-
-def send(stream: Stream, frame: Frame) -> None:
-    """Write a frame."""
-    stream.sendall(encode(frame))
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """A frame as it arrived, of sizes that may travel; nobody has looked into it yet."""
-
-    header: bytes
-    payload: bytes
-
-    def frame(self) -> Frame:
-        """The frame.
-
-        Raises:
-            WireFault: when its header is not a JSON object.
-        """
-        return Frame(decode_header(self.header), self.payload)
-
-
-class Reader:
-    """Reads frames from a stream; what arrived beyond one is kept for the next."""
-
-    def __init__(self) -> None:
-        self.buffer = bytearray(READ_BYTES)
-        self.start = self.end = 0
-
-    def receive(self, stream: Stream) -> Raw:
-        """Read a frame; its sizes are checked before anything is allocated.
-
-        Raises:
-            EOFError: at the end of the stream.
-            WireFault: when the frame announces more than may travel.
-        """
-        header_size, payload_size = PREFIX.unpack(self._take(stream, PREFIX.size))
-        if header_size > MAX_HEADER_BYTES or payload_size > MAX_PAYLOAD_BYTES:
-            raise WireFault("a frame announces more bytes than may travel")
-        data = self._take(stream, header_size + payload_size)
-        return Raw(data[:header_size], data[header_size:])
-
-    def _take(self, stream: Stream, size: int) -> bytes:
-        """The next bytes; those that are not there yet are read along with what follows them."""
-        held = self.end - self.start
-        if held >= size:
-            taken = bytes(self.buffer[self.start : self.start + size])
-            self.start += size
-            return taken
-        if size > READ_BYTES:
-            return self._take_long(stream, size)
-        self.buffer[:held] = self.buffer[self.start : self.end]
-        self.start, self.end = 0, held
-        with memoryview(self.buffer) as view:
-            while self.end < size:
-                self.end += _some(stream, view[self.end :])
-        return self._take(stream, size)
-
-    def _take_long(self, stream: Stream, size: int) -> bytes:
-        taken = bytearray(size)
-        held = self.end - self.start
-        taken[:held] = self.buffer[self.start : self.end]
-        self.start = self.end = 0
-        with memoryview(taken) as view:
-            while held < size:
-                held += _some(stream, view[held:])
-        return bytes(taken)
-
-
-def _some(stream: Stream, view: memoryview) -> int:
-    count = stream.recv_into(view)
-    if count == 0:
-        raise EOFError("the stream ended inside a frame")
-    return count
-
-
-def receive(stream: Stream) -> Frame:
-    """Read one frame from a stream on which nothing follows it before it is answered.
-
-    Raises:
-        EOFError: at the end of the stream.
-        WireFault: when the bytes are not a frame.
-    """
-    return Reader().receive(stream).frame()

@@ -13,21 +13,38 @@ class Session(Protocol):
         generation: counts the processes that served so far; instances of an earlier one are gone.
     """
 
-    isolation: tuple[str, ...]
-    generation: int
+    isolation: tuple[str, ...] = ()
+    generation: int = 1
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """Send a request and wait at most that long; what goes wrong is a failure in the answer."""
+        """Send a request and wait at most this long; a failure is part of the reply."""
 
     def close(self) -> None:
         """End the conversation; nothing of it is left behind."""
+        return
+
+    def begin(self, check: str, file: str = "") -> Any:
+        """A check begins.
+
+        Args:
+            check: its id.
+            file: the file that its requests name, where they may be remembered.
+
+        Returns:
+            What it ends in, where that is known without running it, else None.
+        """
+        return None
+
+    def conclude(self, end: object) -> None:
+        """The check that was begun has run and passed; this is what it ended in."""
+        return
 
 
 class OwnFrame(Frame):
-    """An answer written by the trusted side: only its words on a failure are ours."""
+    """A reply written by the trusted side: only its words on a failure are ours."""
 
 
 def failed(kind: str, message: str) -> OwnFrame:
-    """An answer written by the trusted side for a servant that gave none."""
+    """A reply written by the trusted side for a servant that gave none."""
     failure: dict[str, Any] = {"kind": kind, "type": "", "bases": [], "message": message}
     return OwnFrame({"failure": failure})

@@ -3,19 +3,16 @@
 import signal
 import socket
 import time
-from collections import deque
-from dataclasses import dataclass
 
 from grader.core.errors import GraderFault
 from grader.core.language import _
 from grader.course.course import Limits
-from grader.sandbox.wire import Frame, Raw, Reader, WireFault, encode
-from grader.sessions.base import OwnFrame, failed
+from grader.sandbox.stream import Raw, Reader
+from grader.sandbox.wire import Frame, WireFault, encode
+from grader.sessions.base import OwnFrame, Session, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher
 from grader.submissions.submission import Submission
 
-HURRY = 5.0
-"""Seconds beyond those of one request; with less than that left, requests are not kept for others."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
 
@@ -44,20 +41,12 @@ class _Deadline:
         self.connection.sendall(data)
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A request as it was sent, and the answer as it came."""
-
-    request: bytes
-    answer: Raw | OwnFrame
-
-
-class ChildSession:
+class ChildSession(Session):
     """A submission in a child process; after any death a new child serves the next request.
 
     Args:
         launcher: makes the child processes.
-        submission: what is sent to each of them.
+        submission: its files are sent to each of them.
         limits: of time and memory.
         owns_launcher: whether the launcher is closed with the session.
     """
@@ -80,66 +69,39 @@ class ChildSession:
         self.reader = Reader()
         self.is_fresh = False
         self.seconds_left = limits.submission_seconds
-        self.heard: list[Heard] = []
-        self.at_hand: deque[Heard] = deque()
-
-    @property
-    def is_first(self) -> bool:
-        """Whether no process of this submission has died."""
-        return self.generation == 1
-
-    @property
-    def has_time(self) -> bool:
-        """Whether a request may take the time that the course grants each of them."""
-        return self.seconds_left > self.limits.request_seconds + HURRY
-
-    def listen(self) -> None:
-        """Write down from now on what is asked and answered."""
-        self.heard.clear()
-        self.at_hand.clear()
-
-    def again(self) -> None:
-        """Answer the same requests from what was heard since `listen`, before the child is asked."""
-        self.at_hand = deque(self.heard)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
-        if frame.header["verb"] == "forget":  # told with the next request, not in one of its own
+        if frame.header["verb"] == "forget":  # sent with the next request, not in one of its own
             self.is_fresh = True
             return Frame({})
+        return self.decode(self.exchange(*self.encode(frame, seconds)))
+
+    def encode(self, frame: Frame, seconds: float) -> tuple[bytes, float]:
+        """A request as it is sent, and the seconds it may take."""
         header = {**frame.header, "fresh": self.is_fresh}
+        self.is_fresh = False
         if self.seconds_left < seconds:
             seconds = header["seconds"] = max(0.0, self.seconds_left)
-        request = encode(Frame(header, frame.payload))
-        answer = self._at_hand(request) if self.at_hand else self.exchange(request, seconds)
-        if isinstance(answer, OwnFrame):
-            return answer
-        try:
-            return answer.frame()
-        except WireFault as error:
-            return self._garbled(error)
+        return encode(Frame(header, frame.payload)), seconds
 
-    def _at_hand(self, request: bytes) -> Raw | OwnFrame:
-        heard = self.at_hand.popleft()
-        if heard.request != request and self.has_time:
-            raise GraderFault("a check asks something else when it is given the same answers")
-        self.is_fresh = False
-        return heard.answer
+    def decode(self, reply: Raw | OwnFrame) -> Frame:
+        """A reply as a frame; a child whose reply is malformed is ended."""
+        if isinstance(reply, OwnFrame):
+            return reply
+        try:
+            return reply.frame()
+        except WireFault as error:
+            return self._malformed(error)
 
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
-        """The same for a request that is encoded already; the answer as it came."""
-        answer = self._answer(request, seconds)
-        self.heard.append(Heard(request, answer))
-        return answer
-
-    def _answer(self, request: bytes, seconds: float) -> Raw | OwnFrame:
+        """Send a request, and return the reply as it came."""
         if self.seconds_left <= 0:
             total = f"{self.limits.submission_seconds:g}"
             template = _("the {seconds} seconds for the whole submission are used up")
             return failed("timeout", template.format(seconds=total))
         if self.child is None:
             self._start()
-        self.is_fresh = False
         started = time.monotonic()
         try:
             return self._exchange(request, 1.25 * seconds + 0.5)
@@ -150,11 +112,11 @@ class ChildSession:
         except (EOFError, ConnectionError):
             return failed("crashed", _death(self._end(PATIENCE)))
         except WireFault as error:
-            return self._garbled(error)
+            return self._malformed(error)
         finally:
             self.seconds_left -= time.monotonic() - started
 
-    def _garbled(self, error: WireFault) -> OwnFrame:
+    def _malformed(self, error: WireFault) -> OwnFrame:
         self._end()
         template = _("its process sent a malformed reply: {error}")
         return failed("crashed", template.format(error=error))

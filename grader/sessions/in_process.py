@@ -2,34 +2,29 @@
 
 from typing import Any
 
-from grader.sandbox.loader import Loader, OutOfTime
+from grader.sandbox.failures import OutOfTime
+from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import Frame
-from grader.sessions.base import failed
+from grader.sessions.base import Session, failed
 from grader.submissions.submission import Submission
 
 
-class InProcessSession:
+class InProcessSession(Session):
     """Runs a submission here. Values still travel as frames' contents, never as objects."""
-
-    isolation: tuple[str, ...] = ()
-    generation = 1
 
     def __init__(self, submission: Submission) -> None:
         self.servant = Servant(Loader(interactive=True), interactive=True)
-        self.servant.sources.add({k: s.header() for k, s in submission.sources.items()})
+        self.servant.loader.add({k: s.header() for k, s in submission.sources.items()})
 
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:
-        """Take a notebook kernel's namespace for a loaded file."""
-        self.servant.sources.adopt(key, namespace)
+        """Treat a notebook kernel's namespace as a loaded file."""
+        self.servant.loader.adopt(key, namespace)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """Answer at once; nothing limits the time here."""
+        """Reply at once; nothing limits the time here."""
         del seconds
         try:
             return self.servant.answer(frame)
         except OutOfTime:
             return failed("timeout", "")
-
-    def close(self) -> None:
-        """Nothing is held."""

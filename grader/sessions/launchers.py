@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from grader.core.errors import GraderFault
 from grader.course.course import Limits
+from grader.sandbox.limits import ChildLimits
 
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 START_SECONDS = 120.0
@@ -77,17 +78,21 @@ class Seal:
         return (*seal, "child process", "limits", *layers, *namespaces)
 
 
-def child_arguments(
+def child_limits(
     limits: Limits, generation: int, folder: str, seal: Seal | None = None
-) -> dict[str, Any]:
-    """What a child is told when it starts."""
-    first = (generation - 1) * INSTANCES_PER_PROCESS
-    return {
-        **asdict(limits),
-        **asdict(seal or Seal()),
-        "folder": folder,
-        "first_instance": first,
-    }
+) -> ChildLimits:
+    """What a child may use.
+
+    Args:
+        limits: the course's.
+        generation: counts the processes of a submission; each has instance numbers of its own.
+        folder: the child's own.
+        seal: what is put around it.
+    """
+    given = asdict(limits)
+    del given["submission_seconds"]  # the trusted side keeps that
+    first_instance = (generation - 1) * INSTANCES_PER_PROCESS
+    return ChildLimits(folder, first_instance, **given, **asdict(seal or Seal()))
 
 
 def _command(function: str, *arguments: object) -> list[str]:
@@ -107,11 +112,10 @@ class SpawnedChild:
     def __init__(self, limits: Limits, generation: int) -> None:
         self.folder = tempfile.mkdtemp(prefix="submission-")
         self.connection, theirs = socket.socketpair()
-        arguments = child_arguments(limits, generation, self.folder)
         shares = hasattr(theirs, "share")
-        arguments["descriptor"] = None if shares else theirs.fileno()
+        header = json.dumps(child_limits(limits, generation, self.folder).header())
         self.process = subprocess.Popen(
-            _command("spawned", json.dumps(arguments)),
+            _command("spawned", header, None if shares else theirs.fileno()),
             env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -222,37 +226,34 @@ class WarmParent:
         Raises:
             GraderFault: when it is gone.
         """
-        if self.ready:
-            return
-        try:
-            self.control.settimeout(START_SECONDS)
-            self.ready = bool(self.control.recv(65_536))
-        except OSError as error:
-            raise GraderFault(f"the process that starts children is gone ({error})") from error
         if not self.ready:
-            raise GraderFault("the process that starts children has ended")
+            self._exchange(None)
+            self.ready = True
 
     def command(self, message: dict[str, Any], descriptor: int | None = None) -> dict[str, Any]:
-        """Send a message, with a descriptor if one is given, and wait for the answer.
+        """Send a message, with a descriptor if one is given, and wait for the reply.
 
         Raises:
             GraderFault: when the warm parent is gone.
         """
         self.wait()
+        reply: dict[str, Any] = json.loads(self._exchange(json.dumps(message).encode(), descriptor))
+        return reply
+
+    def _exchange(self, data: bytes | None, descriptor: int | None = None) -> bytes:
+        """Send these bytes, if there are any, and wait for some."""
         try:
             self.control.settimeout(START_SECONDS)
-            data = json.dumps(message).encode()
-            if descriptor is None:
-                self.control.send(data)
-            else:
+            if data is not None and descriptor is not None:
                 socket.send_fds(self.control, [data], [descriptor])
-            answer = self.control.recv(65_536)
+            elif data is not None:
+                self.control.send(data)
+            received = self.control.recv(65_536)
         except OSError as error:
             raise GraderFault(f"the process that starts children is gone ({error})") from error
-        if not answer:
+        if not received:
             raise GraderFault("the process that starts children has ended")
-        reply: dict[str, Any] = json.loads(answer)
-        return reply
+        return received
 
     def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
         """Fork a child, by a new warm parent where this one is gone; its id and its folder.
@@ -275,8 +276,8 @@ class WarmParent:
         folder = self.inside
         if not self.seal.sealed:
             folder = tempfile.mkdtemp(prefix="submission-", dir=self.folder)
-        arguments = child_arguments(limits, generation, folder, self.seal)
-        return int(self.command({"fork": arguments}, descriptor)["pid"]), folder
+        header = child_limits(limits, generation, folder, self.seal).header()
+        return int(self.command({"fork": header}, descriptor)["pid"]), folder
 
     def launch(self, limits: Limits, generation: int) -> Child:
         """Fork a child."""
@@ -316,8 +317,8 @@ class _Fork:
 class ForkedParent(WarmParent):
     """A warm parent that is a fork of this process, so that torch is imported once for both.
 
-    Make it before anything is loaded that student code must not see; a later one, in the place of
-    one that has ended, is a fresh interpreter.
+    Make it before anything is loaded that student code must not see; one that replaces it
+    after its end is a fresh interpreter.
     """
 
     def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":

@@ -1,6 +1,6 @@
-"""Reference answers that are worked out once: kept in memory, or read from a recording.
+"""Replies of the reference that are computed once: kept in memory, or read from a recording.
 
-Both follow one check at a time: `begin` names the check, the requests after it are its trace.
+A check's transcript is its requests after `begin`, and the replies to them.
 """
 
 import hashlib
@@ -13,33 +13,39 @@ from grader.sandbox.wire import Frame
 from grader.sessions.base import Session
 
 MAX_KEPT = 20_000
+Transcripts = dict[str, list[tuple[str, Frame]]]
+"""Per check, in order: the shape of each request, and the reply."""
 
 
 @dataclass(slots=True)
-class CachedSession:
-    """Keeps the answers of another session by all the requests that led to them.
+class CachedSession(Session):
+    """Keeps the replies of another session by all the requests that led to them.
 
-    An answer depends on the instances made before it, so it is looked up by the whole trace of
-    its check. Only when a trace leaves the known path is the other session asked, after it was
-    given the requests so far.
+    A reply depends on the instances made before it, so it is looked up by all requests of its check
+    so far. Only when these are new is the other session asked, after it was sent the earlier ones.
+
+    Args:
+        inner: the other session.
+        kept: the replies, by a digest of the requests that led to them.
+        opened: the replies to loading a file, by its key.
+        requests: those of the check that is under way.
+        digest: of these requests.
+        live: whether the other session was sent these requests.
     """
 
     inner: Session
     kept: OrderedDict[bytes, Frame] = field(default_factory=OrderedDict)
     opened: dict[str, Frame] = field(default_factory=dict)
-    trace: list[Frame] = field(default_factory=list)
+    requests: list[Frame] = field(default_factory=list)
     digest: bytes = b""
     live: bool = False
-    generation: int = 1
-    isolation: tuple[str, ...] = ()
 
-    def begin(self, check: str) -> None:
-        """Start the trace of a check."""
-        del check
-        self.trace, self.digest, self.live = [], b"", False
+    def begin(self, check: str, file: str = "") -> None:
+        """A check begins."""
+        self.requests, self.digest, self.live = [], b"", False
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """Answer from memory where the trace is known."""
+        """Reply from memory where these requests are known."""
         if frame.header["verb"] == "open":
             key = frame.header["source"]
             if key not in self.opened:
@@ -56,16 +62,16 @@ class CachedSession:
             self.kept[self.digest] = self.inner.ask(frame, seconds)
             if len(self.kept) > MAX_KEPT:
                 self.kept.popitem(last=False)
-        self.trace.append(frame)
+        self.requests.append(frame)
         return self.kept[self.digest]
 
     def _catch_up(self, seconds: float) -> None:
-        """Bring the inner session to where this trace is."""
+        """Send the requests so far to the inner session."""
         if self.live:
             return
         self.live = True
         self.inner.ask(Frame({"verb": "forget"}), seconds)
-        for earlier in self.trace:
+        for earlier in self.requests:
             self.inner.ask(earlier, seconds)
 
     def close(self) -> None:
@@ -83,27 +89,24 @@ def shape_of(frame: Frame) -> str:
 
 
 @dataclass(slots=True)
-class RecordingSession:
-    """Passes requests on and writes down, per check, what was asked and answered."""
+class RecordingSession(Session):
+    """Passes requests on and keeps, per check, the transcript."""
 
     inner: Session
-    traces: dict[str, list[tuple[str, Frame]]] = field(default_factory=dict)
+    transcripts: Transcripts = field(default_factory=dict)
     current: list[tuple[str, Frame]] = field(default_factory=list)
-    generation: int = 1
-    isolation: tuple[str, ...] = ()
 
-    def begin(self, check: str) -> None:
-        """Start the trace of a check."""
-        self.current = self.traces[check] = []
+    def begin(self, check: str, file: str = "") -> None:
+        """Start the transcript of a check."""
+        self.current = self.transcripts[check] = []
         self.inner.ask(Frame({"verb": "forget"}), 1.0)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """Answer, and write it down."""
-        if frame.header["verb"] in ("open", "forget"):
-            return self.inner.ask(frame, seconds)
-        answer = self.inner.ask(frame, seconds)
-        self.current.append((shape_of(frame), answer))
-        return answer
+        """Pass on, and keep request and reply."""
+        reply = self.inner.ask(frame, seconds)
+        if frame.header["verb"] not in ("open", "forget"):
+            self.current.append((shape_of(frame), reply))
+        return reply
 
     def close(self) -> None:
         """Close the other session."""
@@ -111,27 +114,27 @@ class RecordingSession:
 
 
 @dataclass(slots=True)
-class RecordedSession:
-    """Answers the requests of a check as they were answered when the recording was made.
+class RecordedSession(Session):
+    """Replies to the requests of a check as the reference did when the recording was made.
 
     Args:
-        traces: per check, what was asked and answered, in order.
-        names: per source, what it defines.
+        transcripts: as they were recorded.
+        names: per file of the solution, what it defines.
+        check: the check that is under way.
+        position: how many of its requests were made.
     """
 
-    traces: dict[str, list[tuple[str, Frame]]]
+    transcripts: Transcripts
     names: dict[str, list[str]]
     check: str = ""
     position: int = 0
-    generation: int = 1
-    isolation: tuple[str, ...] = ()
 
-    def begin(self, check: str) -> None:
-        """Go to the trace of a check."""
+    def begin(self, check: str, file: str = "") -> None:
+        """Go to the transcript of a check."""
         self.check, self.position = check, 0
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """The recorded answer.
+        """The recorded reply.
 
         Raises:
             GraderFault: when the check asks something else than when it was recorded.
@@ -141,14 +144,11 @@ class RecordedSession:
             return Frame({"failures": [], "names": self.names[frame.header["source"]]})
         if frame.header["verb"] == "forget":
             return Frame({})
-        trace = self.traces.get(self.check, [])
-        if self.position >= len(trace) or trace[self.position][0] != shape_of(frame):
+        transcript = self.transcripts.get(self.check, [])
+        if self.position >= len(transcript) or transcript[self.position][0] != shape_of(frame):
             raise GraderFault(
                 f"the recording does not fit the check {self.check}; "
                 "the course and its recordings come from different releases"
             )
         self.position += 1
-        return trace[self.position - 1][1]
-
-    def close(self) -> None:
-        """Nothing is held."""
+        return transcript[self.position - 1][1]

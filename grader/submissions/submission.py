@@ -15,6 +15,7 @@ from grader.core.errors import SubmissionError, UsageError
 from grader.core.language import _
 from grader.core.text import clean
 from grader.course.course import Assignment, Course
+from grader.sandbox.failures import stub_message
 from grader.submissions.nbgrader_defects import defects
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 from grader.submissions.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
@@ -240,7 +241,7 @@ class _Reader:
 def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     """How many gaps of each exercise are still as released, by the stub's sentinel."""
     text = "\n".join(cell.text for cell in source.cells)
-    return [text.count(f'"{e.id}: not attempted yet"') for e in assignment.exercises]
+    return [text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
 
 
 def _problem_note(source: SourceFile) -> tuple[str, ...]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
 from grader.submissions.submission import SourceFile, Submission
 from grader.testing.replies import (
-    CodeLine,
     Failure,
     read_failure,
     read_failures,

@@ -11,6 +11,7 @@ import torch
 
 from grader.core.language import _
 from grader.core.records import Outcome
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import Frame, Unpacker, WireFault
 
 OUTCOMES = {
@@ -32,23 +33,6 @@ EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
 MAX_NAMES = 5_000
 MAX_NAME = 100
 MAX_TEXT = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class CodeLine:
-    """A line of the student's own, as their process reports it.
-
-    Args:
-        file: the file's name.
-        cell: the notebook's cell, counted from 1; None in a script.
-        line: counted from 1; in a notebook, inside the cell.
-        text: the line itself.
-    """
-
-    file: str
-    cell: int | None
-    line: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def init_weights(d_in: int, d_out: int) -> tuple[nn.Parameter, nn.Parameter, nn.
         requires no gradient.
 
     Example:
-        >>> torch.manual_seed(123)
+        >>> _ = torch.manual_seed(123)
         >>> W_query, W_key, W_value = init_weights(3, 2)
         >>> W_query
         Parameter containing:
@@ -88,7 +88,7 @@ def init_weights_normal(d_in: int, d_out: int) -> tuple[nn.Parameter, nn.Paramet
     Example:
         A token, slightly other than "journey", and its query:
 
-        >>> torch.manual_seed(123)
+        >>> _ = torch.manual_seed(123)
         >>> W_query, W_key, W_value = init_weights_normal(3, 2)
         >>> (torch.tensor([0.55, 0.87, 0.64]) @ W_query).detach()
         tensor([-1.1489, -0.0090])

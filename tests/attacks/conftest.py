@@ -20,14 +20,20 @@ from zlib import crc32
 
 import pytest
 
+from grader.checks import collect
+from grader.core import records
 from grader.core.records import Outcome, Result
 from grader.course.course import load_course
+from grader.grading import scoring, submission_grader
 from grader.grading.results import to_json
 from grader.grading.submission_grader import SubmissionGrader, full_grader
 from grader.grading.worker import grade_student
-from grader.sandbox import seal
+from grader.sandbox import failures, loader, processes, seal, servant, stream, wire
+from grader.sandbox.syscall_table import DENIED, column
 from grader.sessions.launchers import Seal, WarmParent
+from grader.submissions import student_folders
 from grader.submissions.student_folders import Student
+from grader.testing import judge
 
 sys.dont_write_bytecode = True
 """Of the checks, beside them: whatever changes in the course's folder is to be an attack's doing."""
@@ -45,6 +51,18 @@ HONEST, HELPERS, ATTEMPTS = (
     (HERE / "submissions" / f"{name}.py").read_text("utf-8")
     for name in ("honest", "helpers", "attempts")
 )
+PATCH_FAILED = 199
+"""The exit status of an attack whose patch did not take hold: no verdict that a test expects."""
+SERVING = {
+    module.__name__.rpartition(".")[2]: module.__name__
+    for module in (failures, loader, processes, seal, servant, stream, wire)
+}
+"""Modules of ours that are loaded beside student code, for attacks that patch them."""
+JUDGING = [
+    module.__name__
+    for module in (judge, scoring, submission_grader, records, collect, student_folders)
+]
+"""Modules of ours that are not loaded beside student code."""
 collect_ignore = ["course", "submissions"]
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -65,7 +83,7 @@ OURS = {
     "exit status": rf"{_UNFINISHED}[a-zA-Z ]+ \(exit status (?P<detail>\d+)\)\.",
     "died of": rf"{_UNFINISHED}[a-zA-Z ]+ died of (?P<detail>SIG[A-Z]+)\.",
     "ended without an answer": rf"{_UNFINISHED}[a-zA-Z ]+ ended without an answer\.",
-    "no answer": rf"{_UNFINISHED}[a-zA-Z ]+ sent a malformed reply: [a-zA-Z0-9 ,']+\.",
+    "malformed": rf"{_UNFINISHED}its process sent a malformed reply: [a-zA-Z0-9 ,']+\.",
     "left out": rf"{_UNFINISHED}its process left out the gradients\.",
     "no known failure": rf"{_UNFINISHED}[a-zA-Z ]+ a failure in an unknown form\.",
     "still running": rf"{_CALL}{_WHO} took too long: [a-z ]+ after [0-9.]+ seconds\.{_LOOP}",
@@ -165,6 +183,9 @@ class Outside:
             "ABSTRACT": self.abstract.getsockname(),
             "PROCESSORS": sorted(os.sched_getaffinity(0)),
             "SECRETS_BACKWARDS": [secret[::-1] for secret in SECRETS],
+            "PATCH_FAILED": PATCH_FAILED,
+            "JUDGING": JUDGING,
+            "MODULES": SERVING,
         }
         return "".join(f"{name} = {value!r}\n" for name, value in known.items())
 
@@ -359,13 +380,15 @@ class Grader:
 
     def constants(self) -> str:
         """What an attack knows beforehand."""
-        denied = {name: numbers[_column()] for name, numbers in seal.DENIED.items()}
+        denied = {name: pair[column(platform.machine())] for name, pair in DENIED.items()}
         return f"{self.outside.constants(self.launcher.process.pid)}DENIED = {denied!r}\n{HELPERS}"
 
     def script(self, code: str, *, before: str = "", **limits: float) -> Verdict:
         """Grade a script: what is known, an honest solution, then the attack's own code."""
         parts = [self.constants(), textwrap.dedent(before), HONEST, textwrap.dedent(code)]
-        return verdict_of(self.submit({"01_first/first.py": "\n".join(parts)}, **limits))
+        verdict = verdict_of(self.submit({"01_first/first.py": "\n".join(parts)}, **limits))
+        assert verdict[2] != f"exit status {PATCH_FAILED}", "the attack's patch did not take hold"
+        return verdict
 
     def verdict(self, result: Result) -> Verdict:
         """A result in short."""
@@ -389,10 +412,6 @@ def _with_limits(bench: SubmissionGrader, limits: dict[str, Any]) -> SubmissionG
     course = bench.environment.course
     course = replace(course, limits=replace(course.limits, **limits))
     return replace(bench, environment=replace(bench.environment, course=course))
-
-
-def _column() -> int:
-    return 0 if platform.machine() == "x86_64" else 1
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ EVERYTHING = {
 NOT_DOUBLED = (6, {"double": "passed failed failed"}, "wrong")
 
 FORGE = """
-import sys
-wire = sys.modules["grader.sandbox.wire"]
+wire = ours("wire")
 genuine = wire.encode
 
 
@@ -28,7 +27,7 @@ def forge(change):
         payload = change(header, frame.payload)
         return genuine(wire.Frame(header, frame.payload if payload is None else payload))
 
-    wire.encode = encode
+    patch("stream", "encode", encode)
 """
 """A servant that changes its answers before they are sent."""
 
@@ -230,4 +229,4 @@ def double(x):
 forge(change)
 """
     )
-    assert verdict == (5, {"double": "crashed blocked blocked"}, "no answer")
+    assert verdict == (5, {"double": "crashed blocked blocked"}, "malformed")

@@ -185,8 +185,7 @@ def test_a_layer_that_pretends_to_be_loaded_is_found_out(attack):
     """The values that come out are those of other parameters."""
     verdict = attack(
         """
-        import sys
-        sys.modules["grader.sandbox.servant"]._load = lambda *_: {"report": {}, "not_given": []}
+        patch("servant", "_load", lambda *_: {"report": {}, "not_given": []})
         """
     )
     assert verdict == (7, {"Layer": "passed failed passed"}, "wrong")

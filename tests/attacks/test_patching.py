@@ -40,10 +40,10 @@ CHANGES = {
         math.isclose = math.isnan = lambda *_, **__: True
     """,
     "what the servant writes down of failures": """
-        import sys
-        sys.modules["grader.sandbox.servant"]._changed = lambda *_: False
-        sys.modules["grader.sandbox.loader"].describe_failure = lambda *_: None
-        sys.modules["grader.sandbox.loader"].Failure.header = lambda self: {"kind": "passed"}
+        patch("servant", "_changed", lambda *_: False)
+        patch("servant", "describe_failure", lambda *_: None)
+        patch("loader", "describe_failure", lambda *_: None)
+        patch("failures", "Failure.header", lambda self: {"kind": "passed"})
     """,
     "exceptions": """
         import sys
@@ -51,12 +51,11 @@ CHANGES = {
         AssertionError.__module__
     """,
     "modules of the grader that are not there": """
-        import sys, types
-        for name in (
-            "testing.judge", "grading.scoring", "grading.submission_grader", "core.records",
-            "checks.collect", "submissions.student_folders",
-        ):
-            fake = sys.modules[f"grader.{name}"] = types.ModuleType(f"grader.{name}")
+        import types
+        for name in JUDGING:
+            if name in sys.modules:
+                os._exit(PATCH_FAILED)
+            fake = sys.modules[name] = types.ModuleType(name)
             fake.compare = fake.grade = fake.exercise_score = lambda *_, **__: None
     """,
     "what runs at the end": """
@@ -86,9 +85,8 @@ def test_a_servant_that_calls_everything_right_is_not_believed(attack):
     """It answers True to every request."""
     verdict = attack(
         """
-        import sys
-        servant, wire = sys.modules["grader.sandbox.servant"], sys.modules["grader.sandbox.wire"]
-        servant.Servant.answer = lambda self, frame: wire.Frame({"value": True, "changed": []})
+        forged = ours("wire").Frame({"value": True, "changed": []})
+        patch("servant", "Servant.answer", lambda *_: forged)
         """
     )
     lost = {"double": "failed blocked blocked", "total": "failed blocked"}
@@ -99,31 +97,28 @@ def test_a_servant_with_other_frames_is_not_understood(attack):
     """Lengths in another byte order."""
     verdict = attack(
         """
-        import struct, sys
-        wire = sys.modules["grader.sandbox.wire"]
+        import struct
 
 
         def double(x):
-            wire.PREFIX = struct.Struct("<II")
+            patch("wire", "PREFIX", struct.Struct("<II"))
             return x + x
         """
     )
-    assert verdict == (5, {"double": "crashed blocked blocked"}, "no answer")
+    assert verdict == (5, {"double": "crashed blocked blocked"}, "malformed")
 
 
 def test_a_packer_that_tells_other_types_is_not_believed(attack):
     """A float64 tensor that calls itself float32 has too many bytes."""
     verdict = attack(
         """
-        import sys
-
-
         def double(x):
-            sys.modules["grader.sandbox.wire"].DTYPE_NAMES[torch.float64] = "float32"
+            names = ours("wire").DTYPE_NAMES
+            patch("wire", "DTYPE_NAMES", {**names, torch.float64: "float32"})
             return (x + x).double()
         """
     )
-    assert verdict == (5, {"double": "crashed blocked blocked"}, "no answer")
+    assert verdict == (5, {"double": "crashed blocked blocked"}, "malformed")
 
 
 def test_builtins_that_lie_cost_the_exercise(attack):
@@ -142,8 +137,8 @@ def test_builtins_that_lie_cost_the_exercise(attack):
 REPLACED = {
     "detach": (0, "failed blocked blocked", "raised AttributeError"),
     "contiguous": (2, "failed blocked blocked", "raised AttributeError"),
-    "numel": (2, "crashed blocked blocked", "no answer"),
-    "element_size": (2, "crashed blocked blocked", "no answer"),
+    "numel": (2, "crashed blocked blocked", "malformed"),
+    "element_size": (2, "crashed blocked blocked", "malformed"),
     "data_ptr": (5, "passed failed failed", "wrong"),
 }
 
@@ -165,14 +160,11 @@ def test_values_without_bytes_are_wrong_and_not_the_graders_fault(attack):
     """A tensor that is described and does not travel has no values to judge."""
     verdict = attack(
         """
-        import sys
-
-
         def double(x):
             def describe(self, tensor):
                 return {"shape": ["float32", list(tensor.shape), False, False]}
 
-            sys.modules["grader.sandbox.wire"].Packer._tensor = describe
+            patch("wire", "Packer._tensor", describe)
             return x
         """
     )
@@ -184,8 +176,7 @@ def test_gradients_that_are_left_out_are_wrong_and_not_the_graders_fault(attack)
     """The servant was asked for them."""
     score, lost, _ = attack(
         """
-        import sys
-        sys.modules["grader.sandbox.servant"]._gradients = lambda *_: None
+        patch("servant", "_gradients", lambda *_: None)
         """
     )
     assert (score, list(lost)) == (6, ["Layer"])

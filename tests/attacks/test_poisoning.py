@@ -39,13 +39,13 @@ POISONS = {
         time.tzset()
     """,
     "the servant": """
-        import sys
-        sys.modules["grader.sandbox.servant"].Servant.answer = None
-        sys.modules["grader.sandbox.processes"].serve = sys.modules["grader.sandbox.processes"]._child = None
-        sys.modules["grader.sandbox.processes"].warm_parent = sys.modules["grader.sandbox.processes"]._fork = None
-        sys.modules["grader.sandbox.seal"].filter_system_calls = lambda: None
-        sys.modules["grader.sandbox.seal"].restrict_files = lambda *_: None
-        sys.modules["grader.sandbox.wire"].send = sys.modules["grader.sandbox.wire"].receive = None
+        patch("seal", "filter_system_calls", lambda: None)
+        patch("seal", "restrict_files", lambda *_: None)
+        for name in ("serve", "_child", "warm_parent", "_fork"):
+            patch("processes", name, None)
+        for name in ("send", "Reader.receive"):
+            patch("stream", name, None)
+        patch("servant", "Servant.answer", None)
     """,
     "files": """
         import os

@@ -11,7 +11,7 @@ def send(data):
         data = data[os.write(connection(), data):]
 """
 
-NO_ANSWER = (5, {"double": "crashed blocked blocked"}, "no answer")
+NO_ANSWER = (5, {"double": "crashed blocked blocked"}, "malformed")
 SILENCE = (5, {"double": "timeout blocked blocked"}, "still running")
 
 GARBAGE = {
@@ -43,7 +43,7 @@ def test_garbage_while_loading_costs_everything(attack):
     """The file is not run once more."""
     verdict = attack(f"{SEND}\nsend(b'\\xff' * 4096)\n")
     lost = {"double": "crashed blocked blocked", "total": "crashed blocked"}
-    assert verdict == (0, {**lost, "Layer": "crashed blocked blocked"}, "no answer")
+    assert verdict == (0, {**lost, "Layer": "crashed blocked blocked"}, "malformed")
 
 
 def test_an_endless_flood_costs_the_exercise(attack):
@@ -129,8 +129,7 @@ def test_silence_is_a_time_out(attack):
 
 
 FORGED = """
-import sys
-wire = sys.modules["grader.sandbox.wire"]
+wire = ours("wire")
 genuine = wire.encode
 
 
@@ -142,7 +141,7 @@ def encode(frame):
 
 
 def double(x):
-    wire.encode = encode
+    patch("stream", "encode", encode)
     return "x"
 """
 
@@ -166,19 +165,16 @@ def test_names_without_end_cost_nobody_any_time(attack):
     """The names a file defines are compared with the one that is missing; only so many, so long."""
     verdict = attack(
         """
-        import sys
-        sources = sys.modules["grader.sandbox.loader"]
-        genuine = sources.Opened.header
+        genuine = ours("loader").Opened.header
 
 
         def header(self):
-            told = genuine(self)
-            told["names"] = [f"{'ab' * 90}{number}" for number in range(1_500)]
-            return told
+            names = [f"{'ab' * 90}{number}" for number in range(1_500)]
+            return {**genuine(self), "names": names}
 
 
-        sources.Opened.header = header
-        sys.modules["grader.sandbox.servant"].Missing.__str__ = lambda self: "ba" * 95
+        patch("loader", "Opened.header", header)
+        ours("servant").Missing.__str__ = lambda self: "ba" * 95
         del double
         """
     )

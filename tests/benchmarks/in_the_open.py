@@ -51,7 +51,7 @@ def submission(environment, request):
 def fixtures(environment, submission, request) -> Fixtures:
     """What one check is called with."""
     check = describe_check(environment.course, request.node)
-    return environment.tools(submission, check.exercise, check.id, FILES[request.path.name])
+    return environment.fixtures(submission, check.exercise, check.id, FILES[request.path.name])
 
 
 @pytest.fixture

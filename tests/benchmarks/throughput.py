@@ -25,6 +25,7 @@ from pathlib import Path
 import psutil
 from classes import KINDS, make_class
 
+from grader.checks.answer_cache import AnswerCacheSession
 from grader.core.errors import GraderFault
 from grader.course.course import Course, load_course
 from grader.grading.class_files import write_student
@@ -80,23 +81,12 @@ def students_in(folder: Path) -> list[Student]:
 # One student, the whole course.
 
 
-class Counting(ChildSession):
-    """Counts checks whose replies were known, and keeps what was asked."""
+class Listening(ChildSession):
+    """Keeps what was asked."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]
         self.requests: list[bytes] = []
-        self.checks = self.unknown = 0
-
-    def listen(self) -> None:
-        """A check begins (called twice for each)."""
-        super().listen()
-        self.checks += 1
-
-    def again(self) -> None:
-        """Its replies were not known."""
-        super().again()
-        self.unknown += 1
 
     def exchange(self, request: bytes, seconds: float) -> object:  # type: ignore[override]
         """Keep a request."""
@@ -104,15 +94,28 @@ class Counting(ChildSession):
         return super().exchange(request, seconds)
 
 
+class Counting(AnswerCacheSession):
+    """Counts the checks whose replies were not known."""
+
+    unknown = 0
+
+    def begin(self, check: str, file: str = "") -> object:
+        """A check begins."""
+        known = super().begin(check, file)
+        self.unknown += bool(file) and known is None
+        return known
+
+
 def count(worker: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
     """What is asked of a student's code, and the share of checks whose replies were known."""
-    session = Counting(worker.launcher, read(course, student), course.limits)
+    child = Listening(worker.launcher, read(course, student), course.limits)
+    session = Counting(child, worker.bench.answers)
     try:
-        result = grade(worker.bench, session.submission, session, Scope(course.exercises))
+        result = grade(worker.bench, child.submission, session, Scope(course.exercises))
     finally:
         session.close()
     checks = sum(len(e.checks) for a in result.assignments for e in a.exercises)
-    return session.requests, 1 - session.unknown / checks
+    return child.requests, 1 - session.unknown / checks
 
 
 def read(course: Course, student: Student) -> Submission:

@@ -251,7 +251,7 @@ def serve() -> Callable[..., Conversation]:
     def make(files: str | Mapping[str, str | list[str]]) -> Conversation:
         submission = submission_of({KEY: files} if isinstance(files, str) else files)
         servant = Servant()
-        servant.sources.add({key: s.header() for key, s in submission.sources.items()})
+        servant.loader.add({key: s.header() for key, s in submission.sources.items()})
         return Conversation(servant, next(iter(submission.sources)))
 
     return make

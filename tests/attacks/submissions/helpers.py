@@ -1,7 +1,7 @@
 # ruff: noqa
 """What attacks try things with."""
 
-import ctypes, errno, os, stat
+import ctypes, errno, os, stat, sys
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 REFUSALS = (
@@ -37,3 +37,21 @@ def what_succeeds(attempts):
         else:
             found.append(name)
     return found
+
+
+def ours(name):
+    return sys.modules[MODULES[name]]
+
+
+def patch(module, path, value):
+    """Replace what is the grader's own; an attack that cannot is ended, so that it is noticed."""
+    try:
+        *outer, name = path.split(".")
+        owner = ours(module)
+        for part in outer:
+            owner = vars(owner)[part]
+        assert name in vars(owner)
+        setattr(owner, name, value)
+        assert vars(owner)[name] is value
+    except BaseException:
+        os._exit(PATCH_FAILED)

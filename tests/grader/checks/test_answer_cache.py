@@ -1,17 +1,17 @@
-"""Tests of transcripts: what is remembered of other students never changes a verdict."""
+"""Tests of the answer cache: what is remembered of other students never changes a verdict."""
 
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import pytest
 
-from grader.checks.answer_cache import MOST_FILES, MOST_WAYS, AnswerCache
-from grader.checks.run import CheckRecord
+from grader.checks.answer_cache import MOST_FILES, MOST_WAYS, AnswerCache, AnswerCacheSession
 from grader.course.course import Limits, load_course
 from grader.grading.results import to_json
 from grader.grading.submission_grader import Scope, full_grader, grade
-from grader.sandbox.wire import Raw
-from grader.sessions.child import ChildSession, Heard
+from grader.sandbox.stream import Raw
+from grader.sandbox.wire import Frame
+from grader.sessions.child import ChildSession
 from grader.submissions.submission import read_submission
 
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
@@ -86,7 +86,7 @@ def timeless(value):
 
 def forgetful(bench):
     """The same bench, remembering nothing."""
-    return replace(bench, transcripts=AnswerCache(CheckRecord))
+    return replace(bench, answers=AnswerCache())
 
 
 @pytest.mark.slow
@@ -109,9 +109,9 @@ def test_right_answers_are_judged_once(bench, verdict, monkeypatch):
     ran = []
     run = Check.run
 
-    def listen(check, tools):
+    def listen(check, fixtures):
         ran.append(check.title)
-        return run(check, tools)
+        return run(check, fixtures)
 
     monkeypatch.setattr(Check, "run", listen)
     verdict(bench, STUDENTS["right, once more"])
@@ -163,78 +163,96 @@ def folder_of_course(root, tmp_path):
 
 
 @dataclass
-class Told:
-    """A session in which something was asked and answered."""
+class Child:
+    """A child session that gives these replies, each to a request of its own."""
 
-    heard: list
-    is_first: bool = True
-    has_time: bool = True
+    replies: tuple
+    generation: int = 1
+    seconds_left: float = 100.0
     limits: Limits = field(default_factory=Limits)
+    asked: list = field(default_factory=list)
 
-    def listen(self):
-        """Keep what was heard."""
+    def encode(self, frame, seconds):
+        """The request of a frame."""
+        return b"request %d" % frame.header["number"], seconds
+
+    def decode(self, reply):
+        """The reply as a frame."""
+        return Frame({"reply": reply})
 
     def exchange(self, request, seconds):
-        """Answer as before."""
+        """Reply as always."""
         del seconds
-        return next(heard.answer for heard in self.heard if heard.request == request)
+        self.asked.append(request)
+        return Raw(b"%d" % self.replies[int(request.split()[1])], b"")
 
 
-def told(*answers, **state):
-    """A session with these answers, each to a request of its own."""
-    pairs = [
-        Heard(b"request %d" % number, Raw(b"%d" % answer, b""))
-        for number, answer in enumerate(answers)
-    ]
-    return Told(pairs, **state)
+def session(cache, *replies, **state):
+    """A session over a child with these replies."""
+    return AnswerCacheSession(Child(replies, **state), cache)
+
+
+def keep(cache, check, file, end, *replies, **state):
+    """Run a check that asks for all these replies and passes."""
+    made = session(cache, *replies, **state)
+    assert made.begin(check, file) is None
+    for number in range(len(replies)):
+        made.ask(Frame({"verb": "get", "number": number}), 1.0)
+    assert len(made.inner.asked) == len(replies)
+    made.conclude(end)
+
+
+def known(cache, check, file, *replies, **state):
+    """What a check ends in with these replies, where that is known."""
+    return session(cache, *replies, **state).begin(check, file)
 
 
 END = SimpleNamespace(what="passed")
 
 
 @pytest.fixture
-def transcripts():
+def cache():
     """Nothing is remembered yet."""
-    return AnswerCache(SimpleNamespace)
+    return AnswerCache()
 
 
-def test_known_answers_end_as_they_did(transcripts):
+def test_known_answers_end_as_they_did(cache):
     """All of them; not a part, and not others."""
-    transcripts.keep("check", "file", told(1, 2, 3), END)
-    assert transcripts.replay("check", "file", told(1, 2, 3)) is END
-    assert transcripts.replay("check", "file", told(1, 2, 4)) is None
-    assert transcripts.replay("check", "other", told(1, 2, 3)) is None
-    assert transcripts.replay("other", "file", told(1, 2, 3)) is None
+    keep(cache, "check", "file", END, 1, 2, 3)
+    assert known(cache, "check", "file", 1, 2, 3) is END
+    assert known(cache, "check", "file", 1, 2, 4) is None
+    assert known(cache, "check", "other", 1, 2, 3) is None
+    assert known(cache, "other", "file", 1, 2, 3) is None
 
 
-def test_another_way_to_pass_is_kept_beside_the_first(transcripts):
+def test_another_way_to_pass_is_kept_beside_the_first(cache):
     """They part where answers differ."""
     other = SimpleNamespace(what="passed otherwise")
-    transcripts.keep("check", "file", told(1, 2, 3), END)
-    transcripts.keep("check", "file", told(1, 5, 3), other)
-    assert transcripts.replay("check", "file", told(1, 2, 3)) is END
-    assert transcripts.replay("check", "file", told(1, 5, 3)) is other
+    keep(cache, "check", "file", END, 1, 2, 3)
+    keep(cache, "check", "file", other, 1, 5, 3)
+    assert known(cache, "check", "file", 1, 2, 3) is END
+    assert known(cache, "check", "file", 1, 5, 3) is other
 
 
-@pytest.mark.parametrize("state", [{"is_first": False}, {"has_time": False}])
-def test_nothing_is_known_of_a_process_after_the_first_or_in_a_hurry(transcripts, state):
+@pytest.mark.parametrize("state", [{"generation": 2}, {"seconds_left": 9.0}])
+def test_nothing_is_known_of_a_process_after_the_first_or_in_a_hurry(cache, state):
     """Neither kept nor used: what is asked then depends on what happened before."""
-    transcripts.keep("check", "file", told(1, **state), END)
-    assert transcripts.first.get("check", {}) == {}
-    transcripts.keep("check", "file", told(1), END)
-    assert transcripts.replay("check", "file", told(1, **state)) is None
+    keep(cache, "check", "file", END, 1, **state)
+    assert cache.first.get("check", {}) == {}
+    keep(cache, "check", "file", END, 1)
+    assert known(cache, "check", "file", 1, **state) is None
 
 
-def test_only_so_many_ways_are_kept(transcripts):
+def test_only_so_many_ways_are_kept(cache):
     """However many students answer differently, memory is bounded."""
     for answer in range(3 * MOST_WAYS):
-        transcripts.keep("check", "file", told(answer, answer), END)
-    known = [n for n in range(3 * MOST_WAYS) if transcripts.replay("check", "file", told(n, n))]
-    assert known == list(range(MOST_WAYS))
+        keep(cache, "check", "file", END, answer, answer)
+    found = [n for n in range(3 * MOST_WAYS) if known(cache, "check", "file", n, n)]
+    assert found == list(range(MOST_WAYS))
 
 
-def test_only_so_many_files_are_kept(transcripts):
+def test_only_so_many_files_are_kept(cache):
     """However many names students give their files."""
     for number in range(3 * MOST_FILES):
-        transcripts.keep("check", f"file {number}", told(1), END)
-    assert list(transcripts.first["check"]) == [f"file {number}" for number in range(MOST_FILES)]
+        keep(cache, "check", f"file {number}", END, 1)
+    assert list(cache.first["check"]) == [f"file {number}" for number in range(MOST_FILES)]

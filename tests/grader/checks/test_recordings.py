@@ -29,7 +29,7 @@ def known(*mistakes: Mistake) -> Known:
 RECORDING = Recording(
     source="01_first/first.py",
     names=["one", "Größe"],
-    traces={
+    transcripts={
         "01_first/one::visible::a": [
             ("shape 1", Frame({"value": {"tensor": ["int8", [3], False, False]}}, b"abc")),
             ("shape 2", Frame({"value": 1})),
@@ -89,7 +89,7 @@ def test_another_format_is_named(path: Path) -> None:
         read_recording(path)
     assert str(caught.value) == (
         "recording.bin is damaged (its format is 'attention-course/recording/9'); "
-        "get the release anew"
+        "get the release again"
     )
 
 
@@ -105,7 +105,7 @@ def is_damaged(folder: Path, data: bytes) -> bool:
     except CourseError as error:
         text = str(error)
         return text.startswith("recording.bin is damaged (") and text.endswith(
-            "); get the release anew"
+            "); get the release again"
         )
     return False
 

@@ -4,9 +4,10 @@ import pytest
 
 from grader.core.records import CodeLocation
 from grader.feedback.code_location import location_of
+from grader.sandbox.failures import CodeLine
 from grader.testing.compare import Difference
 from grader.testing.judge import Mismatch
-from grader.testing.replies import CodeLine, Failure
+from grader.testing.replies import Failure
 from grader.testing.student import StudentOutcome
 
 TEXT = "import torch\n\n\ndef one():\n    return 2\n"

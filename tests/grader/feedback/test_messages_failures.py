@@ -3,7 +3,8 @@
 import pytest
 
 from grader.feedback.messages import explain_failure
-from grader.testing.replies import OUTCOMES, CodeLine, Failure
+from grader.sandbox.failures import CodeLine
+from grader.testing.replies import OUTCOMES, Failure
 from grader.testing.student import Call
 
 CALLS = (Call("Heads", (3, 2), {}), Call("Heads", (7,), {}, is_forward=True))

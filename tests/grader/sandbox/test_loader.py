@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.loader import Loader, Opened
 
 Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
@@ -83,12 +84,7 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
 def test_a_failure_below_the_students_line_still_names_that_line(load: Load) -> None:
     """The place is the last line of their own; that it did not raise itself is told."""
     (failure,) = load("import json\n\nDATA = json.loads('{')\n").failures
-    assert failure.where == {
-        "file": "first.py",
-        "cell": None,
-        "line": 3,
-        "text": "DATA = json.loads('{')",
-    }
+    assert failure.where == CodeLine("first.py", None, 3, "DATA = json.loads('{')")
     assert not failure.own
 
 
@@ -130,7 +126,7 @@ def test_every_kind_of_syntax_error_leaves_what_stands_before_it(
     opened = load(f"a = 1\n{rest}")
     (failure,) = opened.failures
     assert failure.where is not None
-    assert (opened.header()["names"], failure.where["line"]) == (["a"], line)
+    assert (opened.header()["names"], failure.where.line) == (["a"], line)
     assert failure.message.startswith(message)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.loader import MAX_MESSAGE
+from grader.sandbox.failures import MAX_MESSAGE
 
 WHERE = {"file": "first.py", "cell": None, "line": 2, "text": "raise Odd('x')"}
 

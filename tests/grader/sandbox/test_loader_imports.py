@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from grader.sandbox.loader import Loader, Opened, describe_failure
+from grader.sandbox.failures import CodeLine, describe_failure
+from grader.sandbox.loader import Loader, Opened
 
 Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
 
@@ -54,7 +55,7 @@ def test_an_import_of_a_name_that_is_not_there_is_told_at_the_importing_line(loa
     (failure,) = opened.failures
     assert (failure.type, failure.where, opened.header()["names"]) == (
         "ImportError",
-        {"file": "b.py", "cell": None, "line": 2, "text": "from a import two"},
+        CodeLine("b.py", None, 2, "from a import two"),
         ["one"],
     )
 
@@ -93,9 +94,9 @@ def test_a_line_of_the_kernel_is_a_line_of_the_file_it_stands_for(
     """Kernels give their cells file names of their own."""
     sources = sources_of({"a.py": ""})
     names = ("<ipython-input-3-abc>", "/tmp/ipykernel_12/345.py")
-    before = [sources.place_of(name) for name in names]
+    before = [sources.find_cell(name) for name in names]
     sources.adopt("a.py", {})
-    assert (before, [sources.place_of(name) for name in names]) == (
+    assert (before, [sources.find_cell(name) for name in names]) == (
         [None] * 2,
         [("a.py", None)] * 2,
     )
@@ -118,9 +119,6 @@ def test_two_files_of_one_name_each_show_their_own_lines(
     sources.open("02/mine.py")
     with pytest.raises(ZeroDivisionError) as caught:
         failing()
-    assert describe_failure(caught.value, sources.place_of).where == {
-        "file": "mine.py",
-        "cell": None,
-        "line": 2,
-        "text": "return 1 / 0",
-    }
+    assert describe_failure(caught.value, sources.find_cell).where == CodeLine(
+        "mine.py", None, 2, "return 1 / 0"
+    )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.loader import Loader, Opened, without_magics
 from grader.submissions.submission import Submission
 
@@ -37,7 +38,7 @@ def test_a_failing_cell_does_not_stop_the_cells_after_it(load: Load) -> None:
     (failure,) = opened.failures
     assert (opened.header()["names"], failure.where) == (
         ["A", "B", "E"],
-        {"file": "first.ipynb", "cell": 2, "line": 2, "text": "C = A / 0"},
+        CodeLine("first.ipynb", 2, 2, "C = A / 0"),
     )
 
 
@@ -48,7 +49,7 @@ def test_a_cell_that_is_no_python_does_not_stop_the_cells_after_it(load: Load) -
     assert (opened.header()["names"], failure.type, failure.where) == (
         ["A", "D"],
         "SyntaxError",
-        {"file": "first.ipynb", "cell": 2, "line": 2, "text": "C = ("},
+        CodeLine("first.ipynb", 2, 2, "C = ("),
     )
 
 
@@ -95,7 +96,7 @@ def test_a_magic_line_is_passed_over_and_the_rest_counts(load: Load, magic: str)
     (failure,) = opened.failures
     assert failure.where is not None
     names = [name for name in opened.header()["names"] if name in "fAB"]
-    assert (names, failure.type, failure.where["text"]) == (
+    assert (names, failure.type, failure.where.text) == (
         ["f", "A"],
         "ZeroDivisionError",
         "B = A / 0",

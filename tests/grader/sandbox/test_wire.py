@@ -4,19 +4,17 @@ from typing import Any
 
 import pytest
 
+from grader.sandbox.stream import READ_BYTES, Reader, send
 from grader.sandbox.wire import (
     MAX_DEPTH,
     MAX_HEADER_BYTES,
     MAX_PAYLOAD_BYTES,
     PREFIX,
-    READ_BYTES,
     Frame,
     Unpacker,
     WireFault,
     decode_header,
     encode,
-    receive,
-    send,
 )
 
 
@@ -51,7 +49,7 @@ def test_a_frame_arrives_as_it_was_sent_however_it_is_cut() -> None:
     """Sockets deliver what they like; a frame is put together from any pieces."""
     pipe = Pipe(at_once=1)
     send(pipe, Frame({"text": "Ü\ud800"}, b"12345"))
-    assert receive(pipe) == Frame({"text": "Ü\ud800"}, b"12345")
+    assert Reader().receive(pipe).frame() == Frame({"text": "Ü\ud800"}, b"12345")
 
 
 @pytest.mark.parametrize("length", [0, 4, 8, 12, 15])
@@ -59,7 +57,7 @@ def test_a_stream_that_ends_inside_a_frame_is_told_apart(length: int) -> None:
     """An end of file is no broken frame: the process on the other side is gone."""
     data = encode(Frame({"a": 1}, b"\x01\x02"))[:length]
     with pytest.raises(EOFError, match=r"^the stream ended inside a frame$"):
-        receive(Pipe(data))
+        Reader().receive(Pipe(data)).frame()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,7 @@ def test_a_frame_that_announces_too_much_is_refused_before_it_is_read(
     """No buffer is made for sizes above the caps; what was read is one fixed buffer at most."""
     pipe = Pipe(PREFIX.pack(*sizes) + b"{}")
     with pytest.raises(WireFault, match=r"^a frame announces more bytes than may travel$"):
-        receive(pipe)
+        Reader().receive(pipe).frame()
     assert pipe.largest_read == READ_BYTES
 
 

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.sandbox.stream import Reader
 from grader.sandbox.wire import (
     DTYPES,
     MAX_HEADER_BYTES,
@@ -22,7 +23,6 @@ from grader.sandbox.wire import (
     WireFault,
     decode_header,
     encode,
-    receive,
 )
 
 pytestmark = pytest.mark.slow
@@ -116,7 +116,7 @@ def test_whatever_is_packed_arrives_as_it_was(value: Any) -> None:
     """Through bytes and back, for any mixture of plain data and tensors."""
     packer = Packer()
     data = encode(Frame({"value": packer.pack(value)}, packer.payload()))
-    frame = receive(Bytes(data))
+    frame = Reader().receive(Bytes(data)).frame()
     unpacker = Unpacker(frame.payload)
     arrived = unpacker.unpack(frame.header["value"])
     unpacker.finish()
@@ -174,7 +174,7 @@ def test_no_stream_makes_the_reader_ask_for_more_than_the_caps(data: bytes) -> N
     """Reading ends in a frame, a fault or an end of file, and no buffer outgrows the caps."""
     stream = Bytes(data)
     try:
-        frame = receive(stream)
+        frame = Reader().receive(stream).frame()
     except (WireFault, EOFError):
         pass
     else:
@@ -190,7 +190,7 @@ def test_a_frame_with_one_byte_changed_does_no_harm(value: Any, data: st.DataObj
     whole = bytearray(encode(Frame({"value": packer.pack(value)}, packer.payload())))
     whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     try:
-        frame = receive(Bytes(bytes(whole)))
+        frame = Reader().receive(Bytes(bytes(whole))).frame()
         Unpacker(frame.payload).unpack(frame.header.get("value"))
     except (WireFault, EOFError):
         return

@@ -10,7 +10,7 @@ from grader.core.errors import GraderFault
 from grader.course.course import Limits
 from grader.sandbox.wire import Frame
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import WarmParent, child_arguments
+from grader.sessions.launchers import WarmParent, child_limits
 from grader.submissions.submission import Submission
 
 Leftovers = Callable[[], list[str]]
@@ -285,7 +285,7 @@ def test_a_submission_that_kills_the_warm_parent_harms_no_other(
 
 def test_instances_of_each_generation_have_numbers_of_their_own() -> None:
     """A reference to an instance of a dead process never finds another's."""
-    firsts = [child_arguments(Limits(), number, "")["first_instance"] for number in (1, 2, 3)]
+    firsts = [child_limits(Limits(), number, "").first_instance for number in (1, 2, 3)]
     assert firsts == [0, 1_000_000, 2_000_000]
 
 

@@ -137,7 +137,7 @@ def test_closing_closes_the_other_session(wrap: Callable[[Counter], Any]) -> Non
 
 def recorded(recording: RecordingSession) -> RecordedSession:
     """What was recorded, to be answered from."""
-    return RecordedSession(recording.traces, {KEY: ["a", "b"]})
+    return RecordedSession(recording.transcripts, {KEY: ["a", "b"]})
 
 
 def test_a_recording_answers_as_it_was_answered() -> None:
@@ -176,7 +176,7 @@ def test_opening_and_forgetting_are_passed_on_and_not_recorded() -> None:
     recording.begin("one")
     recording.ask(Frame({"verb": "open", "source": KEY}), 1.0)
     recording.ask(Frame({"verb": "forget"}), 1.0)
-    assert (recording.traces, inner.asked) == ({"one": []}, ["forget", "open", "forget"])
+    assert (recording.transcripts, inner.asked) == ({"one": []}, ["forget", "open", "forget"])
 
 
 def test_a_request_may_differ_in_its_bytes_from_the_recorded_one() -> None:

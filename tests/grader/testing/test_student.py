@@ -12,11 +12,12 @@ import torch
 from grader.core.errors import GraderFault
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, Limits
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.replies import CodeLine, Failure, Loaded
+from grader.testing.replies import Failure, Loaded
 from grader.testing.student import Call, ReferenceHandle, StudentHandle, StudentOutcome
 
 HandIn = Callable[..., StudentHandle]

@@ -1,0 +1,134 @@
+"""Failures of student code as data: what was raised, and at which of the student's own lines.
+
+It runs beside student code: standard library only.
+"""
+
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+MAX_MESSAGE = 2_000
+
+FindCell = Callable[[str], tuple[str, int | None] | None]
+"""From the file name of a code object to the student's file and cell; None for other code."""
+
+STUB_MESSAGE = re.compile(r"(\S+): not attempted yet")
+
+
+def stub_message(exercise: str) -> str:
+    """The message of the `NotImplementedError` in an exercise's stub."""
+    return f"{exercise}: not attempted yet"
+
+
+def stub_exercise(message: str) -> str | None:
+    """The exercise whose stub has this message; None for any other message."""
+    found = STUB_MESSAGE.fullmatch(message)
+    return found[1] if found else None
+
+
+class OutOfTime(BaseException):
+    """Raised into student code when its time is up, so that its line can be reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """A line of the student's own, as their process reports it.
+
+    Args:
+        file: the file's name.
+        cell: the notebook's cell, counted from 1; None in a script.
+        line: counted from 1; in a notebook, inside the cell.
+        text: the line itself.
+    """
+
+    file: str
+    cell: int | None
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a request, or the loading of a file, failed.
+
+    Args:
+        kind: "exception", "not_attempted", "out_of_memory" or "timeout".
+        type: the name of the exception's class.
+        bases: the names of its built-in base classes, nearest first.
+        message: its text (for "not_attempted", the exercise of the stub).
+        where: the student's own line; None when it is not in their files.
+        own: whether the exception was raised by the student's own line, not below it.
+    """
+
+    kind: str
+    type: str
+    bases: tuple[str, ...]
+    message: str
+    where: CodeLine | None = None
+    own: bool = False
+
+    def header(self) -> dict[str, Any]:
+        """This failure as a JSON object."""
+        where = self.where
+        return {
+            "kind": self.kind,
+            "type": self.type,
+            "bases": list(self.bases),
+            "message": self.message,
+            "where": where and {name: getattr(where, name) for name in CodeLine.__slots__},
+            "own": self.own,
+        }
+
+    def as_stub(self) -> "Failure":
+        """The same failure; with a stub's message it becomes "not attempted"."""
+        exercise = stub_exercise(self.message)
+        if exercise is None:
+            return self
+        return Failure("not_attempted", self.type, self.bases, exercise, self.where)
+
+
+def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
+    """A failure as data, with the last of the student's own lines."""
+    where, own = _where(error, find_cell)
+    message = _message(error)
+    bases = tuple(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins")
+    return Failure(_kind(error, message), type(error).__name__[:200], bases, message, where, own)
+
+
+def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, bool]:
+    """The last of the student's own lines, and whether the error was raised right there."""
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
+        found = find_cell(error.filename)
+        if found is not None:
+            line = error.lineno if isinstance(error.lineno, int) else 0
+            return _code_line(found, line, error.text if isinstance(error.text, str) else ""), True
+    frames = traceback.extract_tb(error.__traceback__)
+    # For an endless loop, the line that began it says more than the line that was running.
+    for frame in frames if isinstance(error, OutOfTime) else reversed(frames):
+        found = find_cell(frame.filename)
+        if found is not None:
+            return _code_line(found, frame.lineno, frame.line), frame is frames[-1]
+    return None, False
+
+
+def _code_line(found: tuple[str, int | None], line: int | None, text: str | None) -> CodeLine:
+    return CodeLine(*found, line=line or 0, text=(text or "").strip()[:200])
+
+
+def _kind(error: BaseException, message: str) -> str:
+    if isinstance(error, OutOfTime):
+        return "timeout"
+    if isinstance(error, MemoryError) or "can't allocate memory" in message:
+        return "out_of_memory"
+    return "exception"
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error.msg if isinstance(error, SyntaxError) else error)
+        text = str.__getitem__(text, slice(MAX_MESSAGE))
+    except BaseException:
+        return "(its message could not be read)"
+    return text

@@ -1,0 +1,77 @@
+"""What a child process may use, and the limits it puts on itself before it runs student code.
+
+It runs on both sides, beside student code as well: standard library only.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+MIB = 2**20
+MAX_DESCRIPTORS = 256
+"""The buffers of pipes and sockets are memory that no other limit counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildLimits:
+    """What a child process may use, and what is put around it.
+
+    Args:
+        folder: its own folder, for temporary files.
+        first_instance: instances are numbered from here, so that no two processes share a number.
+        load_seconds: for running a file from top to bottom.
+        request_seconds: for any other request.
+        memory_mib: MiB on top of what torch itself takes.
+        output_kib: KiB of printed text that are kept.
+        file_mib: MiB in any file it writes.
+        sealed: whether Landlock and seccomp are put on.
+        namespaces: whether it has namespaces of its own.
+    """
+
+    folder: str
+    first_instance: int
+    load_seconds: float
+    request_seconds: float
+    memory_mib: int
+    output_kib: int
+    file_mib: int
+    sealed: bool = False
+    namespaces: bool = False
+
+    def header(self) -> dict[str, Any]:
+        """These limits as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_header(cls, header: dict[str, Any]) -> "ChildLimits":
+        """The limits that the trusted side wrote as a JSON object."""
+        return cls(**header)
+
+
+def limit_process(limits: ChildLimits) -> None:
+    """Limit memory, files and core dumps of this process, where the system can."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(ValueError, OSError):
+        size = limits.file_mib * MIB
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with contextlib.suppress(ValueError, OSError):
+        most = min(MAX_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if sys.platform == "linux":
+        memory = _virtual_memory() + limits.memory_mib * MIB
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def _virtual_memory() -> int:
+    """Bytes of address space in use; torch alone takes some GiB of it."""
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (no pathlib here)
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
