@@ -13,6 +13,8 @@ from grader.sessions.base import OwnFrame, Session, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher
 from grader.submissions.submission import Submission
 
+SLACK = 0.5
+"""Seconds that a child has, beyond its own time and a quarter, to end a request by itself."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
 
@@ -49,6 +51,7 @@ class ChildSession(Session):
         submission: its files are sent to each of them.
         limits: of time and memory.
         owns_launcher: whether the launcher is closed with the session.
+        slack: seconds beyond its own time in which a child may end a request by itself.
     """
 
     def __init__(
@@ -58,9 +61,11 @@ class ChildSession(Session):
         limits: Limits,
         *,
         owns_launcher: bool = False,
+        slack: float = SLACK,
     ) -> None:
         self.launcher = launcher
         self.owns_launcher = owns_launcher
+        self.slack = slack
         self.submission = submission
         self.limits = limits
         self.isolation = launcher.isolation
@@ -104,7 +109,7 @@ class ChildSession(Session):
             self._start()
         started = time.monotonic()
         try:
-            return self._exchange(request, 1.25 * seconds + 0.5)
+            return self._exchange(request, 1.25 * seconds + self.slack)
         except TimeoutError:
             self._end()
             template = _("your code was still running after {seconds} seconds")
