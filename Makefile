@@ -1,10 +1,11 @@
-# `make demo` grades the example class; `make test` runs every test. Both set up .venv first.
+# `make demo` grades the example class; `make test` tests every promise. Both set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup --no-loadscope-reorder
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test quick check generate catalogues golden bench clean
+.PHONY: setup demo quick test proof rest check generate catalogues golden bench clean
 
 setup: $(STAMP)
 
@@ -20,19 +21,28 @@ demo: setup
 	$(BIN)/grader grade tests/example_class/submissions --out build/demo \
 		--roster tests/example_class/roster.csv --seed 1 --isolation $$isolation
 
-# Format, lint and types.
+# Format, lint, types, and who imports whom.
 check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
-# The same and the fast part of the tests.
+# Three tiers of tests; the markers `slow` and `proof` say what belongs to which.
+# quick: what takes no time; under a minute.
 quick: check
-	$(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(PYTEST) -m "not slow and not proof"
 
-# The same and every test.
+# test: every promise at least once; a few minutes.
 test: check
-	$(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not proof"
+
+# proof: everything. Every attack as another user, many kills, real installs, both databases, the
+# cluster, every variant and seed. `rest` is what it adds to `test`.
+proof: test rest
+
+rest: setup
+	$(PYTEST) -m "proof"
 
 # Write stubs and notebooks anew from the solutions.
 generate: setup

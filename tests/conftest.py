@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import shutil
 import signal
+import sys
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +15,9 @@ import jsonschema
 import pytest
 
 from grader.core import language
+from grader.release.recording_cache import CACHE_VARIABLE
 
 ROOT = Path(__file__).parents[1]
-TAKE_MINUTES = {
-    "test_teeth.py",
-    "test_interrupted.py",
-    "test_commands.py",
-    "test_class.py",
-    "test_workflows.py",
-    "test_release.py",
-    "test_cluster.py",
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,7 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Hear Ctrl-C also in a run in the background: what is started there would be deaf to it."""
+    """Keep recordings away from the user's own, and hear Ctrl-C also in the background.
+
+    What a run in the background starts would be deaf to it.
+    """
+    os.environ.setdefault(CACHE_VARIABLE, str(ROOT / "build" / "recordings"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -54,10 +52,25 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.hookimpl(trylast=True)  # after files were shuffled
+RANKS = ("xdist_group", "proof", "slow")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take minutes come first, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: item.path.name not in TAKE_MINUTES)
+    """Groups come first, then long tests, so that no worker is left alone with one at the end.
+
+    A group shares what is dear to make, and stays on one worker. So do the fast tests of a file:
+    to hand them out one by one takes longer than they do.
+    """
+    items.sort(key=_rank)
+    for item in items:
+        if _rank(item) == len(RANKS):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def _rank(item: pytest.Item) -> int:
+    found = (rank for rank, name in enumerate(RANKS) if item.get_closest_marker(name))
+    return next(found, len(RANKS))
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +86,35 @@ def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def root() -> Path:
     """The folder of the repository."""
     return ROOT
+
+
+# The example course, made once: what tests change is a copy.
+
+
+@pytest.fixture(scope="session")
+def example_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small complete course, with stubs, notebooks and what a release copies; to be read only."""
+    from grader.course.course import MANIFEST, load_course
+    from grader.release.stubs import generate
+    from grader.release.students import COPIED
+
+    folder = tmp_path_factory.mktemp("example") / "course"
+    shutil.copytree(ROOT / "tests" / "example_course", folder)
+    for name in set(COPIED) - {MANIFEST}:
+        (folder / name).write_text(f"{name} of the course\n", "utf-8")
+    for file in generate(load_course(folder)):
+        file.write(folder)
+    return folder
+
+
+@pytest.fixture
+def course_copy(example_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the example course for this test alone, with checks of its own."""
+    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
+        monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
+    folder = tmp_path / "course"
+    shutil.copytree(example_course, folder)
+    return folder
 
 
 # Every platform's form of a result, read back.

@@ -11,11 +11,10 @@ from typing import Any
 
 from jinja2 import Template
 
-from grader.checks.recordings import write_recording
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.course.course import MANIFEST, Assignment, Course
-from grader.release.recorder import record
+from grader.release.recording_cache import recorded
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import notebook_text, translated
 from grader.release.students import course_file, translations
@@ -27,7 +26,7 @@ SOURCE_FOLDER = "source"
 def nbgrader_files(course: Course) -> Iterator[OutputFile]:
     """The files of nbgrader's course folder."""
     yield OutputFile(CONFIG, config(course))
-    recordings = {a.id: write_recording(record(course, a)) for a in course.assignments}
+    recordings = {a.id: recorded(course, a) for a in course.assignments}
     for assignment in course.assignments:
         yield source_notebook(course, assignment)
         for file in _small_course(course, assignment, recordings):

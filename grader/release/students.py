@@ -10,14 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import grader
-from grader.checks.recordings import write_recording
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, translate
 from grader.course.course import MANIFEST, Course
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
-from grader.release.recorder import record
+from grader.release.recording_cache import recorded
 from grader.release.stubs import generate, stale
 
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
@@ -67,8 +66,7 @@ def student_files(course: Course) -> Iterator[OutputFile]:
     for assignment in course.assignments:
         paths = course.paths(assignment)
         yield course_file(course, paths.visible_checks)
-        recording = write_recording(record(course, assignment))
-        yield OutputFile(course.inner(paths.recording), recording)
+        yield OutputFile(course.inner(paths.recording), recorded(course, assignment))
     yield from package_files()
 
 

@@ -14,6 +14,8 @@ from grader.sessions.base import OwnFrame, Session, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher
 from grader.submissions.submission import Submission
 
+SLACK = 0.5
+"""Seconds that a child has, beyond its own time and a quarter, to end a request by itself."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
 
@@ -51,12 +53,14 @@ class ChildSession(Session):
         submission: its files are sent to each of them.
         limits: of time and memory.
         owns_launcher: whether the launcher is closed with the session.
+        slack: seconds beyond its own time in which a child may end a request by itself.
     """
 
     launcher: Launcher
     submission: Submission
     limits: Limits
     owns_launcher: bool = field(default=False, kw_only=True)
+    slack: float = field(default=SLACK, kw_only=True)
     generation: int = field(default=1, init=False)
     child: Child | None = field(default=None, init=False)
     reader: Reader = field(default_factory=Reader, init=False)
@@ -100,7 +104,7 @@ class ChildSession(Session):
             self._start()
         started = time.monotonic()
         try:
-            return self._exchange(request, 1.25 * seconds + 0.5)
+            return self._exchange(request, 1.25 * seconds + self.slack)
         except TimeoutError:
             self._end()
             template = _("your code was still running after {seconds} seconds")

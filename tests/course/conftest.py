@@ -1,7 +1,5 @@
 """Helpers of the course's tests: a small complete course that can be broken."""
 
-import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +8,6 @@ import pytest
 from grader.authoring.validate import Report, validate
 from grader.course.course import load_course
 from grader.release.stubs import generate
-from grader.release.students import COPIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +46,6 @@ class Example:
 
 
 @pytest.fixture
-def example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Example:
+def example(course_copy: Path) -> Example:
     """A course that keeps its promises, to be broken."""
-    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
-        monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
-    folder = tmp_path / "course"
-    shutil.copytree(root / "tests" / "example_course", folder)
-    for name in set(COPIED) - {"course.toml"}:
-        (folder / name).write_text(f"{name} of the course\n", "utf-8")
-    made = Example(folder)
-    made.regenerate()
-    return made
+    return Example(course_copy)

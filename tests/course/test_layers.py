@@ -44,6 +44,7 @@ def test_only_the_edges_print_or_exit(root: Path) -> None:
         assert not called & {"print", "sys.exit", "exit", "quit"}, path
 
 
+@pytest.mark.slow
 def test_help_imports_neither_torch_nor_nbgrader() -> None:
     """`grader --help` is quick because it imports only what it shows."""
     code = (

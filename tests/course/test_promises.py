@@ -7,7 +7,7 @@ import pytest
 from grader.authoring.validate import LEAST_SEPARATION, validate
 from grader.course.course import load_course
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 
 def test_the_course_keeps_its_promises(root: Path) -> None:

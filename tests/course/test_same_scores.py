@@ -29,6 +29,8 @@ from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.student_folders import read_class
 from grader.submissions.submission import read_submission
 
+pytestmark = pytest.mark.xdist_group("same scores")
+
 VARIANTS = Path(__file__).parent / "variants"
 SEED = "1"
 NOBODY = 65_534
@@ -175,7 +177,7 @@ def test_the_class_is_one_that_can_tell(usual: Graded) -> None:
         assert usual[student]["score"] < usual["right"]["score"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_order_of_students_does_not_matter(
     course: Course, scripts: Path, usual: Graded, launcher: Launcher
 ) -> None:
@@ -188,7 +190,7 @@ def test_the_order_of_students_does_not_matter(
     assert found == [usual[name] for name in order]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_number_of_threads_does_not_matter(
     course: Course, scripts: Path, usual: Graded, launcher: Launcher
 ) -> None:
@@ -258,7 +260,7 @@ folder, user, seed, targets = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], 
 course = load_course(folder / "course")
 submission = read_submission(course, folder / "submission", "half")
 scope = submission_grader.Scope(course.select(tuple(targets)))
-bench = submission_grader.grading_bench(course, seed)
+bench = submission_grader.full_grader(course, seed)
 submission_grader.versions = functools.cache(submission_grader.versions)
 # Whatever is imported only when it is needed may be out of another user's reach: so all is done
 # once, before this process becomes that user's.
@@ -286,7 +288,7 @@ def in_the_open() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_root_and_others_give_the_same_scores(
     course: Course, scripts: Path, usual: Graded, in_the_open: Path
 ) -> None:

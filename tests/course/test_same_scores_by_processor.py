@@ -19,6 +19,8 @@ from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission
 
+pytestmark = pytest.mark.xdist_group("processors")
+
 SEED = "1"
 
 FEW = 20
@@ -108,7 +110,7 @@ def test_the_two_kinds_of_processor_draw_different_masks(course: Course) -> None
     ] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_work_with_dropout_gets_the_same_on_both_kinds_of_processor(
     course: Course, bench: SubmissionGrader, drawn_here: dict[str, dict[str, Any]]
 ) -> None:
@@ -120,7 +122,7 @@ def test_work_with_dropout_gets_the_same_on_both_kinds_of_processor(
     assert drawn_there == drawn_here
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_grading_on_the_other_kind_of_processor_gives_the_same(
     course: Course, bench: SubmissionGrader, drawn_here: dict[str, dict[str, Any]]
 ) -> None:
@@ -138,6 +140,7 @@ def test_grading_on_the_other_kind_of_processor_gives_the_same(
     }
 
 
+@pytest.mark.slow
 def test_the_documents_printed_mask_is_right_on_both_kinds_of_processor(
     course: Course, bench: SubmissionGrader
 ) -> None:

@@ -335,6 +335,7 @@ def shown(code: str, width: int) -> list[str]:
     return out.file.getvalue().splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", language.LANGUAGES)
 def test_no_line_is_wider_than_the_terminal(code: str) -> None:
     """At 80 columns, wide characters counted as two; tables keep their borders aligned."""
@@ -345,6 +346,7 @@ def test_no_line_is_wider_than_the_terminal(code: str) -> None:
     assert len({cell_len(line) for line in table}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_no_line_begins_with_a_sign_that_closes(code: str) -> None:
     """As Chinese and Japanese are set."""

@@ -20,7 +20,7 @@ from grader.grading.results import points
 from grader.submissions.roster import read_roster
 from grader.submissions.student_folders import read_class
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 
 HERE = Path(__file__).parent
 STUDENTS = [

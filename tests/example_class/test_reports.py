@@ -16,7 +16,7 @@ from grader.reports.base import GradedClass
 from grader.reports.registry import GRADE_REPORTS
 from grader.reports.registry import graded as reported
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from grader.grading.results import from_json, points
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 
 HANDED_IN_NOTHING = ["empty_folder", "never_handed_in"]
 

@@ -16,7 +16,7 @@ from grader.release.stubs import generate
 from grader.sandbox.loader import Loader, Opened
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, decode_header, encode
-from grader.sessions.child import ChildSession
+from grader.sessions.child import SLACK, ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
 from grader.submissions.notebooks import Cell
@@ -302,7 +302,7 @@ def sealed_parent(children_folder: Path) -> Iterator[WarmParent]:
     parent.close()
 
 
-@pytest.fixture(params=["forked", pytest.param("spawned", marks=pytest.mark.slow)])
+@pytest.fixture(params=["forked", pytest.param("spawned", marks=pytest.mark.proof)])
 def launcher(request: pytest.FixtureRequest, temporary_folder: Path) -> Launcher:
     """Each way of making child processes."""
     if request.param == "spawned":
@@ -339,10 +339,13 @@ class Talks:
     launcher: Launcher
     talks: list[Talk] = field(default_factory=list)
 
-    def __call__(self, files: str | Mapping[str, str | list[str]], **limits: Any) -> Talk:
+    def __call__(
+        self, files: str | Mapping[str, str | list[str]], *, slack: float = SLACK, **limits: Any
+    ) -> Talk:
         """Talk to a submission with the usual limits, changed by name."""
         submission = submission_of({KEY: files} if isinstance(files, str) else files)
-        talk = Talk(ChildSession(self.launcher, submission, Limits(**limits)))
+        session = ChildSession(self.launcher, submission, Limits(**limits), slack=slack)
+        talk = Talk(session)
         self.talks.append(talk)
         return talk
 

@@ -90,7 +90,10 @@ def forgetful(bench):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", ["right", "other last bits", "prints"])
+@pytest.mark.parametrize(
+    "first",
+    ["right", *(pytest.param(n, marks=pytest.mark.proof) for n in ("other last bits", "prints"))],
+)
 def test_what_others_answered_changes_no_verdict(bench, verdict, first):
     """Each student after a right one, and after all the others: as if they were the first."""
     verdict(bench, STUDENTS[first])

@@ -1,6 +1,5 @@
 """Helpers of the command line's tests: a small complete course, and commands run inside it."""
 
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +10,7 @@ import pytest
 
 from grader.checks import fixtures
 from grader.cli import cli
-from grader.course.course import load_course
 from grader.grading import worker
-from grader.release.stubs import generate
-from grader.release.students import COPIED
 from grader.sessions import launchers
 
 
@@ -39,11 +35,12 @@ class Kept:
 
 @pytest.fixture
 def folder(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    course_copy: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> Path:
     """A course, which is the current folder, and a student's memory of hints of its own."""
-    for name in [name for name in sys.modules if name.startswith("tests.checks")]:
-        monkeypatch.delitem(sys.modules, name)  # another course's checks have the same names
     kept = Kept(request.getfixturevalue("warm_parent"))
     for name in ("default_launcher", "early_launcher"):
         monkeypatch.setattr(launchers, name, lambda: kept)
@@ -55,14 +52,8 @@ def folder(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)
-    made = tmp_path / "course"
-    shutil.copytree(root / "tests" / "example_course", made)
-    for name in set(COPIED) - {"course.toml"}:
-        (made / name).write_text(f"{name} of the course\n", "utf-8")
-    for file in generate(load_course(made)):
-        file.write(made)
-    monkeypatch.chdir(made)
-    return made
+    monkeypatch.chdir(course_copy)
+    return course_copy
 
 
 @pytest.fixture

@@ -159,6 +159,7 @@ def test_with_debug_what_student_code_prints_is_shown(grader, work):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loops_first", [False, True], ids=["at its end", "at its start"])
 def test_a_file_that_does_not_come_to_an_end_is_told_once(grader, folder, work, edit, loops_first):
     """As a note where everything stands before the loop, else with each exercise it costs."""

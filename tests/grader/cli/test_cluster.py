@@ -144,6 +144,7 @@ def entries(journal):
     return re.findall(r'^{"student": "([^"]+)"', text, re.MULTILINE)
 
 
+@pytest.mark.proof
 def test_a_worker_is_killed_midway_and_the_class_is_graded(cluster, folder, students, tmp_path):
     """Its students are given to the other one; the results are those of a run without a cluster."""
     address = cluster.scheduler()
@@ -165,6 +166,7 @@ def test_a_worker_is_killed_midway_and_the_class_is_graded(cluster, folder, stud
     assert sorted(entries(journal)) == sorted(path.name for path in students.iterdir())
 
 
+@pytest.mark.proof
 def test_a_worker_with_another_course_is_refused(cluster, folder, students, tmp_path):
     """By a sentence; nobody is graded by other checks than the run's."""
     import shutil

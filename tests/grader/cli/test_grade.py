@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
 
@@ -309,7 +311,6 @@ def test_a_second_run_is_refused_while_the_first_one_writes(grade, out):
     )
 
 
-@pytest.mark.slow
 def test_two_workers_grade_as_one_does(grade, out, tmp_path):
     """The same results, whoever graded whom."""
     grade("--seed", 3)

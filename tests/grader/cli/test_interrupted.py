@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.course import load_course
+from grader.grading.class_run import ClassRun, grade_here
+from grader.submissions.student_folders import read_class
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
@@ -21,10 +25,11 @@ pytestmark = [
 
 TIMES = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5 * {}\n"
 ENDS = "def scores(queries, keys):\n    import os\n    os._exit(3)\n"
-WRONG, RIGHT = 60, 20
+FEW = (14, 4)
+MANY = (60, 20)
+"""How many are wrong and how many right; two more end their process, or handed in nothing."""
+
 JOBS = 2
-KILLS_AT_WORK = 6
-KILLS_EARLY = 2
 PATIENCE = 60.0
 """Seconds; a busy machine takes long to import torch, which has to end before a parent is missed."""
 
@@ -49,6 +54,7 @@ class Class:
     temporary: Path
     log: Path
     out: Path
+    wrong: int
     started: list = field(default_factory=list)
 
     def start(self, out=None, *options):
@@ -93,9 +99,10 @@ class Class:
         return names
 
 
-@pytest.fixture
-def runs(folder, work, edit, tmp_path):
+@pytest.fixture(params=[FEW])
+def runs(folder, work, edit, tmp_path, request):
     """The class: wrong each in its own way, right in different words, and what ends a process."""
+    wrong, right = request.param
     old = 'expected = reference.call("scores", queries, keys).value\n        judge(student.call("scores", queries, keys).value, expected, axes=AXES)'
     new = """expected = reference.call("scores", queries, keys).value
         value = student.call("scores", queries, keys).value
@@ -104,9 +111,9 @@ def runs(folder, work, edit, tmp_path):
             file.write(f"{float(value[0, 0] / expected[0, 0]):.3f}\\n")
         judge(value, expected, axes=AXES)"""
     edit("tests/checks/01_scores/test_visible.py", old, new)
-    for number in range(WRONG):
+    for number in range(wrong):
         work(f"wrong-{number:02}", scores=TIMES.format(factor(number)), mixture="right")
-    for number in range(RIGHT):
+    for number in range(right):
         work(f"right-{number:02}", scores=f"# {number}\n{TIMES.format(1)}", mixture="right")
     work("ends", scores=ENDS)
     work("empty")
@@ -118,11 +125,22 @@ def runs(folder, work, edit, tmp_path):
         tmp_path / "temporary",
         tmp_path / "log" / "graded",
         tmp_path / "out",
+        wrong,
     )
     yield made
     for process in made.started:
         process.kill()
         process.communicate()
+
+
+class Silence:
+    """Watches a run and says nothing."""
+
+    def begin(self, students, unchanged):
+        """Nothing."""
+
+    def done(self, row):
+        """Nothing."""
 
 
 def factor(number):
@@ -141,45 +159,79 @@ def written(out):
     }
 
 
+def graded_once(runs):
+    """How often each of the wrong ones was graded."""
+    times = Counter(runs.log.read_text().split())
+    return {factor(number): times[factor(number)] for number in range(runs.wrong)}
+
+
+def kill_at_work(runs, more, seconds):
+    """Start a run and kill it soon after so many more students are done."""
+    before = len(runs.entries())
+    process = runs.start()
+    wait_for(lambda: len(runs.entries()) >= before + more or process.poll() is not None)
+    kill_after(process, seconds)
+
+
+def kill_after(process, seconds):
+    """Kill a run after some time, unless it is over before."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    process.kill()
+    process.communicate()
+
+
+def assert_completed(runs, undisturbed, kills):
+    """The next run completes the class: the same bytes, little done twice, nothing left over."""
+    last = runs.start()
+    assert (last.communicate()[1], last.returncode) == ("", 0)
+    assert written(runs.out) == written(undisturbed)
+    assert Counter(runs.entries()) == Counter(path.name for path in runs.students.iterdir())
+    assert runs.wrong <= sum(graded_once(runs).values()) <= runs.wrong + JOBS * kills
+    assert runs.leftovers() == ([], [])
+
+
+def test_a_killed_run_is_completed_as_an_undisturbed_one(runs, tmp_path, monkeypatch):
+    """Byte for byte what one process writes that nobody kills; what was done stays done."""
+    monkeypatch.setenv("GRADED", str(tmp_path / "undisturbed.log"))
+    students = read_class(runs.students, None)
+    order = ClassRun(load_course(runs.course), students, tmp_path / "undisturbed", seed="11")
+    order.carry_out(grade_here, Silence())
+    kill_at_work(runs, more=3, seconds=0.0)
+    assert runs.leftovers() == ([], [])
+    done = runs.entries()
+    assert len(done) >= 3
+    assert set(done) <= {path.stem for path in (runs.out / "results").glob("*.json")}
+    assert_completed(runs, tmp_path / "undisturbed", kills=1)
+    assert runs.entries()[: len(done)] == done
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("runs", [MANY], indirect=True, ids=["many"])
 def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(runs, tmp_path, record_property):
     """Byte for byte, nobody done twice, no more than two students' work lost at each kill."""
     assert runs.start(tmp_path / "undisturbed").wait() == 0
-    once = Counter(runs.log.read_text().split())
-    assert {factor(n): once[factor(n)] for n in range(WRONG)} == {
-        factor(n): 1 for n in range(WRONG)
-    }
+    assert set(graded_once(runs).values()) == {1}
     runs.log.unlink()
     seed = random.randrange(1000)
     record_property("seed of the moments", seed)
     moments = random.Random(seed)
-    kills = ["early"] * KILLS_EARLY + ["at work"] * KILLS_AT_WORK
+    kills = ["early"] * 2 + ["at work"] * 6
     moments.shuffle(kills)
     for kill in kills:
-        before = len(runs.entries())
-        process = runs.start()
         if kill == "at work":
-            more = before + moments.randint(1, 7)
-            wait_for(
-                lambda more=more, run=process: len(runs.entries()) >= more or run.poll() is not None
-            )
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(moments.uniform(0, 4 if kill == "early" else 0.03))
-        process.kill()
-        process.communicate()
+            kill_at_work(runs, moments.randint(1, 7), moments.uniform(0, 0.03))
+        else:
+            kill_after(runs.start(), moments.uniform(0, 4))
         assert runs.leftovers() == ([], [])
         assert set(runs.entries()) <= {path.stem for path in (runs.out / "results").glob("*.json")}
-    last = runs.start()
-    assert (last.communicate()[1], last.returncode) == ("", 0)
-    assert written(runs.out) == written(tmp_path / "undisturbed")
-    assert Counter(runs.entries()) == Counter(path.name for path in runs.students.iterdir())
-    again = Counter(runs.log.read_text().split())
-    graded = sum(again[factor(number)] for number in range(WRONG))
-    assert WRONG <= graded <= WRONG + JOBS * len(kills)
-    assert runs.leftovers() == ([], [])
+    assert_completed(runs, tmp_path / "undisturbed", len(kills))
 
 
-@pytest.mark.parametrize("moment", ["at the start", "at work"])
-def test_ctrl_c_ends_a_run_with_what_is_done(runs, moment):
+@pytest.mark.parametrize(
+    "moment", [pytest.param("at the start", marks=pytest.mark.proof), "at work"]
+)
+def test_ctrl_c_ends_a_run_with_what_is_done(runs, grader, monkeypatch, moment):
     """Within seconds, with 130 and a sentence; the same command completes it."""
     process = runs.start()
     if moment == "at work":
@@ -197,12 +249,15 @@ def test_ctrl_c_ends_a_run_with_what_is_done(runs, moment):
     table = runs.out / "scores.csv"
     lines = table.read_text("utf-8").splitlines()[1:] if table.is_file() else []
     assert [line.split(",")[0] for line in lines] == sorted(done)
-    process = runs.start(None, "--quiet")
-    assert (*process.communicate(), process.returncode) == ("", "", 0)
+    monkeypatch.setenv("GRADED", str(runs.log))
+    options = ("--out", runs.out, "--seed", "11", "--jobs", "1", "--quiet")
+    completed = grader("grade", runs.students, *options)
+    assert (completed.out, completed.err, completed.code) == ("", "", 0)
     assert Counter(runs.entries()) == Counter(path.name for path in runs.students.iterdir())
     assert runs.leftovers() == ([], [])
 
 
+@pytest.mark.proof
 def test_ctrl_c_ends_a_run_in_one_process_as_well(runs):
     """A run with one job has no worker process."""
     process = runs.start(None, "--jobs", "1")

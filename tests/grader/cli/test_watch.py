@@ -125,8 +125,12 @@ def echoes(child: Any) -> bool:
 
 @pytest.mark.parametrize(
     ("end", "code"),
-    [(lambda child: child.sendintr(), 0), (lambda child: child.kill(signal.SIGTERM), 143)],
-    ids=["Ctrl-C", "SIGTERM"],
+    [
+        pytest.param(lambda child: child.sendintr(), 0, id="Ctrl-C"),
+        pytest.param(
+            lambda child: child.kill(signal.SIGTERM), 143, id="SIGTERM", marks=pytest.mark.proof
+        ),
+    ],
 )
 def test_the_terminal_is_left_as_it_was(terminal, end, code):
     """However it ends."""
@@ -141,6 +145,7 @@ def test_the_terminal_is_left_as_it_was(terminal, end, code):
     assert watch.end() == code
 
 
+@pytest.mark.proof
 def test_a_plain_terminal_is_sent_no_escapes(terminal):
     """And no line is longer than it."""
     watch = terminal(TERM="dumb")

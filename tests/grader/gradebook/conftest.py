@@ -1,7 +1,6 @@
 """Helpers of nbgrader's tests: the example course, gradebooks to write into, nbgrader's commands."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,10 +12,7 @@ import pytest
 from browser import chromium, visit
 from sqlalchemy import create_engine, text
 
-from grader.course.course import load_course
 from grader.gradebook.store import database_url
-from grader.release.stubs import generate
-from grader.release.students import COPIED
 
 HOW = (
     "needs a PostgreSQL server: `source .ci/services && start_services` starts a private one and "
@@ -71,20 +67,10 @@ def nbgrader(folder: Path, *command: str) -> Ran:
     return done
 
 
-def example_course(root: Path, folder: Path) -> Path:
-    """A copy of the example course, with its stubs and notebooks."""
-    shutil.copytree(root / "tests" / "example_course", folder)
-    for name in set(COPIED) - {"course.toml"}:
-        (folder / name).write_text(f"{name} of the course\n", "utf-8")
-    for file in generate(load_course(folder)):
-        file.write(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def course_folder(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def course_folder(example_course: Path) -> Path:
     """The example course, for tests that only read it."""
-    return example_course(root, tmp_path_factory.mktemp("course") / "course")
+    return example_course
 
 
 def postgresql() -> Iterator[str]:
@@ -102,7 +88,7 @@ def postgresql() -> Iterator[str]:
     engine.dispose()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Where a gradebook is: a file, and a database on a real server."""
     if request.param == "sqlite":

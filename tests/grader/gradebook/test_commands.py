@@ -1,9 +1,13 @@
-"""nbgrader's own commands on the course folder that we release, with six ways of handing it in."""
+"""nbgrader's own commands on the course folder that we release, with several ways of handing it in.
+
+nbgrader starts a kernel for each submission: all six ways are part of the proof.
+"""
 
 import csv
 import json
 import shutil
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +19,7 @@ from grader.grading.results import from_json
 from grader.grading.scoring import exercise_score, total
 from tests.grader.gradebook.conftest import grader, nbgrader
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("nbgrader")]
 
 ASSIGNMENT, MODULE = "02_mixture", "mixture"
 IMPORTS = "import torch\nfrom scores import scores\nfrom torch import Tensor, nn"
@@ -37,17 +41,29 @@ SUBMISSIONS: dict[str, dict[str, Any]] = {
 }
 """Per student and answer cell, the edit of the solution; None for the stub, "" for the imports."""
 
+POINTS = {
+    "perfect": 4,
+    "half": 1,
+    "untouched": 0,
+    "warns": 4,
+    "fails_at_import": 0,
+    "mistaken": 2,
+}
+FEW = ("warns", "fails_at_import", "mistaken")
+
 
 @dataclass(frozen=True, slots=True)
-class CodeLine:
+class NbgraderFolder:
     """The folder that nbgrader worked in, and what its commands said.
 
     Args:
         folder: nbgrader's course folder.
+        students: who handed something in.
         said: what each command wrote to stderr.
     """
 
     folder: Path
+    students: tuple[str, ...]
     said: dict[str, str]
 
     def notebook(self, kind: str, student: str = "") -> dict[str, Any]:
@@ -61,22 +77,30 @@ class CodeLine:
         return next(cell for cell in cells if cell["id"] == f"test_{exercise}")
 
 
-@pytest.fixture(scope="module")
-def place(course_folder: Path) -> CodeLine:
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(FEW, id="few"),
+        pytest.param(tuple(SUBMISSIONS), id="all", marks=pytest.mark.proof),
+    ],
+)
+def place(
+    course_folder: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> NbgraderFolder:
     """A released course folder after nbgrader's whole way, from assignment to export."""
-    folder = course_folder.parent / "nbgrader"
+    folder = tmp_path_factory.mktemp("nbgrader") / "course"
     released = grader(course_folder, "release", str(folder), "--to", "nbgrader")
     assert released.code == 0, released.err
     assert not list(folder.rglob("test_hidden.py"))
     said = {}
     for id_ in ("01_scores", ASSIGNMENT):
         said[f"generate {id_}"] = nbgrader(folder, "generate_assignment", id_).err
-    for student, edits in SUBMISSIONS.items():
-        hand_in(folder, student, edits)
+    for student in request.param:
+        hand_in(folder, student, SUBMISSIONS[student])
     for command in ("autograde", "generate_feedback"):
         said[command] = nbgrader(folder, command, ASSIGNMENT).err
     said["export"] = nbgrader(folder, "export").err
-    return CodeLine(folder, said)
+    return NbgraderFolder(folder, request.param, said)
 
 
 def hand_in(folder: Path, student: str, edits: dict[str, Any]) -> None:
@@ -107,7 +131,7 @@ def edited(cell: dict[str, Any], text: str, edit: tuple[str, str] | tuple[()] | 
     return text.replace(*edit)
 
 
-def exported(place: CodeLine) -> dict[str, float]:
+def exported(place: NbgraderFolder) -> dict[str, float]:
     """The scores that nbgrader exports, by student."""
     with (place.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["assignment"] == ASSIGNMENT]
@@ -115,14 +139,15 @@ def exported(place: CodeLine) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def ours(course_folder: Path, place: CodeLine) -> dict[str, list[ExerciseResult]]:
+def ours(course_folder: Path, place: NbgraderFolder) -> dict[str, list[ExerciseResult]]:
     """What our grader finds in the same files, by student: the exercises, visible checks only."""
-    arguments = ("--out", str(course_folder.parent / "out"), "--isolation", "process")
+    out = place.folder.parent / "out"
+    arguments = ("--out", str(out), "--isolation", "process")
     graded = grader(course_folder, "grade", str(place.folder / "submitted"), *arguments)
     assert graded.code == 0, graded.err
     found = {}
-    for student in SUBMISSIONS:
-        path = course_folder.parent / "out" / "results" / f"{student}.json"
+    for student in place.students:
+        path = out / "results" / f"{student}.json"
         result = from_json(json.loads(path.read_text("utf-8")))
         (graded_one,) = (a for a in result.assignments if a.id == ASSIGNMENT)
         found[student] = [visible(exercise) for exercise in graded_one.exercises]
@@ -142,7 +167,7 @@ def printed(cell: dict[str, Any]) -> str:
 
 
 def test_generated_assignments_are_our_student_notebooks(
-    course_folder: Path, place: CodeLine
+    course_folder: Path, place: NbgraderFolder
 ) -> None:
     """Cell for cell: ids, texts and marks; nbgrader adds checksums and locks test cells."""
     theirs = place.notebook("release")["cells"]
@@ -159,23 +184,16 @@ def comparable(cell: dict[str, Any]) -> tuple[object, ...]:
 
 
 def test_nbgrader_scores_as_our_visible_checks_do(
-    place: CodeLine, ours: dict[str, list[ExerciseResult]]
+    place: NbgraderFolder, ours: dict[str, list[ExerciseResult]]
 ) -> None:
-    """Six submissions: partial credit, and neither noise nor a failing import costs the others."""
+    """Partial credit, and neither noise nor a failing import costs the others."""
     scores = {student: total(e.score for e in exercises) for student, exercises in ours.items()}
     assert exported(place) == scores
-    assert scores == {
-        "perfect": 4,
-        "half": 1,
-        "untouched": 0,
-        "warns": 4,
-        "fails_at_import": 0,
-        "mistaken": 2,
-    }
+    assert scores == {student: POINTS[student] for student in place.students}
 
 
 def test_a_test_cell_shows_our_messages(
-    place: CodeLine, ours: dict[str, list[ExerciseResult]]
+    place: NbgraderFolder, ours: dict[str, list[ExerciseResult]]
 ) -> None:
     """The same messages, the known mistake by its name, and tensors as a picture below."""
     cell = place.test_cell("mistaken", "Mixture")
@@ -197,10 +215,9 @@ def test_a_test_cell_shows_our_messages(
     assert "The keys are mixed, not the values. (mixture-of-keys)" in shown
 
 
-@pytest.mark.parametrize("student", SUBMISSIONS)
-def test_a_test_cell_writes_to_stdout_and_ends_in_its_points(place: CodeLine, student: str) -> None:
+def test_a_test_cell_writes_to_stdout_and_ends_in_its_points(place: NbgraderFolder) -> None:
     """Nothing on stderr, which would make its score 0, and nothing raised."""
-    for exercise in ("weights", "Mixture"):
+    for student, exercise in product(place.students, ("weights", "Mixture")):
         *shown, last = place.test_cell(student, exercise)["outputs"]
         kinds = {(out["output_type"], out.get("name")) for out in shown}
         assert ("stream", "stdout") in kinds
@@ -208,20 +225,20 @@ def test_a_test_cell_writes_to_stdout_and_ends_in_its_points(place: CodeLine, st
         assert last["output_type"] == "execute_result"
 
 
-def test_feedback_has_the_messages(place: CodeLine) -> None:
+def test_feedback_has_the_messages(place: NbgraderFolder) -> None:
     """The feedback page of the mistaken student names the mistake."""
     page = place.folder / "feedback" / "mistaken" / ASSIGNMENT / f"{MODULE}.html"
     assert "mixture-of-keys" in page.read_text("utf-8")
 
 
-def test_nbgrader_warns_of_nothing_of_ours(place: CodeLine) -> None:
+def test_nbgrader_warns_of_nothing_of_ours(place: NbgraderFolder) -> None:
     """What its commands log is information; the kernel's own words on its transport aside."""
     lines = [line for text in place.said.values() for line in text.splitlines()]
     warned = [line for line in lines if "WARNING" in line or "ERROR" in line]
     assert [line for line in warned if "[IPKernelApp]" not in line] == []
 
 
-def test_the_solutions_validate(place: CodeLine) -> None:
+def test_the_solutions_validate(place: NbgraderFolder) -> None:
     """`nbgrader validate` passes the source notebook, which builds on assignment 01."""
     shutil.copytree(place.folder / "source", place.folder / "elsewhere")
     path = str(Path("elsewhere", ASSIGNMENT, f"{MODULE}.ipynb"))

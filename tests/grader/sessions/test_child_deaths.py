@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from grader.sessions.launchers import SpawnLauncher
+from tests.grader.conftest import Talks
+
 DEATHS = [
     ("import os; os._exit(0)", "your code ended the Python process it ran in (exit status 0)"),
     ("import os; os._exit(3)", "your code ended the Python process it ran in (exit status 3)"),
@@ -47,6 +50,23 @@ def test_a_death_while_loading_is_told_in_words(talk_to: Any, statement: str, me
     assert talk_to(f"X = 1\n{statement}\n").ask("open") == crashed(message)
 
 
+@pytest.mark.slow
+def test_a_spawned_child_dies_and_runs_late_as_a_forked_one(temporary_folder: Any) -> None:
+    """One of each; the proof has all of them."""
+    talks = Talks(SpawnLauncher())
+    talk = talks(
+        "import os, signal\nX = 1\n\n\ndef f():\n    os._exit(3)\n\n\n"
+        "def g():\n    os.kill(os.getpid(), signal.SIGSTOP)\n",
+        slack=0.05,
+    )
+    try:
+        assert talk.call("f") == crashed(DEATHS[1][1])
+        assert (talk.session.generation, talk.get("X")) == (2, 1)
+        assert talk.call("g", seconds=0.1)["failure"]["kind"] == "timeout"
+    finally:
+        talk.session.close()
+
+
 def test_an_interrupt_that_student_code_raises_costs_only_this_request(talk_to: Any) -> None:
     """It is nobody's Ctrl-C."""
     talk = talk_to("X = 1\n\n\ndef f():\n    raise KeyboardInterrupt\n")
@@ -66,7 +86,8 @@ def test_leaving_by_sys_exit_is_no_death(talk_to: Any) -> None:
 def test_a_stopped_child_is_ended_by_its_deadline(talk_to: Any) -> None:
     """Not even a signal it cannot catch keeps it."""
     talk = talk_to(
-        "import os, signal\nX = 1\n\n\ndef f():\n    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "import os, signal\nX = 1\n\n\ndef f():\n    os.kill(os.getpid(), signal.SIGSTOP)\n",
+        slack=0.05,
     )
     assert talk.call("f", seconds=0.1)["failure"]["message"] == (
         "your code was still running after 0.1 seconds"

@@ -94,7 +94,8 @@ def test_a_loop_that_swallows_every_exception_is_ended_with_its_process(talk_to:
     """The deadline that counts is kept on this side; the next request has a new child."""
     talk = talk_to(
         "X = 1\n\n\ndef f():\n    n = 0\n    while True:\n        try:\n            while True:\n"
-        "                n += 1\n        except BaseException:\n            pass\n"
+        "                n += 1\n        except BaseException:\n            pass\n",
+        slack=0.05,
     )
     assert talk.call("f", seconds=0.2)["failure"] == {
         "kind": "timeout",

@@ -233,6 +233,7 @@ def test_zips_too_deep_are_told(read) -> None:
     assert arrived.notes == ("ada: fourth.zip lies too deep in other zips and was not unpacked.",)
 
 
+@pytest.mark.slow
 def test_a_bomb_costs_only_who_handed_it_in(read) -> None:
     """Its own words say so; the class is graded."""
     bomb = {f"{n}.py": bytes(range(256)) * 64_000 for n in range(6)}
