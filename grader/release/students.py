@@ -81,16 +81,18 @@ def copied_files(course: Course) -> Iterator[OutputFile]:
         raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
     for name in COPIED:
         content = (course.root / name).read_bytes()
-        if name == MANIFEST and course.language:
-            content = _preferring(content.decode(), course.language).encode()
-        yield OutputFile(name, content)
+        yield OutputFile(
+            name, _preferring(content, course.language) if name == MANIFEST else content
+        )
 
 
-def _preferring(manifest: str, code: str) -> str:
-    """The manifest with the language that the copy is in."""
-    lines = [line for line in manifest.split("\n") if not LANGUAGE_LINE.match(line)]
+def _preferring(manifest: bytes, code: str) -> bytes:
+    """The manifest with the language that the copy is in; as it is where none was chosen."""
+    if not code:
+        return manifest
+    lines = [line for line in manifest.decode().split("\n") if not LANGUAGE_LINE.match(line)]
     lines.insert(lines.index("[course]") + 1, f'language = "{code}"')
-    return "\n".join(lines)
+    return "\n".join(lines).encode()
 
 
 def translations(course: Course) -> Iterator[OutputFile]:
