@@ -201,10 +201,10 @@ class _Reader:
             note = _("{file} was read; {others} cannot be.")
         elif len(filled) == 1 or self._is_untouched(assignment, chosen):
             return chosen, ()
-        elif len(preferred) < len(filled):
-            note = _("{file} was read and {others} was not: a .{form} file is preferred.")
-        else:
+        elif len(preferred) == len(filled):
             note = _("{file} was read and {others} was not: one file counts.")
+        else:
+            note = _("{file} was read and {others} was not: a .{form} file is preferred.")
         others = ", ".join(source.name for source in found if source is not chosen)
         return chosen, (note.format(file=chosen.name, others=others, form=self.course.prefer),)
 
