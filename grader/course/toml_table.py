@@ -101,7 +101,13 @@ class Table:
         return tuple(self._value(key, "a list of texts", lambda v: _is_list_of(v, str), default=()))
 
     def choice(self, key: str, allowed: tuple[str, ...], *, default: str) -> str:
-        """One of a few texts."""
+        """One of a few texts.
+
+        Args:
+            key: its key.
+            allowed: the texts.
+            default: where there is none.
+        """
         wanted = " or ".join(repr(item) for item in allowed)
         return str(self._value(key, "a text", lambda v: v in allowed, wanted, default))
 

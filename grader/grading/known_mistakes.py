@@ -63,7 +63,13 @@ class RecordedMistakes:
     recorded: Mapping[str, tuple[list[Known], list[Known]]]
 
     def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
-        """As recorded."""
+        """As recorded.
+
+        Args:
+            exercise: whose mistakes.
+            checks: the checks that ran; a recording has the visible ones.
+            size: 1 for each mistake by itself, 2 for two at once.
+        """
         return self.recorded.get(exercise.id, ([], []))[size - 1]
 
 
@@ -87,7 +93,13 @@ class LiveMistakes:
         return [m for m in self.misconceptions[exercise.assignment] if m.exercise == exercise.id]
 
     def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
-        """As the checks go here and now; combinations whose edits collide are left out."""
+        """As the checks go here and now; combinations whose edits collide are left out.
+
+        Args:
+            exercise: whose mistakes.
+            checks: the checks to run with each.
+            size: 1 for each mistake by itself, 2 for two at once.
+        """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
             self.tried[key] = [

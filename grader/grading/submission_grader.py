@@ -70,7 +70,13 @@ class SubmissionGrader:
 
 
 def full_grader(course: Course, seed: str, *, apart: bool = False) -> SubmissionGrader:
-    """What instructors grade with, all checks; `apart` runs solutions in a process of their own."""
+    """What instructors grade with: all checks, and the known mistakes run here.
+
+    Args:
+        course: the course.
+        seed: of the hidden checks' inputs.
+        apart: run solutions in a process of their own.
+    """
     environment = live_environment(course, seed, apart=apart)
     return SubmissionGrader(environment, LiveMistakes(environment))
 

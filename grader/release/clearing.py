@@ -18,7 +18,13 @@ class ClearOurSolutions(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
     def preprocess_cell(
         self, cell: Any, resources: dict[str, Any], cell_index: int
     ) -> tuple[Any, dict[str, Any]]:
-        """Clear one cell, if it is an answer cell."""
+        """Clear one cell, if it is an answer cell.
+
+        Args:
+            cell: of the source notebook.
+            resources: nbgrader's; it names the assignment.
+            cell_index: not needed.
+        """
         del cell_index
         marks = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "code" and marks.get("solution"):

@@ -250,6 +250,11 @@ class WarmParent(Launcher):
     def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:
         """Fork a child; its id and its folder.
 
+        Args:
+            limits: of time, memory and output.
+            generation: which process of its submission it is, from 1.
+            descriptor: its end of the connection.
+
         Raises:
             GraderFault, OSError: when the warm parent is gone.
         """

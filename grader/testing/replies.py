@@ -131,7 +131,16 @@ class Loaded:
 
 
 def read_values(frame: Frame, *keys: str, takes_shapes: bool = False) -> list[Any]:
-    """The values under these keys of a reply's header; tensors may lack values if shapes are taken."""
+    """The values of a reply.
+
+    Args:
+        frame: the reply.
+        *keys: where they stand in its header.
+        takes_shapes: whether tensors may come as shape and dtype only.
+
+    Raises:
+        WireFault: when they are malformed.
+    """
     unpacker = Unpacker(frame.payload, takes_shapes=takes_shapes)
     values = [unpacker.unpack(frame.header.get(key)) for key in keys]
     unpacker.finish()
