@@ -37,12 +37,12 @@ sys.path.insert(0, {root!r})
 from grader.submissions.student_folders import Student
 from grader.grading.worker import grade_student
 from grader.course.course import load_course
-from grader.grading.submission_grader import grading_bench
+from grader.grading.submission_grader import full_grader
 from grader.sessions.launchers import Seal, WarmParent
 
 course = load_course(Path({course!r}))
 launcher = WarmParent(Seal(sealed=True))
-bench = grading_bench(course, "1")
+bench = full_grader(course, "1")
 print(launcher.process.pid, flush=True)
 grade_student(bench, launcher, Student("mallory", Path({student!r})))
 """
