@@ -258,7 +258,7 @@ folder, user, seed, targets = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], 
 course = load_course(folder / "course")
 submission = read_submission(course, folder / "submission", "half")
 scope = submission_grader.Scope(course.select(tuple(targets)))
-bench = submission_grader.grading_bench(course, seed)
+bench = submission_grader.full_grader(course, seed)
 submission_grader.versions = functools.cache(submission_grader.versions)
 # Whatever is imported only when it is needed may be out of another user's reach: so all is done
 # once, before this process becomes that user's.
