@@ -194,7 +194,7 @@ def assert_completed(runs, undisturbed, kills):
 def test_a_killed_run_is_completed_as_an_undisturbed_one(runs, tmp_path, monkeypatch):
     """Byte for byte what one process writes that nobody kills; what was done stays done."""
     monkeypatch.setenv("GRADED", str(tmp_path / "undisturbed.log"))
-    students = read_class(runs.students, None)
+    students = read_class(runs.students)
     order = ClassRun(load_course(runs.course), students, tmp_path / "undisturbed", seed="11")
     order.carry_out(grade_here, Silence())
     kill_at_work(runs, more=3, seconds=0.0)

@@ -166,7 +166,7 @@ def test_a_failure_takes_no_more_than_a_screen() -> None:
     long = "\n".join(f"line {number}" for number in range(300))
     checks = [
         CheckResult(
-            "id", f"It holds {n}.", Visibility.VISIBLE, 1, Outcome.FAILED, text, 0.0, None, one
+            "id", f"It holds {n}.", Visibility.VISIBLE, 1, Outcome.FAILED, text, 0.0, picture=one
         )
         for n, (text, one) in enumerate([(long, shown), (long, shown), (long, None)])
     ]
