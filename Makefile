@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 STAMP := $(VENV)/.ready
 
 .PHONY: setup demo quick test proof rest check generate catalogues golden bench clean

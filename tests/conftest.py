@@ -55,22 +55,25 @@ def pytest_runtest_makereport(
 RANKS = ("xdist_group", "proof", "slow")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+@pytest.hookimpl(trylast=True)  # after files were shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups come first, then long tests, so that no worker is left alone with one at the end.
-
-    A group shares what is dear to make, and stays on one worker. So do the fast tests of a file:
-    to hand them out one by one takes longer than they do.
-    """
+    """Groups come first, then long tests, so that no worker is left alone with one at the end."""
     items.sort(key=_rank)
-    for item in items:
-        if _rank(item) == len(RANKS):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def _rank(item: pytest.Item) -> int:
     found = (rank for rank, name in enumerate(RANKS) if item.get_closest_marker(name))
     return next(found, len(RANKS))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file on one worker, and so those of files that share something dear."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from groups import Groups
+
+    return Groups(config, log)
 
 
 @pytest.fixture(autouse=True)

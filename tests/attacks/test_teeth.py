@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from promises import promised
 
+pytestmark = pytest.mark.xdist_group("each alone")
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from groups import ALONE, group_of
 from promises import promised, promises
 
 
@@ -87,3 +88,12 @@ def test_the_tiers_are_what_the_makefile_says(root: Path) -> None:
         "proof",
     ]
     assert re.search(r"^proof: test rest$", makefile, re.MULTILINE)
+
+
+def test_files_that_share_something_dear_stay_on_one_worker() -> None:
+    """By their group; any other file stands for itself."""
+    released = {group_of(f"tests/course/{name}.py") for name in ("test_release", "test_workflows")}
+    assert released == {"release"}
+    assert group_of("tests/course/test_tiers.py") == "tests/course/test_tiers.py"
+    assert group_of("tests/example_class/test_reports.py") == "example class"
+    assert group_of("tests/attacks/test_teeth.py") == ALONE

@@ -15,6 +15,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("each alone"),
     pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signal"),
 ]
 

@@ -20,6 +20,7 @@ from grader.submissions.student_folders import read_class
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("each alone"),
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
 ]
 

@@ -20,7 +20,8 @@ ENDLESS = "def scores(queries, keys):\n    while True:\n        pass\n"
 BEGUN = "Write it where it says TODO"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
-pytestmark = pytest.mark.slow  # each starts the real command, which imports torch
+# Each starts the real command, which imports torch.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("each alone")]
 
 
 @dataclass
