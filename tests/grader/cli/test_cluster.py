@@ -230,6 +230,7 @@ def test_a_warning_of_dask_is_not_shown_and_an_error_is(monkeypatch):
     assert heard == ["lost", "after"]
 
 
+@pytest.mark.proof
 def test_a_cluster_on_this_machine_grades_as_one_process_does(folder, students, tmp_path):
     """`--scheduler local` makes one and ends it, without a word of its own."""
     for number in range(8, STUDENTS):
