@@ -2,10 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WITH_CHECK := $(MAKE) --no-print-directory --jobs 2 check selected
 PYTEST := $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo quick test proof rest check generate catalogues golden bench clean
+# Hundreds of processes import the kit: they are to read it compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: setup demo quick test proof rest selected check generate catalogues golden bench clean
 
 setup: $(STAMP)
 
@@ -30,12 +34,12 @@ check: setup
 
 # Three tiers of tests; the markers `slow` and `proof` say what belongs to which.
 # quick: what takes no time; under a minute.
-quick: check
-	$(PYTEST) -m "not slow and not proof"
+quick: setup
+	@$(WITH_CHECK) SELECTED="not slow and not proof"
 
 # test: every promise at least once; a few minutes.
-test: check
-	$(PYTEST) -m "not proof"
+test: setup
+	@$(WITH_CHECK) SELECTED="not proof"
 
 # proof: everything. Every attack as another user, many kills, real installs, both databases, the
 # cluster, every variant and seed. `rest` is what it adds to `test`.
@@ -43,6 +47,10 @@ proof: test rest
 
 rest: setup
 	$(PYTEST) -m "proof"
+
+# What was selected, beside format, lint and types.
+selected:
+	$(PYTEST) -m "$(SELECTED)"
 
 # Write stubs and notebooks anew from the solutions.
 generate: setup

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from grader.core import language
@@ -37,6 +36,12 @@ def pytest_configure() -> None:
     os.environ.setdefault(CACHE_VARIABLE, str(ROOT / "build" / "recordings"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many workers again as there are processors: many tests wait for a deadline."""
+    return (os.cpu_count() or 1) * 3 // 2 or 1
 
 
 @pytest.hookimpl(wrapper=True)
@@ -155,6 +160,8 @@ class Schemas:
         return tree
 
     def _json(self, name: str, record: dict[str, Any]) -> dict[str, Any]:
+        import jsonschema  # a second of importing, which few tests need
+
         schema = json.loads((self.folder / f"{name}.json").read_text("utf-8"))
         jsonschema.validate(record, schema, cls=jsonschema.Draft202012Validator)
         return record

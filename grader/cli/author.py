@@ -78,17 +78,18 @@ def run_release(course: Course, dest: Path, audience: str) -> None:
         click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
 
 
-def run_validate(course: Course) -> ExitCode:
+def run_validate(course: Course, targets: tuple[str, ...]) -> ExitCode:
     """Prove the course's promises, and print the proof or every fault."""
     from grader.authoring.validate import validate
 
     course.require_solutions()
-    report = validate(course)
+    report = validate(course, targets)
     screen = console()
     screen.print(validation_table(report))
     for fault in report.faults:
         screen.print(f"✗ {fault}", markup=False, soft_wrap=True)
     count = len(report.faults)
     broken = f"{count} {'promise is' if count == 1 else 'promises are'} broken."
-    screen.print(broken if count else "The course keeps its promises.")
+    kept = "What was chosen keeps its promises." if targets else "The course keeps its promises."
+    screen.print(broken if count else kept)
     return ExitCode.NOT_PASSED if count else ExitCode.FINE

@@ -284,8 +284,12 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
 
 
 @cli.command()
-def validate() -> None:
+@targets_argument
+def validate(targets: tuple[str, ...]) -> None:
     """Prove that the course keeps its promises.
+
+    TARGET is an assignment or an exercise, as for `grader check`: only its checks are run. Nothing
+    means all: the whole proof.
 
     Every stub earns 0, every solution earns full marks, every misconception loses points and is
     recognised by its own name, every printed tensor of the documents is covered, and no release
@@ -293,4 +297,4 @@ def validate() -> None:
     """
     from grader.cli.author import run_validate
 
-    raise SystemExit(run_validate(current_course()))
+    raise SystemExit(run_validate(current_course(), targets))

@@ -35,9 +35,6 @@ from grader.submissions import student_folders
 from grader.submissions.student_folders import Student
 from grader.testing import judge
 
-sys.dont_write_bytecode = True
-"""Of the checks, beside them: whatever changes in the course's folder is to be an attack's doing."""
-
 SEED = "4820771193654"
 SECRET = "the-canary-sings-5d1c"
 MARK_OF_THE_NEIGHBOUR = "written by alice alone, 77e0"
@@ -123,7 +120,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 # What of it `make test` tries.
 
 WAY = re.compile(r"with(out)?_namespaces")
-MOST_CASES = 4
+MOST_CASES = 2
 """Cases of one attack in `make test`."""
 
 
@@ -226,6 +223,12 @@ def _heard(listener: socket.socket) -> list[str]:
         return [repr(listener.recv(1000))]
     except BlockingIOError:
         return []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_bytecode() -> None:
+    """Whatever changes in the course's folder is to be an attack's doing, not our own importing."""
+    sys.dont_write_bytecode = True
 
 
 @pytest.fixture(scope="session")

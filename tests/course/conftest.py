@@ -1,13 +1,41 @@
 """Helpers of the course's tests: a small complete course that can be broken."""
 
+import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from grader.authoring.validate import Report, validate
-from grader.course.course import load_course
+from grader.course.course import Course, load_course
 from grader.release.stubs import generate
+from grader.release.students import COPIED
+
+FEW = ("01_simple_attention", "04_self_attention", "07_causal_attention")
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(FEW, id="few"), pytest.param((), id="whole", marks=pytest.mark.proof)],
+)
+def to_release(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Course:
+    """The course, or a copy of three of its assignments: recording all takes half a minute."""
+    if not request.param:
+        return load_course(root)
+    folder = tmp_path_factory.mktemp("few") / "course"
+    for name in (*("solutions", "assignments"), "tests/checks", "tests/documents"):
+        shutil.copytree(root / name, folder / name)
+    for name in COPIED:
+        shutil.copy(root / name, folder)
+    manifest = folder / "course.toml"
+    head, *entries = re.split(r"(?m)^(?=\[\[assignments\]\])", manifest.read_text("utf-8"))
+    head = re.sub(r"(?m)^points = .*\n", "", head)
+    kept = [entry for entry in entries if any(f'id = "{id_}"' in entry for id_ in request.param)]
+    manifest.write_text("".join((head, *kept)), "utf-8")
+    return load_course(folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def test_no_stub_contains_a_marker_or_a_line_of_a_solution(course: Course) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_nbgraders_own_generate_assignment_makes_the_same_notebook(
     course: Course, tmp_path: Path
 ) -> None:

@@ -10,6 +10,14 @@ from grader.course.course import load_course
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 
+def test_three_assignments_keep_the_promises(root: Path) -> None:
+    """A function, a mask and a whole layer; which assignment is broken, `make proof` says."""
+    report = validate(load_course(root), ("02", "05", "07"))
+    assert report.faults == []
+    assert sum(row.recognised for row in report.rows) == sum(r.misconceptions for r in report.rows)
+
+
+@pytest.mark.proof
 def test_the_course_keeps_its_promises(root: Path) -> None:
     """Stubs, solutions, misconceptions, ledger, files, points and release are as they should be.
 

@@ -18,7 +18,7 @@ def without_a_test(wanted: dict[str, list[str]], left: Counter[str]) -> list[str
 
 def selection(makefile: str, target: str) -> str:
     """The expression of markers that a target of the Makefile selects tests by."""
-    (found,) = re.findall(rf'^{target}:.*\n\t\$\(PYTEST\) -m "([^"]+)"$', makefile, re.MULTILINE)
+    (found,) = re.findall(rf'^{target}:.*\n\t.*(?:SELECTED=|-m )"([^"]+)"$', makefile, re.MULTILINE)
     return str(found)
 
 

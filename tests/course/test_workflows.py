@@ -133,16 +133,10 @@ def test_a_push_runs_the_students_workflow(root: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
-
-
-@pytest.fixture(scope="module")
-def cloned(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cloned(to_release: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A student's clone of the released repository."""
     made = tmp_path_factory.mktemp("github") / "template"
-    write_release(course, made, github_files)
+    write_release(to_release, made, github_files)
     git(made, "init", "--quiet", "--initial-branch=main")
     git(made, "add", "--all")
     git(made, "commit", "--quiet", "--message=As released")
@@ -187,13 +181,13 @@ def borrow_packages(venv: Path) -> None:
 
 
 @pytest.fixture
-def student(cloned: Path, course: Course) -> Any:
+def student(cloned: Path, to_release: Course) -> Any:
     """The clone with work handed in; as it was, afterwards."""
 
     def hand_in(*assignments: str, **edits: tuple[str, str]) -> Path:
-        for assignment in course.assignments:
+        for assignment in to_release.assignments:
             if assignment.id in assignments:
-                text = course.paths(assignment).solution.read_text("utf-8")
+                text = to_release.paths(assignment).solution.read_text("utf-8")
                 for old, new in edits.values():
                     text = text.replace(old, new)
                 stub = cloned / "assignments" / assignment.id / f"{assignment.module}.py"
@@ -204,13 +198,20 @@ def student(cloned: Path, course: Course) -> Any:
     git(cloned, "checkout", "--quiet", "--", ".")
 
 
+def all_points(course: Course) -> str:
+    """What a summary says of a course in which nothing is missing."""
+    return f"**{course.max_score} of {course.max_score} points**"
+
+
 @pytest.mark.slow
-def test_untouched_stubs_are_no_success(student: Any, installed: dict[str, str]) -> None:
+def test_untouched_stubs_are_no_success(
+    student: Any, installed: dict[str, str], to_release: Course
+) -> None:
     """Red, with nothing to point at, and the first thing to do."""
     folder = student()
     job = run_steps(folder / WORKFLOW, folder, installed)
     assert job.code == 1
-    assert "**0 of 113 points**" in job.summary
+    assert f"**0 of {to_release.max_score} points**" in job.summary
     assert "Next: `01_simple_attention/dot_product`" in job.summary
     assert "::error" not in job.out
 
@@ -233,25 +234,27 @@ def test_a_half_done_student_reads_what_to_mend(student: Any, installed: dict[st
 
 @pytest.mark.slow
 def test_a_finished_student_is_green(
-    student: Any, installed: dict[str, str], course: Course
+    student: Any, installed: dict[str, str], to_release: Course
 ) -> None:
     """Every check passes, in a clone where nothing else was changed."""
-    folder = student(*course.by_id)
+    folder = student(*to_release.by_id)
     job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
-    assert (job.code, "**113 of 113 points**" in job.summary) == (0, True)
+    assert (job.code, all_points(to_release) in job.summary) == (0, True)
     assert job.summary.startswith("Protected files are as released (list `")
 
 
 @pytest.mark.slow
-def test_a_tampered_check_is_seen(student: Any, installed: dict[str, str], course: Course) -> None:
+def test_a_tampered_check_is_seen(
+    student: Any, installed: dict[str, str], to_release: Course
+) -> None:
     """A check made easier keeps the run red, and stands above everything else."""
-    folder = student(*course.by_id)
-    check = folder / "tests" / "checks" / "05_causal_mask" / "test_visible.py"
+    folder = student(*to_release.by_id)
+    check = folder / "tests" / "checks" / "07_causal_attention" / "test_visible.py"
     check.write_text(check.read_text("utf-8") + "\n# easier\n", "utf-8")
     job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
-    assert (job.code, "**113 of 113 points**" in job.summary) == (1, True)
+    assert (job.code, all_points(to_release) in job.summary) == (1, True)
     assert job.summary.startswith("> [!CAUTION]\n> **1 protected file is not as released.")
-    name = "tests/checks/05_causal_mask/test_visible.py"
+    name = "tests/checks/07_causal_attention/test_visible.py"
     assert f"`{name}` was **changed**" in job.summary
     assert f"::error file={name}::This protected file was changed; undo that." in job.out
 

@@ -229,9 +229,8 @@ def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(runs, tmp_path,
     assert_completed(runs, tmp_path / "undisturbed", len(kills))
 
 
-@pytest.mark.parametrize(
-    "moment", [pytest.param("at the start", marks=pytest.mark.proof), "at work"]
-)
+@pytest.mark.proof
+@pytest.mark.parametrize("moment", ["at the start", "at work"])
 def test_ctrl_c_ends_a_run_with_what_is_done(runs, grader, monkeypatch, moment):
     """Within seconds, with 130 and a sentence; the same command completes it."""
     process = runs.start()

@@ -14,6 +14,8 @@ from grader.release import recorder, recording_cache
 from grader.release.recording_cache import CACHE_VARIABLE, cache_folder, recorded
 from grader.release.students import student_files, write_release
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
