@@ -328,7 +328,7 @@ def test_a_submission_cannot_reach_what_the_autograder_holds(autograder, schemas
     assert "ValueError: PermissionError []" in record["tests"][0]["output"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_hand_in_with_nothing_to_read_is_told_so(autograder, schemas) -> None:
     """A zero with words: Gradescope knows no other way."""
     (autograder / "submission" / "notes.txt").write_text("later")
@@ -357,7 +357,7 @@ def test_where_the_kernel_cannot_seal_it_says_so(
     assert record["output"].startswith("Graded without a seal: this machine's kernel does not")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_when_the_grader_itself_fails_there_is_no_score(grader, autograder, folder) -> None:
     """Gradescope then says that the autograder failed; an old result is not left lying."""
     checks = folder / "tests" / "checks" / "01_scores" / "test_hidden.py"

@@ -37,20 +37,20 @@ def graded(log):
 
 def test_a_worker_that_dies_is_replaced_and_costs_at_most_one_student(grader, work, log, tmp_path):
     """Who lost it once is graded by a new one; who lost two is undecided, with the reason."""
-    for factor in (10, 20, 30, 40, 50, 60):
+    for factor in (10, 20, 30, 40):
         work(f"times-{factor}", scores=TIMES.format(factor))
     out = tmp_path / "out"
     options = ("--isolation", "process", "--jobs", 2, "--quiet")
     ran = grader("grade", tmp_path / "class", "--out", out, *options)
     assert (ran.code, ran.err) == (3, "UNDECIDED, the grader failed: times-10\n")
     summary = json.loads((out / "summary.json").read_text("utf-8"))
-    assert summary["scores"] == {f"times-{factor}": 0.4 for factor in (20, 30, 40, 50, 60)}
+    assert summary["scores"] == {f"times-{factor}": 0.4 for factor in (20, 30, 40)}
     record = json.loads((out / "results" / "times-10.json").read_text("utf-8"))
     assert {note for a in record["assignments"] for note in a["notes"]} == {
         "The grader itself failed: its worker process died, and so did a second one"
     }
     counts = Counter(factor for factor, _ in graded(log))
-    expected = {"10": 2, "20": 2, "30": 1, "40": 1, "50": 1, "60": 1}
+    expected = {"10": 2, "20": 2, "30": 1, "40": 1}
     assert {factor: counts[factor] for factor in expected} == expected
     # Two, and one for each of three deaths, if it left something to do.
     assert len({process for _, process in graded(log)}) in (4, 5)

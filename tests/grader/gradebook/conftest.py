@@ -1,5 +1,6 @@
 """Helpers of nbgrader's tests: the example course, gradebooks to write into, nbgrader's commands."""
 
+import json
 import os
 import subprocess
 import sys
@@ -43,8 +44,13 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 def run(folder: Path, *command: str) -> Ran:
     """Run a module of Python in a folder."""
+    return run_python(folder, "-m", *command)
+
+
+def run_python(folder: Path, *arguments: str) -> Ran:
+    """Run Python in a folder."""
     done = subprocess.run(
-        [sys.executable, "-m", *command],
+        [sys.executable, *arguments],
         cwd=folder,
         env=environment_of(folder),
         capture_output=True,
@@ -65,6 +71,27 @@ def nbgrader(folder: Path, *command: str) -> Ran:
     done = run(folder, "nbgrader", *command)
     assert done.code == 0, done.err
     return done
+
+
+ONE_AFTER_THE_OTHER = """
+import json, sys
+from contextlib import suppress
+from jupyter_core.application import NoStart
+from nbgrader.apps import NbGraderApp
+for command in json.loads(sys.argv[1]):
+    app = NbGraderApp()
+    app.initialize(command)
+    with suppress(NoStart):  # a command that has a command of its own raises it at its end
+        app.start()
+    app.subapp.clear_instance()
+"""
+
+
+def nbgrader_commands(folder: Path, *commands: tuple[str, ...]) -> str:
+    """Run several of nbgrader's commands in one process; what they said on stderr."""
+    done = run_python(folder, "-c", ONE_AFTER_THE_OTHER, json.dumps(commands))
+    assert done.code == 0, done.err
+    return done.err
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from grader.core.records import ExerciseResult, Outcome, Visibility
 from grader.feedback.picture_layout import first_difference
 from grader.grading.results import from_json
 from grader.grading.scoring import exercise_score, total
-from tests.grader.gradebook.conftest import grader, nbgrader
+from tests.grader.gradebook.conftest import grader, nbgrader, nbgrader_commands
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("nbgrader")]
 
@@ -59,12 +59,12 @@ class NbgraderFolder:
     Args:
         folder: nbgrader's course folder.
         students: who handed something in.
-        said: what each command wrote to stderr.
+        said: what nbgrader's commands wrote to stderr.
     """
 
     folder: Path
     students: tuple[str, ...]
-    said: dict[str, str]
+    said: str
 
     def notebook(self, kind: str, student: str = "") -> dict[str, Any]:
         """The notebook in one of nbgrader's folders, cells by name."""
@@ -92,14 +92,13 @@ def place(
     released = grader(course_folder, "release", str(folder), "--to", "nbgrader")
     assert released.code == 0, released.err
     assert not list(folder.rglob("test_hidden.py"))
-    said = {}
-    for id_ in ("01_scores", ASSIGNMENT):
-        said[f"generate {id_}"] = nbgrader(folder, "generate_assignment", id_).err
+    made = [("generate_assignment", id_) for id_ in ("01_scores", ASSIGNMENT)]
+    said = nbgrader_commands(folder, *made)
     for student in request.param:
         hand_in(folder, student, SUBMISSIONS[student])
-    for command in ("autograde", "generate_feedback"):
-        said[command] = nbgrader(folder, command, ASSIGNMENT).err
-    said["export"] = nbgrader(folder, "export").err
+    said += nbgrader_commands(
+        folder, ("autograde", ASSIGNMENT), ("generate_feedback", ASSIGNMENT), ("export",)
+    )
     return NbgraderFolder(folder, request.param, said)
 
 
@@ -233,8 +232,7 @@ def test_feedback_has_the_messages(place: NbgraderFolder) -> None:
 
 def test_nbgrader_warns_of_nothing_of_ours(place: NbgraderFolder) -> None:
     """What its commands log is information; the kernel's own words on its transport aside."""
-    lines = [line for text in place.said.values() for line in text.splitlines()]
-    warned = [line for line in lines if "WARNING" in line or "ERROR" in line]
+    warned = [line for line in place.said.splitlines() if "WARNING" in line or "ERROR" in line]
     assert [line for line in warned if "[IPKernelApp]" not in line] == []
 
 
