@@ -53,6 +53,8 @@ from grader.release.stubs import generate
 from grader.release.students import _preferring, template
 from grader.submissions.submission import read_submission
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DOMAINS = (language.KIT, language.COURSE)
 CATALOGUES = [(domain, code) for domain in DOMAINS for code in TRANSLATIONS]

@@ -7,6 +7,8 @@ import pytest
 
 from grader.core import language
 
+pytestmark = pytest.mark.slow
+
 UNSCALED = """
 def scores(queries, keys):
     return queries @ keys.T

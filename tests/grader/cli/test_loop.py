@@ -20,6 +20,8 @@ from grader.progress.live_checks import LiveChecker
 from grader.progress.store import Memory
 from grader.sessions import launchers
 
+pytestmark = pytest.mark.slow
+
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 UNKNOWN = "def scores(queries, keys):\n    return queries @ keys.T * 7\n"
 ENDLESS = "def scores(queries, keys):\n    while True:\n        pass\n"

@@ -7,6 +7,8 @@ import pytest
 from grader.sessions.launchers import SpawnLauncher
 from tests.grader.conftest import Talks
 
+pytestmark = pytest.mark.slow
+
 DEATHS = [
     ("import os; os._exit(0)", "your code ended the Python process it ran in (exit status 0)"),
     ("import os; os._exit(3)", "your code ended the Python process it ran in (exit status 3)"),
