@@ -11,7 +11,15 @@ NOT_REMEMBERED = N_("(Which hint comes next could not be remembered.)")
 COLUMNS = 78
 
 
-def run_hint(course: Course, name: str, *, again: bool, everything: bool, restart: bool) -> None:
+def run_hint(
+    course: Course,
+    name: str,
+    *,
+    again: bool,
+    everything: bool,
+    restart: bool,
+    restarting: str = "--restart",
+) -> None:
     """Print an exercise's next hint.
 
     Args:
@@ -20,6 +28,7 @@ def run_hint(course: Course, name: str, *, again: bool, everything: bool, restar
         again: whether to show the last hint once more.
         everything: whether to show all hints.
         restart: whether to begin with the first again.
+        restarting: how to ask for that.
 
     Raises:
         UsageError: when the name is no exercise's.
@@ -35,7 +44,7 @@ def run_hint(course: Course, name: str, *, again: bool, everything: bool, restar
     advice = helper.last() if again else helper.next()
     follows = _("Ask again for a hint.")
     if isinstance(advice, Hint):
-        last = _("That is the last one. `--restart` begins again.")
+        last = _("That is the last one. `{restarting}` begins again.").format(restarting=restarting)
         follows = last if advice.is_last else _("Ask again for the next one.")
     echo(f"{advice_text(advice, exercise)}\n\n{follows}")
     if not again and not (helper.remember(advice) and is_kept):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from textwrap import indent
 from typing import Any
 
 import nbformat
@@ -45,7 +46,7 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
     for assignment in course.assignments:
         paths = course.paths(assignment)
         source = translated(course, read_solution(assignment, paths.solution), code)
-        made = {paths.stub: stub(source), paths.notebook: student_notebook(source, code)}
+        made = {paths.stub: stub(source, code), paths.notebook: student_notebook(source, code)}
         files += [OutputFile(course.inner(path), text) for path, text in made.items()]
     return files
 
@@ -80,9 +81,20 @@ def translated(course: Course, source: Solution, code: str) -> Solution:
     return Solution(source.assignment, text, tuple(cells))
 
 
-def stub(source: Solution) -> str:
-    """The stub: the solution's text with its regions replaced, markers and all."""
+def stub(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
+    """The stub: the solution's text with its regions replaced, markers and all.
+
+    One that imports earlier assignments finds them also when it is run by itself.
+
+    Args:
+        source: the solution.
+        code: the language of what generated cells say.
+    """
     text = source.text
+    first_code = _first_code(source)
+    if first_code is not None and source.assignment.imports:
+        cell = f"# %%\n{first_code.text}"
+        text = text.replace(cell, f"# %%\n{_script_imports(source.assignment, code)}\n\n{cell}")
     for cell in source.cells:
         if cell.exercise:
             text = text.replace(cell.text, cleared(source.assignment, cell))
@@ -110,7 +122,7 @@ def notebook_text(
         code: the language of what generated cells say.
     """
     exercises = {exercise.name: exercise for exercise in source.assignment.exercises}
-    first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
+    first_code = _first_code(source)
     cells = []
     for number, cell in enumerate((*source.cells, *more), 1):
         if cell is first_code and source.assignment.imports:
@@ -127,6 +139,10 @@ def notebook_text(
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def _first_code(source: Solution) -> SolutionCell | None:
+    return next((cell for cell in source.cells if cell.kind == "code"), None)
+
+
 def _plain_cell(cell: SolutionCell, number: int) -> Any:
     if cell.kind == "markdown":
         return v4.new_markdown_cell(cell.text, id=f"text-{number:02d}")
@@ -136,19 +152,38 @@ def _plain_cell(cell: SolutionCell, number: int) -> Any:
 def _imports_cell(assignment: Assignment, code: str) -> Any:
     """A read-only cell that lets the notebook import what earlier assignments defined."""
     say = partial(translate, OWN_TRANSLATIONS, KIT, code)
-    numbers = say(" and ").join(id_.partition("_")[0] for id_ in assignment.imports)
     comment = say(
         "Finds your own assignment {numbers}: beside this notebook, or in the folder next to it."
     )
+    head = f"# {comment.format(numbers=_numbers(assignment, code))}"
+    return _code_cell(f"{head}\n{_import_calls(assignment)}", IMPORTS_CELL)
+
+
+def _script_imports(assignment: Assignment, code: str) -> str:
+    """The same in a script; where it is imported, as the grader does, nothing happens."""
+    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
+    comment = say("Finds your own assignment {numbers} when this file is run by itself.")
+    head = f"# {comment.format(numbers=_numbers(assignment, code))}"
+    return f'{head}\nif __name__ == "__main__":\n{indent(_import_calls(assignment), " " * 4)}'
+
+
+def _import_calls(assignment: Assignment) -> str:
     calls = "\n".join(f'use_own("{id_}")' for id_ in assignment.imports)
-    head = f"# {comment.format(numbers=numbers)}\nfrom grader.notebook import use_own"
-    return _code_cell(f"{head}\n\n{calls}", IMPORTS_CELL)
+    return f"from grader.notebook import use_own\n\n{calls}"
+
+
+def _numbers(assignment: Assignment, code: str) -> str:
+    both = translate(OWN_TRANSLATIONS, KIT, code, " and ")
+    return both.join(id_.partition("_")[0] for id_ in assignment.imports)
 
 
 def _test_cell(exercise: Exercise, code: str) -> Any:
     say = partial(translate, OWN_TRANSLATIONS, KIT, code)
-    comment = say("Checks {name}; the last line is the points earned.")
-    head = f"# {comment.format(name=exercise.name)}\nfrom grader.notebook import check_exercise"
+    comment = say("Checks {name}. Run the cell above first, then this one (Shift+Enter).")
+    stuck = say("For a hint, run {call} in a cell of its own.")
+    call = f'hint("{exercise.name}")'
+    head = f"# {comment.format(name=exercise.name)}\n# {stuck.format(call=call)}"
+    head += "\nfrom grader.notebook import check_exercise, hint"
     text, name = f'{head}\n\ncheck_exercise("{exercise.id}")', grade_id(exercise, is_test=True)
     return _code_cell(text, name, grade=True, points=exercise.points)
 

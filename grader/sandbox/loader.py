@@ -89,9 +89,10 @@ class Loader:
 
     def find_cell(self, filename: str) -> tuple[str, int | None] | None:
         """The student's file, and in a notebook the cell, for the file name of a code object."""
-        if self.adopted and KERNEL_FILE.search(filename):
+        found = self.files.get(filename)
+        if found is None and self.adopted and KERNEL_FILE.search(filename):
             return self.adopted, None
-        return self.files.get(filename)
+        return found
 
     def open(self, key: str) -> Opened:
         """Load a file, once."""
