@@ -5,7 +5,8 @@
 # is what gets mixed (**value**). So far one and the same vector played all three. Now three
 # matrices, which training can change, make a vector for each part.
 #
-# Fill in the functions below. Check your work with `grader check 03`, or run the test cells.
+# Fill in the functions below. Check your work with `grader check 03`, or in the
+# notebook with the cell below each exercise.
 
 # %%
 import torch

@@ -5,8 +5,8 @@
 # **module** holds them together. It makes its matrices once, in `__init__`, and takes the steps
 # each time it is called, in `forward`.
 #
-# Fill in the classes and the function below. Check your work with `grader check 04`, or run the
-# test cells.
+# Fill in the classes and the function below. Check your work with `grader check 04`, or in
+# the notebook with the cell below each exercise.
 
 # %%
 import torch

@@ -5,7 +5,8 @@
 # enough to follow by hand, then all of them in a compact module. There is one text of four tokens
 # here, so there is no axis for a batch, and nothing is masked: every token sees every other.
 #
-# Check your work with `grader check 10`, or run the test cells.
+# Check your work with `grader check 10`, or in the notebook with the cell below each
+# exercise.
 
 # %%
 import torch

@@ -5,7 +5,8 @@
 # should each word count for it? The answer is a **context vector**, a mixture of all words. There
 # is nothing to train yet: scores, weights, mixture, and that is all.
 #
-# Fill in the functions below. Check your work with `grader check 01`, or run the test cells.
+# Fill in the functions below. Check your work with `grader check 01`, or in the
+# notebook with the cell below each exercise.
 
 # %%
 import torch

@@ -4,7 +4,8 @@
 # So far a single token asked. Now every token is a query in its turn: the scores become a square,
 # with a row for each query and a column for each token it looks at.
 #
-# Fill in the functions below. Check your work with `grader check 02`, or run the test cells.
+# Fill in the functions below. Check your work with `grader check 02`, or in the
+# notebook with the cell below each exercise.
 
 # %%
 import torch

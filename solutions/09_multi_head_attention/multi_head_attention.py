@@ -6,7 +6,7 @@
 # as there are heads. All heads then go through the same few matrix products at once.
 #
 # Cut, score, put together again: three small functions, and then the layer. Check your work with
-# `grader check 09`, or run the test cells.
+# `grader check 09`, or in the notebook with the cell below each exercise.
 
 # %%
 import torch

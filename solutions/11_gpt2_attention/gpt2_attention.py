@@ -5,7 +5,8 @@
 # token and 12 heads of 64, and reads up to 1024 tokens at a time. Nothing about the mathematics is
 # new; at this size it is details that matter.
 #
-# Check your work with `grader check 11`, or run the test cells.
+# Check your work with `grader check 11`, or in the notebook with the cell below each
+# exercise.
 
 # %%
 import torch
