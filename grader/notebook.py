@@ -186,8 +186,9 @@ def use_own(assignment_id: str) -> None:
         StopError: in a notebook, when it is not found.
         SystemExit: the same in a script.
     """
-    kernel, file = _kernel(), sys._getframe(1).f_globals.get("__file__")
-    here = Path(file).absolute().parent if file else Path.cwd()
+    kernel, caller = _kernel(), sys._getframe(1).f_globals
+    is_script = caller["__name__"] == "__main__" and "__file__" in caller
+    here = Path(caller["__file__"]).absolute().parent if is_script else Path.cwd()
     try:
         found = _own_work(here, assignment_id)
     except GraderError as error:

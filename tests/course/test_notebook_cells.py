@@ -8,7 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from grader.course.course import Course, load_course
-from grader.release.solution_cells import cleared, read_solution
+from grader.release.solution_cells import SolutionCell, cleared, read_solution
 from grader.release.stubs import notebook_text
 
 pytestmark = pytest.mark.slow
@@ -22,23 +22,26 @@ def executed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADER_COURSE", str(root))
         patch.setenv("IPYTHONDIR", str(folder))
+        patch.setenv("XDG_STATE_HOME", str(folder))
         notebook = nbformat.reads(partly_right(course), as_version=4)
         NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}}).execute()
     cells = [cell for cell in notebook.cells if cell.id.startswith("test_")]
-    return {cell.id.removeprefix("test_"): cell for cell in cells}
+    return {cell.id.removeprefix("test_"): cell for cell in cells} | {"hint": notebook.cells[-1]}
 
 
 def partly_right(course: Course) -> str:
-    """Assignment 01: two solutions have a slip, one is the stub, the others are right."""
+    """Assignment 01: three solutions have a slip, one is the stub, the others are right."""
     assignment = course.assignments[0]
     source = read_solution(assignment, course.paths(assignment).solution)
     texts = {
         "dot_product": lambda cell: cell.text.replace("(a * b).sum()", "(a * b).sum() * 2"),
         "attention_scores": lambda cell: cell.text.replace("inputs @ query", "inputs @ query * 2"),
+        "softmax_naive": lambda cell: cell.text.replace("torch.exp(", "torch.exps("),
         "context_vector": lambda cell: cleared(assignment, cell),
     }
+    asks = SolutionCell("code", 'hint("dot_product")')
     return notebook_text(
-        source, lambda cell: texts.get(cell.exercise, lambda cell: cell.text)(cell)
+        source, lambda cell: texts.get(cell.exercise, lambda cell: cell.text)(cell), (asks,)
     )
 
 
@@ -55,7 +58,7 @@ def printed(cell: Any) -> str:
 
 def test_the_last_line_of_a_test_cell_is_the_points_earned(executed: dict[str, Any]) -> None:
     """Full marks, partial credit, and nothing for a stub."""
-    values = {name: last_value(cell) for name, cell in executed.items()}
+    values = {name: last_value(cell) for name, cell in executed.items() if name != "hint"}
     assert values["softmax_stable"] == "3"
     assert 0 < float(values["dot_product"]) < 2
     assert values["context_vector"] == "0"
@@ -66,6 +69,25 @@ def test_a_test_cell_shows_the_messages_of_check(executed: dict[str, Any]) -> No
     text = printed(executed["dot_product"])
     assert "expected 0.9544, received 1.9088" in text
     assert "not attempted yet" in printed(executed["context_vector"])
+
+
+def test_a_place_is_named_as_the_margin_names_it(executed: dict[str, Any]) -> None:
+    """By the number of the cell that ran, which is the one before the test cell."""
+    cell = executed["softmax_naive"]
+    assert f"In[{cell.execution_count - 1}]" in printed(cell)
+
+
+def test_what_comes_next_is_another_exercise(executed: dict[str, Any]) -> None:
+    """It is said of a solved one, and never names the one just checked."""
+    assert "Next: 01_simple_attention/context_vector\n" in printed(executed["softmax_stable"])
+    assert "Next:" not in printed(executed["dot_product"])
+
+
+def test_a_hint_is_to_be_had_in_a_cell(executed: dict[str, Any]) -> None:
+    """After any test cell, with what asks for it again."""
+    text = printed(executed["hint"])
+    assert text.startswith("Hint 1 of ")
+    assert "grader hint" not in text
 
 
 def test_nothing_is_written_to_stderr(executed: dict[str, Any]) -> None:

@@ -1,15 +1,22 @@
-"""Tests of the cell by which a notebook finds the assignments that it builds on."""
+"""Tests of what a notebook's own cells call, up to where checks are run."""
 
 import importlib
 import json
+import os
+import runpy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import IPython
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
+from grader import notebook
 from grader.course.course import Course
-from grader.notebook import use_own
+from grader.notebook import Kernel, StopError, check_exercise, hint, use_own
 
 ONE = "def one():\n    return 1\n"
 
@@ -21,6 +28,7 @@ def kernel(
     """Puts the kernel into a folder, below a place with a student's `first`; answers the place."""
     monkeypatch.setenv("GRADER_COURSE", str(small_course.root))
     monkeypatch.delitem(sys.modules, "first", raising=False)
+    monkeypatch.setattr(notebook, "_used", {})
 
     def start(here: str, path: str, text: str = ONE) -> Path:
         folder, file = tmp_path / here, tmp_path / path
@@ -74,14 +82,140 @@ def test_the_form_that_was_filled_in_counts(
     assert importlib.import_module("first").one() == 1
 
 
+SAVE = "Your assignment 01_first is not here, and this notebook builds on it. Put your first.py or first.ipynb beside this notebook."
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    """An IPython of its own, which the grader takes for the notebook's kernel."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    made = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    monkeypatch.setattr(IPython, "get_ipython", lambda: made)
+    notebook._kernel.cache_clear()
+    yield made
+    notebook._kernel.cache_clear()
+
+
 def test_what_is_not_there_is_asked_for(
-    kernel: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    kernel: Callable[..., Path], shell: InteractiveShell
 ) -> None:
-    """In a sentence on stdout: what is missing, and where to put it."""
+    """In a sentence without a traceback, which also ends Run All."""
     kernel("work/02_second", "elsewhere/other.py")
-    use_own("01_first")
-    assert capsys.readouterr() == (
-        "Your assignment 01_first is not here, and this notebook builds on it. Put your first.py "
-        "or first.ipynb beside this notebook.\n",
-        "",
+    with pytest.raises(StopError) as caught:
+        use_own("01_first")
+    assert caught.value._render_traceback_() == [SAVE]
+    result = shell.run_cell('from grader.notebook import use_own; use_own("01_first")')
+    assert isinstance(result.error_in_exec, StopError)
+
+
+def test_a_script_that_builds_on_another_runs_by_itself(
+    kernel: Callable[..., Path], small_course: Course
+) -> None:
+    """The stub finds the student's own module, wherever it is run from."""
+    place = kernel("anywhere", "work/01_first/first.py")
+    stub = (small_course.root / "assignments" / "02_second" / "second.py").read_text("utf-8")
+    script = place / "work" / "02_second" / "second.py"
+    script.parent.mkdir()
+    script.write_text(stub, "utf-8")
+    assert runpy.run_path(str(script), run_name="__main__")["one"]() == 1
+
+
+def test_a_script_says_what_is_not_there(kernel: Callable[..., Path], small_course: Course) -> None:
+    """It ends with the sentence, without a traceback."""
+    place = kernel("anywhere", "work/02_second/second.py")
+    stub = small_course.root / "assignments" / "02_second" / "second.py"
+    script = place / "work" / "02_second" / "second.py"
+    script.write_text(stub.read_text("utf-8"), "utf-8")
+    with pytest.raises(SystemExit, match="Your assignment 01_first is not here"):
+        runpy.run_path(str(script), run_name="__main__")
+
+
+def test_outside_the_course_each_cell_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one sentence each."""
+    monkeypatch.delenv("GRADER_COURSE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    sentence = (
+        f"The course is not here: there is no course.toml in {tmp_path} or above it. Open this "
+        "file inside the course folder, and run it from the top.\n"
     )
+    assert check_exercise("01_first/one") == 0
+    hint("one")
+    assert capsys.readouterr() == (sentence * 2, "")
+
+
+NOT_DEFINED = (
+    "two is not defined here. Run the cell above first (Shift+Enter), then this one. If the cell "
+    "above ends in an error, mend the error first.\n"
+)
+
+
+def test_a_test_cell_before_its_definition_says_which_cell_comes_first(
+    kernel: Callable[..., Path], shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another exercise's name, however like it, is not taken for a slip."""
+    kernel("work/02_second", "work/01_first/first.py")
+    shell.run_cell('from grader.notebook import check_exercise\none = 1\ncheck_exercise("two")')
+    assert capsys.readouterr().out.startswith(NOT_DEFINED)
+
+
+def test_a_name_that_is_misspelt_goes_to_the_checks(small_course: Course) -> None:
+    """They ask for what was meant."""
+    names: dict[str, Any] = {"dotproduct": 1, "one": 1}
+    assert notebook._is_defined(small_course, "dot_product", names)
+    assert not notebook._is_defined(small_course, "ones", names)
+
+
+@pytest.mark.parametrize(
+    ("saved", "later", "is_older"),
+    [
+        ("def two():\n    return 3\n", 60, True),
+        ("def two():\n    return 3\n", -60, False),
+        ("def two():\n    return 2", 60, False),
+        ("x = 1", 60, False),
+    ],
+    ids=["saved after it ran", "not saved since", "the same", "without the exercise"],
+)
+def test_a_cell_that_was_edited_and_not_run_is_noticed(
+    kernel: Callable[..., Path],
+    shell: InteractiveShell,
+    small_course: Course,
+    saved: str,
+    later: float,
+    is_older: bool,
+) -> None:
+    """Only where the file is newer than the run, and has another text."""
+    cells = json.dumps({"cells": [{"cell_type": "code", "source": saved}]})
+    place = kernel("work/02_second", "work/02_second/second.ipynb", cells)
+    made = Kernel(shell)
+    shell.events.register("post_run_cell", made.note)
+    shell.run_cell("def two():\n    return 2\n", store_history=True)
+    file = place / "work" / "02_second" / "second.ipynb"
+    os.utime(file, (made.since + later,) * 2)
+    exercise = small_course.exercises["02_second/two"]
+    assert made.is_older_than_saved(small_course, exercise) is is_older
+
+
+def test_a_cell_is_named_as_ipython_names_it(shell: InteractiveShell) -> None:
+    """By the number in the margin."""
+    shell.run_cell("1\n", store_history=True)
+    shell.run_cell("def two():\n    return 2\n", store_history=True)
+    file = shell.user_ns["two"].__code__.co_filename
+    assert Kernel(shell).cell_names()[file] == ("In[2]", None)
+
+
+def test_earlier_work_that_changed_is_read_anew(kernel: Callable[..., Path]) -> None:
+    """What the notebook imported from it is replaced; what is its own stays."""
+    place = kernel("work/02_second", "work/01_first/first.py")
+    use_own("01_first")
+    one = importlib.import_module("first").one
+    names: dict[str, Any] = {"one": one, "mine": one}
+    notebook._read_own_anew(names)
+    assert names == {"one": one, "mine": one}
+    (place / "work" / "01_first" / "first.py").write_text("def one():\n    return 10\n", "utf-8")
+    notebook._read_own_anew(names)
+    assert (names["one"](), names["mine"]) == (10, one)
+    (place / "work" / "01_first" / "first.py").unlink()
+    notebook._read_own_anew(names)
+    assert names["one"]() == 10
