@@ -34,7 +34,7 @@ from grader.release.prose import Say, translated_code, translated_markdown
 from grader.release.solution_cells import cleared, read_solution
 
 PACKAGE = Path(language.__file__).parents[1]
-KEYWORDS = {"_": None, "N_": None, "say": None, "ngettext": (1, 2)}
+KEYWORDS = {"_": None, "N_": None, "say": None, "ngettext": (1, 2), "ngettext_noop": (1, 2)}
 TEMPLATES = (".html", ".jinja", ".j2", ".svg", ".xml")
 TEMPLATE_OPTIONS = {"trimmed": "true", "silent": "false", "newstyle_gettext": "true"}
 TRANSLATIONS = tuple(code for code in language.LANGUAGES if code != language.DEFAULT_LANGUAGE)

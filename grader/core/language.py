@@ -119,6 +119,16 @@ def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
     return text
 
 
+def ngettext_noop(one: str, many: str) -> tuple[str, str]:
+    """The same as `N_` for sentences that depend on a number.
+
+    Args:
+        one: the sentence for 1.
+        many: the sentence for other numbers.
+    """
+    return one, many
+
+
 def ngettext(one: str, many: str, number: int) -> str:
     """The same as `_` for sentences that depend on a number.
 

@@ -1,0 +1,66 @@
+"""Tests that click's own words are in the language of a run."""
+
+import os
+from pathlib import Path
+
+import click
+import pytest
+from babel.messages.catalog import Catalog
+
+from grader.cli.clicks_words import WORDS
+from grader.core import language
+from grader.release.catalogs import domain_folder, mo_bytes
+
+PACKAGE = Path(click.__file__).parent
+
+
+@pytest.fixture
+def japanese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catalogues in which a few of click's words stand."""
+    catalog = Catalog(locale="ja")
+    catalog.add("Usage:", "使い方：")
+    catalog.add("Error: {message}", "エラー：{message}")
+    catalog.add("No such command {name!r}.", "{name!r} というコマンドはありません。")
+    catalog.add(
+        ("Did you mean {possibility}?", "(Did you mean one of: {possibilities}?)"),
+        ("{possibility} ですか？",),
+    )
+    catalog.add("Options", "オプション")
+    path = domain_folder(tmp_path / "locale", "ja") / "grader.mo"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(mo_bytes(catalog))
+    monkeypatch.setattr(language, "OWN_TRANSLATIONS", tmp_path / "locale")
+
+
+def test_click_still_says_what_is_translated() -> None:
+    """A release of click that says something else has to be translated anew."""
+    source = "".join(path.read_text("utf-8") for path in sorted(PACKAGE.glob("*.py")))
+    texts = [one for word in WORDS for one in ([word] if isinstance(word, str) else word)]
+    assert [text for text in texts if f'"{text}"' not in source] == []
+
+
+@pytest.mark.parametrize("words", [("--lang", "ja"), ("--lang=ja",)])
+def test_what_is_wrong_with_a_command_is_said_in_the_language(grader, japanese, words) -> None:
+    """That of the option, although the command was not read to its end."""
+    before = os.environ.get("LANGUAGE")
+    ran = grader("check", *words, "--nothing")
+    assert ran.err.startswith("使い方： grader check")
+    assert "エラー：" in ran.err
+    assert os.environ.get("LANGUAGE") == before
+
+
+def test_the_course_or_the_variable_says_in_which(grader, japanese, edit, monkeypatch) -> None:
+    """Where no option does."""
+    monkeypatch.delenv(language.VARIABLE)
+    edit("course.toml", "[course]", '[course]\nlanguage = "ja"')
+    assert grader("chek").err.endswith(
+        "エラー：'chek' というコマンドはありません。 'check' ですか？\n"
+    )
+    monkeypatch.setenv(language.VARIABLE, "en")
+    assert grader("chek").err.endswith("Error: No such command 'chek'. Did you mean 'check'?\n")
+
+
+def test_headings_of_a_help_are_in_the_language(grader, japanese) -> None:
+    """With click's own words in it."""
+    assert "\nオプション:\n" in grader("check", "--lang", "ja", "--help").out
+    assert "\nOptions:\n" in grader("check", "--help").out
