@@ -2,7 +2,7 @@
 
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
-from grader.core.language import N_, _
+from grader.core.language import N_, _, listed
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
 from grader.progress.next_hint import Advice, Helper, Hint
@@ -54,7 +54,7 @@ def run_hint(
 def _only(course: Course, name: str) -> Exercise:
     first, *others = course.select((name,)).values()
     if others:
-        names = ", ".join(one.name for one in (first, *others))
+        names = listed(one.name for one in (first, *others))
         sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
         raise UsageError(sentence.format(name=name, names=names))
     return first

@@ -10,7 +10,7 @@ from rich.text import Text
 from grader.cli.hint import NOT_REMEMBERED, advice_text
 from grader.cli.render import broken, print_assignment
 from grader.core.errors import GraderError, UsageError
-from grader.core.language import N_, _, ngettext
+from grader.core.language import N_, _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import headline, is_attempted
@@ -197,7 +197,7 @@ class Loop:
                 if solved.is_solved(exercise) and exercise.id in unsolved.results
             ]
             if names:
-                self._say(sentence.format(exercises=", ".join(names)), style)
+                self._say(sentence.format(exercises=listed(names)), style)
 
     def _follow(self, watched: Exercise) -> None:
         """Go where the student works: to what changed, when what is watched did not."""

@@ -60,7 +60,7 @@ def resolve(asked: str | None, preferred: str = "") -> str:
         if given and (code := known(given)):
             return code
         if given:
-            languages = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
+            languages = listed(f"{code} {bracketed(name)}" for code, name in LANGUAGES.items())
             sentence = _("There is no language {language!r}. There are: {languages}.")
             raise UsageError(f"{where}: {sentence.format(language=given, languages=languages)}")
     return known(preferred) or of_the_locale() or DEFAULT_LANGUAGE
@@ -143,6 +143,11 @@ def ngettext(one: str, many: str, number: int) -> str:
 def listed(things: Iterable[str]) -> str:
     """Things side by side, set apart as the language does it."""
     return _(", ").join(things)
+
+
+def bracketed(text: str) -> str:
+    """A text in brackets, as the language writes them."""
+    return _("({text})").format(text=text)
 
 
 def paragraph(sentences: Iterable[str]) -> str:

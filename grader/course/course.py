@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
-from grader.core.language import COURSE, LANGUAGES, _, current, paragraph, translate
+from grader.core.language import COURSE, LANGUAGES, _, current, listed, paragraph, translate
 from grader.course.toml_table import Table, did_you_mean, read_toml
 
 MANIFEST = "course.toml"
@@ -256,7 +256,7 @@ class Course:
         lowered = {name.lower(): name for name in names}
         close = difflib.get_close_matches(target.lower(), lowered, n=3, cutoff=0.5)
         if not close:
-            return _("The assignments are: {ids}.").format(ids=", ".join(self.by_id))
+            return _("The assignments are: {ids}.").format(ids=listed(self.by_id))
         return _("Did you mean {names}?").format(names=_(" or ").join(lowered[n] for n in close))
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from grader.core.files import OutputFile
-from grader.core.language import _, paragraph
+from grader.core.language import _, listed, paragraph
 from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
 from grader.feedback.outcomes import EMOJI, WORDS, mistake_lines, reported_checks, status_words
@@ -80,7 +80,7 @@ def _environment() -> "Environment":
         **made.filters,
         **{filter_.__name__: filter_ for filter_ in (words, code, fenced, was, location, *said)},
         "points": lambda one: f"{shown(points(one.score))} / {one.max_score}",
-        "names": lambda names: ", ".join(f"`{name}`" for name in names),
+        "names": lambda names: listed(f"`{name}`" for name in names),
         "emoji": lambda check: EMOJI[check.outcome],
     }
     return made

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.core.errors import SubmissionError, UsageError
-from grader.core.language import _
+from grader.core.language import _, listed
 from grader.core.text import clean
 from grader.course.course import Assignment, Course
 from grader.sandbox.failures import stub_message
@@ -205,7 +205,7 @@ class _Reader:
             note = _("{file} was read and {others} was not: one file counts.")
         else:
             note = _("{file} was read and {others} was not: a .{form} file is preferred.")
-        others = ", ".join(source.name for source in found if source is not chosen)
+        others = listed(source.name for source in found if source is not chosen)
         return chosen, (note.format(file=chosen.name, others=others, form=self.course.prefer),)
 
     def _is_untouched(self, assignment: Assignment, source: SourceFile) -> bool:

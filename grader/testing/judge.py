@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.core.language import N_, _
+from grader.core.language import N_, _, listed
 from grader.course.printed_tensors import Printed
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe
 from grader.testing.student import Call
@@ -45,10 +45,16 @@ class Judge:
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
 
-        What stands there is translated, too, when it is a word of the course ("query").
+        What stands there is translated, too, when it is a word of the course ("query"); several
+        words, in a list, stand side by side.
         """
-        said = {n: self.say(v) if isinstance(v, str) else v for n, v in names.items()}
+        said = {name: self._said(value) for name, value in names.items()}
         return self.say(template).format(**said)
+
+    def _said(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return listed(map(self.say, value))
+        return self.say(value) if isinstance(value, str) else value
 
     def __call__(
         self,

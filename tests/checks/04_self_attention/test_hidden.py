@@ -38,12 +38,12 @@ def made(handle, name, sizes, values, *, spare=None, **options):
 
 def judge_parameters(judge, missing):
     """Judge that all parameters could be given their values."""
-    listed = ", ".join(
+    listed = [
         judge.words(
             "{name} is missing" if what == "missing" else "{name} is of another shape", name=name
         )
         for name, what in missing.items()
-    )
+    ]
     sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
     judge.that(not missing, sentence, about=missing)
 

@@ -65,12 +65,12 @@ def made(handle, name, sizes, values, *, spare=None, **options):
 
 def judge_parameters(judge, missing):
     """Judge that all parameters could be given their values."""
-    listed = ", ".join(
+    listed = [
         judge.words(
             "{name} is missing" if what == "missing" else "{name} is of another shape", name=name
         )
         for name, what in missing.items()
-    )
+    ]
     sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
     judge.that(not missing, sentence, about=missing)
 
@@ -93,9 +93,7 @@ def judge_module(student, judge, instance, names, shape):
     judge.that(instance.kind == "module", "It is no module: does the class inherit nn.Module?")
     state = student.state(instance)
     plain = [name for name in names if name in state.loose]
-    sentence = judge.words(
-        "{names}: a plain tensor, which an optimizer does not find", names=", ".join(plain)
-    )
+    sentence = judge.words("{names}: a plain tensor, which an optimizer does not find", names=plain)
     judge.that(not plain, sentence, about=plain)
     shapes = {name: by_name(state.parameters, name) for name in names}
     shapes = {name: None if found is None else tuple(found.shape) for name, found in shapes.items()}
@@ -111,7 +109,7 @@ def judge_gradients(student, judge, draw, name, values, sizes):
     silent = [name for name in values if by_name(gradients, name) is None]
     judge.that(
         not silent,
-        judge.words("No gradient reaches {names}", names=", ".join(silent)),
+        judge.words("No gradient reaches {names}", names=silent),
         about=silent,
     )
 
@@ -346,7 +344,7 @@ class TestCopyWeights:
         before = held(student, target)
         student.call("copy_weights", source, target)
         lost = [role for role in before if role not in held(student, target)]
-        sentence = judge.words("The target lost its matrix for {names}", names=", ".join(lost))
+        sentence = judge.words("The target lost its matrix for {names}", names=lost)
         judge.that(not lost, sentence, about=lost)
 
     @pytest.mark.weight(3)
@@ -394,7 +392,7 @@ class TestCopyWeights:
         after = held(student, target)
         trained = {role for role, matrix in before.items() if matrix.requires_grad}
         frozen = sorted(trained - {role for role in after if after[role].requires_grad})
-        sentence = judge.words("No longer trainable: {names}", names=", ".join(frozen))
+        sentence = judge.words("No longer trainable: {names}", names=frozen)
         judge.that(not frozen, sentence, about=frozen)
 
 

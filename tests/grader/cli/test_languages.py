@@ -79,7 +79,7 @@ def test_a_course_speaks_the_language_its_manifest_says(grader, edit, monkeypatc
     monkeypatch.delenv(language.VARIABLE)
     monkeypatch.setenv("LANG", "en_US.UTF-8")
     assert grader("check", "nothing").err == (
-        "'nothing' という課題や演習はありません。課題は次のとおりです：01_scores, 02_mixture。\n"
+        "'nothing' という課題や演習はありません。課題は次のとおりです：01_scores、02_mixture。\n"
     )
 
 

@@ -7,7 +7,7 @@ import torch
 
 from grader.core import language
 from grader.core.errors import UsageError
-from grader.core.language import _, known, ngettext, paragraph, resolve, use
+from grader.core.language import _, bracketed, known, ngettext, paragraph, resolve, use
 from grader.course.course import load_course
 from grader.feedback.messages import explain_difference, explain_failure
 from grader.testing.compare import describe
@@ -194,3 +194,14 @@ def test_a_failure_is_told_in_the_language_of_the_run() -> None:
 def test_sentences_are_set_off_as_their_language_does(sentences: list[str], together: str) -> None:
     """A full-width stop brings its own space."""
     assert paragraph(sentences) == together
+
+
+@pytest.mark.parametrize(
+    ("code", "together", "inside"),
+    [("en", "a, b", "(a)"), ("zh_CN", "a、b", "（a）"), ("ja", "a、b", "（a）")],
+)
+def test_punctuation_that_code_sets_is_the_languages(code: str, together: str, inside: str) -> None:
+    """Between the words of a check's sentence, and around a remark."""
+    use(code)
+    assert Judge().words("{names}", names=["a", "b"]) == together
+    assert bracketed("a") == inside
