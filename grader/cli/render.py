@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli.pictures import render_picture
-from grader.core.language import _
+from grader.core.language import _, bracketed
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -139,7 +139,7 @@ def _print_finding(out: Console, finding: Finding) -> None:
         head = _("This looks like one of these mistakes:")
     out.print(indented(Text(f"→ {head}", style="bold yellow"), 6))
     for mistake in finding.candidates:
-        out.print(indented(Text(f"{mistake.symptom}  ({mistake.id})"), 8))
+        out.print(indented(Text(f"{mistake.symptom}  {bracketed(mistake.id)}"), 8))
         out.print(indented(Text(mistake.question, style="italic"), 8))
 
 
@@ -175,7 +175,7 @@ def _head(check: CheckResult, title: str) -> Text:
     word = WORDS_BESIDE_SIGN[check.outcome]
     head = Text(f"{sign} {title}", style=style)
     if word:
-        head.append(f"  ({_(word)})", style="dim")
+        head.append(f"  {bracketed(_(word))}", style="dim")
     return head
 
 

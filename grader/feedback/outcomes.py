@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from itertools import groupby
 
-from grader.core.language import N_, _, ngettext, paragraph
+from grader.core.language import N_, _, bracketed, listed, ngettext, paragraph
 from grader.core.records import CheckResult, ExerciseResult, Outcome, Result
 
 WORDS = {
@@ -147,11 +147,11 @@ def summary_line(result: Result) -> str:
     counts = Counter(firsts)
     order = [word for word, _same in groupby(sorted(counts, key=firsts.index))]
     entry = _("{count} {outcome}")
-    outcomes = ", ".join(entry.format(count=counts[word], outcome=_(word)) for word in order)
+    outcomes = listed(entry.format(count=counts[word], outcome=_(word)) for word in order)
     if not result.misconceptions:
         return outcomes
     named = _("{outcomes}; known mistakes: {names}")
-    return named.format(outcomes=outcomes, names=", ".join(result.misconceptions))
+    return named.format(outcomes=outcomes, names=listed(result.misconceptions))
 
 
 def is_attempted(exercise: ExerciseResult | None) -> bool:
@@ -178,7 +178,7 @@ def mistake_lines(exercise: ExerciseResult) -> list[str]:
     """The named mistakes, each with the question that leads out of it."""
     lines = []
     for finding in exercise.findings:
-        found = [f"{m.symptom} ({m.id}) {m.question}" for m in finding.candidates]
+        found = [f"{m.symptom} {bracketed(m.id)} {m.question}" for m in finding.candidates]
         if len(found) > 1:
             found[0] = _("One of these mistakes: {mistake}").format(mistake=found[0])
         lines += found
@@ -189,6 +189,6 @@ def details(exercise: ExerciseResult) -> str:
     """What a student reads of an exercise: named mistakes, then each check's own message."""
     lines = mistake_lines(exercise)
     for check in reported_checks(exercise):
-        lines.append(f"{check.title}  ({_(WORDS[check.outcome])})")
+        lines.append(f"{check.title}  {bracketed(_(WORDS[check.outcome]))}")
         lines += [f"    {line}" for line in check.message.splitlines()]
     return "\n".join(lines)
