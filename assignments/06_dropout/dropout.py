@@ -89,9 +89,9 @@ def dropout(weights: Tensor, p: float, training: bool) -> Tensor:
         scaled; otherwise the weights as they are.
 
     Example:
-        Which entries are kept is up to chance:
+        Which entries are kept is up to chance; this is one possible result:
 
-        >>> dropout(torch.ones(2, 3), 0.5, training=True)  # for example
+        >>> dropout(torch.ones(2, 3), 0.5, training=True)
         tensor([[2., 0., 2.],
                 [0., 0., 2.]])
         >>> dropout(torch.ones(2, 3), 0.5, training=False)

@@ -172,10 +172,11 @@ class Course:
             UsageError: in a released copy.
         """
         if not self.has_solutions:
-            raise UsageError(
+            sentence = _(
                 "This is a released copy of the course, without solutions; `grader check` works "
                 "here."
             )
+            raise UsageError(sentence)
 
     def with_imports(self, assignment: Assignment) -> set[str]:
         """The ids of an assignment and of all that it imports, however far."""

@@ -113,7 +113,7 @@ def _hanging(marker: str) -> str:
 def translated_docstring(text: str, say: Say, indent: int, width: int = WIDTH) -> str:
     """A docstring's inner text with its pieces in another language.
 
-    Section heads and the names of arguments stay; so does every example's code and output.
+    The names of arguments stay; so does every example's code and output.
 
     Args:
         text: from the opening quotes to the closing ones.
@@ -142,7 +142,9 @@ def _docstring_blocks(lines: list[str]) -> Iterator[Block]:
         if not text or text in SECTIONS or in_example or entry:
             yield from _paragraph(paragraph, ARGUMENT if _is_entry(paragraph, section) else MARKER)
             paragraph = []
-        if not text or text in SECTIONS or in_example:
+        if text in SECTIONS:
+            yield Block((line,), line[: -len(text)], text)
+        elif not text or in_example:
             yield Block((line,))
         else:
             paragraph.append(line)

@@ -80,17 +80,20 @@ def test_markdown_is_walked_piece_by_piece_and_left_to_the_byte():
 
 
 def test_code_is_walked_piece_by_piece_and_left_to_the_byte():
-    """Comments of their own lines, paragraphs and entries of docstrings; no example."""
+    """Comments of their own lines; heads, paragraphs and entries of docstrings; no example."""
     assert sorted(heard(translated_code, CODE)) == sorted(
         [
             "A comment, in two lines.",
             "What it is.",
             "More of it, in two lines.",
+            "Args:",
             "the first, in two lines.",
             "the second.",
             "Attributes, in this order:",
             "both.",
+            "Returns:",
             "Shape `(2,)`.",
+            "Example:",
             "Like this:",
             "write it.",
         ]
@@ -101,7 +104,9 @@ def test_translations_stand_where_the_words_stood():
     """With the same marks before them, and further lines indented as a docstring wants it."""
     long = "字" * 60
     words = {"the first, in two lines.": long, "write it.": "書く。", "A head": "頭"}
+    words["Args:"] = "引数："
     code = translated_code(CODE, lambda piece: words.get(piece, piece))
+    assert "    two lines.\n\n    引数：\n        x: " in code
     assert f"        x: {'字' * 44}\n            {'字' * 16}\n        y: the second.\n" in code
     assert "        # TODO: 書く。\n" in code
     assert meaning(code) == meaning(CODE)
