@@ -3,14 +3,11 @@
 import os
 import sys
 import traceback
-from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
 
 import click
 
-from grader.cli.clicks_words import spoken
 from grader.cli.streams import echo
 from grader.core import language
 from grader.core.errors import CourseError, GraderError, UsageError
@@ -42,13 +39,7 @@ class Done(SystemExit):
 
 
 class Group(click.Group):
-    """Turns the kit's exceptions into sentences and exit codes; speaks the language of a run."""
-
-    def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
-        """Run the command line; click's own words are in its language as well."""
-        words = sys.argv[1:] if args is None else args
-        with spoken(words):
-            return super().main(words, *rest, **named)
+    """Turns the kit's exceptions into sentences and exit codes."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a traceback is shown only with --traceback."""

@@ -1,12 +1,14 @@
 """Tests that click's own words are in the language of a run."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
 import pytest
 from babel.messages.catalog import Catalog
 
+from grader.cli import main
 from grader.cli.clicks_words import WORDS
 from grader.core import language
 from grader.release.catalogs import domain_folder, mo_bytes
@@ -32,6 +34,20 @@ def japanese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "OWN_TRANSLATIONS", tmp_path / "locale")
 
 
+@pytest.fixture
+def run(folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Runs a command of the course's folder, as the program does."""
+
+    def called(*words: str) -> tuple[str, str]:
+        monkeypatch.setattr(sys, "argv", ["grader", *words])
+        capsys.readouterr()
+        with pytest.raises(SystemExit):
+            main()
+        return capsys.readouterr()
+
+    return called
+
+
 def test_click_still_says_what_is_translated() -> None:
     """A release of click that says something else has to be translated anew."""
     source = "".join(path.read_text("utf-8") for path in sorted(PACKAGE.glob("*.py")))
@@ -40,27 +56,27 @@ def test_click_still_says_what_is_translated() -> None:
 
 
 @pytest.mark.parametrize("words", [("--lang", "ja"), ("--lang=ja",)])
-def test_what_is_wrong_with_a_command_is_said_in_the_language(grader, japanese, words) -> None:
+def test_what_is_wrong_with_a_command_is_said_in_the_language(run, japanese, words) -> None:
     """That of the option, although the command was not read to its end."""
     before = os.environ.get("LANGUAGE")
-    ran = grader("check", *words, "--nothing")
+    ran = run("check", *words, "--nothing")
     assert ran.err.startswith("使い方： grader check")
     assert "エラー：" in ran.err
     assert os.environ.get("LANGUAGE") == before
 
 
-def test_the_course_or_the_variable_says_in_which(grader, japanese, edit, monkeypatch) -> None:
+def test_the_course_or_the_variable_says_in_which(run, japanese, edit, monkeypatch) -> None:
     """Where no option does."""
     monkeypatch.delenv(language.VARIABLE)
     edit("course.toml", "[course]", '[course]\nlanguage = "ja"')
-    assert grader("chek").err.endswith(
+    assert run("chek").err.endswith(
         "エラー：'chek' というコマンドはありません。 'check' ですか？\n"
     )
     monkeypatch.setenv(language.VARIABLE, "en")
-    assert grader("chek").err.endswith("Error: No such command 'chek'. Did you mean 'check'?\n")
+    assert run("chek").err.endswith("Error: No such command 'chek'. Did you mean 'check'?\n")
 
 
-def test_headings_of_a_help_are_in_the_language(grader, japanese) -> None:
+def test_headings_of_a_help_are_in_the_language(run, japanese) -> None:
     """With click's own words in it."""
-    assert "\nオプション:\n" in grader("check", "--lang", "ja", "--help").out
-    assert "\nOptions:\n" in grader("check", "--help").out
+    assert "\nオプション:\n" in run("check", "--lang", "ja", "--help").out
+    assert "\nOptions:\n" in run("check", "--help").out
