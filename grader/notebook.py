@@ -100,7 +100,7 @@ def hint(name: str, *, restart: bool = False) -> None:
     try:
         course = _course(Path.cwd())
         how = f'hint("{name}", restart=True)'
-        run_hint(course, name, again=False, everything=False, restart=restart, restarting=how)
+        run_hint(course, name, how, again=False, everything=False, restart=restart)
     except GraderError as error:
         print(error)
 

@@ -20,6 +20,7 @@ from babel.messages.extract import extract
 from grader.core import language
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
+from grader.core.text import paragraphs
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
@@ -37,6 +38,7 @@ PACKAGE = Path(language.__file__).parents[1]
 KEYWORDS = {"_": None, "N_": None, "say": None, "ngettext": (1, 2), "ngettext_noop": (1, 2)}
 TEMPLATES = (".html", ".jinja", ".j2", ".svg", ".xml")
 TEMPLATE_OPTIONS = {"trimmed": "true", "silent": "false", "newstyle_gettext": "true"}
+SPOKEN = ("SpokenCommand", "SpokenGroup")
 TRANSLATIONS = tuple(code for code in language.LANGUAGES if code != language.DEFAULT_LANGUAGE)
 SAID = {"N_": 0, "words": 0, "blocked": 0, "that": 1}
 """Functions that checks call with words for the student, and which argument the words are."""
@@ -76,13 +78,24 @@ def kit_messages() -> list[Message]:
     for path in sorted(PACKAGE.rglob("*")):
         texts: Iterable[str | tuple[str, str]] = ()
         if path.suffix == ".py":
-            texts = _extracted("python", path)
+            texts = chain(_extracted("python", path), _help_texts(path))
         elif path.suffix in TEMPLATES:
             texts = _extracted("jinja2", path)
         elif path.suffix == ".md":
             texts = _prose(translated_markdown, path.read_text("utf-8"))
         found += [Message(id_, path.relative_to(PACKAGE.parent).as_posix()) for id_ in texts]
     return list(dict.fromkeys(found))
+
+
+def _help_texts(path: Path) -> Iterator[str]:
+    """What `--help` says of commands that speak languages: their docstrings, and of their options."""
+    text = path.read_text("utf-8") if path.parent.name == "cli" else ""
+    for node in ast.walk(ast.parse(text)):
+        marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+        keywords = [k for mark in marks for k in getattr(mark, "keywords", ())]
+        if any(getattr(k.value, "id", "") in SPOKEN for k in keywords if k.arg == "cls"):
+            yield from paragraphs(ast.get_docstring(node) or "")  # type: ignore[arg-type]
+            yield from (ast.literal_eval(k.value) for k in keywords if k.arg == "help")
 
 
 def _extracted(method: str, path: Path) -> Iterator[str | tuple[str, str]]:

@@ -24,6 +24,7 @@ WORDS = (
     N_("Options"),
     N_("Commands"),
     N_("Show this message and exit."),
+    N_("Show the version and exit."),
     N_("Try '{command} {option}' for help."),
     N_("Error: {message}"),
     N_("No such command {name!r}."),

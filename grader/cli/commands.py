@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from grader.cli.edge import Done, ExitCode, Group, current_course, lang_option, open_course
+from grader.cli.edge import Done, ExitCode, current_course, lang_option, open_course
+from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
 
@@ -22,7 +23,7 @@ only_check_option = click.option(
 
 
 @click.group(
-    cls=Group,
+    cls=SpokenGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -49,7 +50,7 @@ def cli(ctx: click.Context, traceback: bool) -> None:
 # For students.
 
 
-@cli.command()
+@cli.command(cls=SpokenCommand)
 @targets_argument
 @click.option(
     "--submission", type=ANYTHING, help="A folder or file with your work.  [default: assignments/]"
@@ -79,7 +80,7 @@ def check(lang: str | None, **options: Any) -> None:
     raise Done(run_check(open_course(lang), CheckOptions(**options)))
 
 
-@cli.command()
+@cli.command(cls=SpokenCommand)
 @targets_argument
 @lang_option
 def watch(targets: tuple[str, ...], lang: str | None) -> None:
@@ -94,7 +95,7 @@ def watch(targets: tuple[str, ...], lang: str | None) -> None:
     run_watch(open_course(lang), targets)
 
 
-@cli.command()
+@cli.command(cls=SpokenCommand)
 @targets_argument
 @click.option("--all", "everything", is_flag=True, help="Show every exercise.")
 @click.option("--again", is_flag=True, help="Check everything anew, also what has not changed.")
@@ -110,7 +111,7 @@ def status(targets: tuple[str, ...], everything: bool, again: bool, lang: str | 
     run_status(open_course(lang), targets, everything=everything, again=again)
 
 
-@cli.command()
+@cli.command(cls=SpokenCommand)
 @click.argument("exercise")
 @click.option("--again", is_flag=True, help="Show the last one once more.")
 @click.option("--all", "everything", is_flag=True, help="Show every hint.")

@@ -11,7 +11,7 @@ import click
 from grader.cli.streams import echo
 from grader.core import language
 from grader.core.errors import CourseError, GraderError, UsageError
-from grader.core.language import _, ngettext
+from grader.core.language import N_, _, ngettext
 from grader.course.course import Course, find_course, load_course
 
 
@@ -71,7 +71,7 @@ def _sentences(error: Exception) -> str:
 lang_option = click.option(
     "--lang",
     metavar="CODE",
-    help="Speak en, zh_CN or ja.  [default: GRADER_LANG, the course's, or the locale]",
+    help=N_("Speak en, zh_CN or ja.  [default: GRADER_LANG, the course's, or the locale]"),
 )
 
 

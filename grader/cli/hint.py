@@ -14,21 +14,22 @@ COLUMNS = 78
 def run_hint(
     course: Course,
     name: str,
+    restarting: str = "--restart",
+    /,
     *,
     again: bool,
     everything: bool,
     restart: bool,
-    restarting: str = "--restart",
 ) -> None:
     """Print an exercise's next hint.
 
     Args:
         course: the course.
         name: the exercise's name or id.
+        restarting: how to ask for the first one again.
         again: whether to show the last hint once more.
         everything: whether to show all hints.
         restart: whether to begin with the first again.
-        restarting: how to ask for that.
 
     Raises:
         UsageError: when the name is no exercise's.

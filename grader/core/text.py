@@ -24,6 +24,11 @@ def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
     return f"{text[:limit]}… (cut)" if max(whole, len(text)) > limit else text
 
 
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text, each in one line."""
+    return [" ".join(part.split()) for part in text.split("\n\n")]
+
+
 def location_words(file: str, cell: int | None, line: int) -> str:
     """A line of a student's file, in words.
 

@@ -93,8 +93,8 @@ def stub(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
     text = source.text
     first_code = _first_code(source)
     if first_code is not None and source.assignment.imports:
-        cell = f"# %%\n{first_code.text}"
-        text = text.replace(cell, f"# %%\n{_script_imports(source.assignment, code)}\n\n{cell}")
+        start, imports = f"# %%\n{first_code.text}", _script_imports(source.assignment, code)
+        text = text.replace(start, f"# %%\n{imports}\n\n{start}")
     for cell in source.cells:
         if cell.exercise:
             text = text.replace(cell.text, cleared(source.assignment, cell))

@@ -10,7 +10,9 @@ from babel.messages.catalog import Catalog
 
 from grader.cli import main
 from grader.cli.clicks_words import WORDS
+from grader.cli.spoken_help import SpokenCommand
 from grader.core import language
+from grader.core.text import display_width
 from grader.release.catalogs import domain_folder, mo_bytes
 
 PACKAGE = Path(click.__file__).parent
@@ -28,6 +30,8 @@ def japanese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("{possibility} ですか？",),
     )
     catalog.add("Options", "オプション")
+    catalog.add("Run the visible checks on your work.", "公開のチェックを実行します。")
+    catalog.add("Run in this process: print and breakpoint() work.", "このプロセスで実行。" * 9)
     path = domain_folder(tmp_path / "locale", "ja") / "grader.mo"
     path.parent.mkdir(parents=True)
     path.write_bytes(mo_bytes(catalog))
@@ -80,3 +84,21 @@ def test_headings_of_a_help_are_in_the_language(run, japanese) -> None:
     """With click's own words in it."""
     assert "\nオプション:\n" in run("check", "--lang", "ja", "--help").out
     assert "\nOptions:\n" in run("check", "--help").out
+
+
+def test_helps_of_commands_are_in_the_language(run, japanese, monkeypatch) -> None:
+    """Their docstrings and options, in lines that fit; what is not translated stays."""
+    text = run("check", "--lang", "ja", "--help").out
+    assert "\n\n  公開のチェックを実行します。\n\n  TARGET is an assignment" in text
+    assert "--debug                         このプロセスで実行。このプロセスで実行。この\n" in text
+    assert max(map(display_width, text.splitlines())) <= 80
+    assert "Content-Type" not in text
+    monkeypatch.setenv(language.VARIABLE, "ja")
+    assert "  check       公開のチェックを実行します。\n" in run("--help").out
+
+
+def test_help_in_english_is_clicks_own(run, monkeypatch) -> None:
+    """Line for line."""
+    ours = run("check", "--help").out
+    monkeypatch.setattr(SpokenCommand, "context_class", click.Context)
+    assert run("check", "--help").out == ours
