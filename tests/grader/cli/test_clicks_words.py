@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -13,6 +15,7 @@ from grader.cli.clicks_words import WORDS
 from grader.cli.spoken_help import SpokenCommand
 from grader.core import language
 from grader.core.text import display_width
+from grader.course.course import Course
 from grader.release.catalogs import domain_folder, mo_bytes
 
 PACKAGE = Path(click.__file__).parent
@@ -39,10 +42,15 @@ def japanese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def run(folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def run(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Any]:
     """Runs a command of the course's folder, as the program does."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("GRADER_COURSE", raising=False)
+    monkeypatch.chdir(small_course.root)
 
-    def called(*words: str) -> tuple[str, str]:
+    def called(*words: str) -> Any:
         monkeypatch.setattr(sys, "argv", ["grader", *words])
         capsys.readouterr()
         with pytest.raises(SystemExit):
@@ -69,10 +77,12 @@ def test_what_is_wrong_with_a_command_is_said_in_the_language(run, japanese, wor
     assert os.environ.get("LANGUAGE") == before
 
 
-def test_the_course_or_the_variable_says_in_which(run, japanese, edit, monkeypatch) -> None:
+def test_the_course_or_the_variable_says_in_which(run, japanese, small_course, monkeypatch) -> None:
     """Where no option does."""
     monkeypatch.delenv(language.VARIABLE)
-    edit("course.toml", "[course]", '[course]\nlanguage = "ja"')
+    manifest = small_course.root / "course.toml"
+    text = manifest.read_text("utf-8").replace("[course]", '[course]\nlanguage = "ja"')
+    manifest.write_text(text, "utf-8")
     assert run("chek").err.endswith(
         "エラー：'chek' というコマンドはありません。 'check' ですか？\n"
     )
