@@ -82,7 +82,7 @@ def test_the_form_that_was_filled_in_counts(
     assert importlib.import_module("first").one() == 1
 
 
-SAVE = "Your assignment 01_first is not here, and this notebook builds on it. Put your first.py or first.ipynb beside this notebook."
+ASKED = "Your assignment 01_first is not here, and this notebook builds on it. Put your first.py or first.ipynb beside this notebook."
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_what_is_not_there_is_asked_for(
     kernel("work/02_second", "elsewhere/other.py")
     with pytest.raises(StopError) as caught:
         use_own("01_first")
-    assert caught.value._render_traceback_() == [SAVE]
+    assert caught.value._render_traceback_() == [ASKED]
     result = shell.run_cell('from grader.notebook import use_own; use_own("01_first")')
     assert isinstance(result.error_in_exec, StopError)
 
