@@ -1,8 +1,10 @@
 """`grader grade`: a class, all checks."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +19,7 @@ from grader.cli.render import class_summary, class_table, console
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.grading import class_run
-from grader.grading.class_files import Row, read_results
+from grader.grading.class_files import LEFT, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.process_pool import grade_locally
 from grader.reports.base import GradedClass
@@ -61,14 +63,19 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
     if options.gradebook:
         _prepare_gradebook(course, options.gradebook, out)
     try:
-        with read_submissions(course, options.submissions, options.roster) as intake:
-            rows = _grade(course, options, intake, screen)
+        with (
+            ended_like_ctrl_c(),
+            read_submissions(course, options.submissions, options.roster) as intake,
+        ):
+            result = _grade(course, options, intake, screen)
+            rows = result.rows
             if options.reports:
                 results, now = read_results(out, rows), datetime.now(UTC)
                 run = GradedClass(course, results, dict(os.environ), now, intake.roster)
                 for file in graded(options.reports, run):
                     file.write(out / "reports")
             _print_class(screen, rows, intake.notes, out, course.max_score)
+            _print_coverage(screen, result, out)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
         told = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
@@ -83,12 +90,28 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
     return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
 
 
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """Let what ends a program politely (`timeout`, a batch system) end it as Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _grade(
     course: Course, options: GradeOptions, intake: IntakeResult, screen: Console
-) -> list[Row]:
+) -> class_run.ClassResult:
     seed = None if options.seed is None else str(options.seed)
     isolation, force = options.isolation, options.force
-    run = class_run.ClassRun(course, intake.students, options.out, isolation, seed, force)
+    run = class_run.ClassRun(
+        course, intake.students, options.out, isolation, seed, force, intake.is_whole
+    )
     with progress(screen) as watcher:
         return run.carry_out(_scheduler(options), watcher)
 
@@ -100,6 +123,17 @@ def _scheduler(options: GradeOptions) -> class_run.Grade:
     if address is not None:
         return partial(grade_on_cluster, address=address, jobs=jobs, pack=class_run.packed)
     return class_run.grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
+
+
+def _print_coverage(screen: Console, result: class_run.ClassResult, out: Path) -> None:
+    """Say whose results are older than this run, and whose were moved aside."""
+    if result.covers.earlier:
+        _print_line(screen, result.covers.sentence(result.rows), "yellow")
+    if result.left:
+        names = ", ".join(result.left)
+        _print_line(
+            screen, f"Not in this class any more: {names}. Their results are in {out / LEFT}."
+        )
 
 
 def _print_line(screen: Console, line: str, style: str = "") -> None:
@@ -148,7 +182,8 @@ def _fill_gradebook(
     from grader.gradebook.fill import fill_gradebook
 
     folder = options.out / GRADEBOOK_FOLDER
-    results = read_results(options.out, rows)
+    mine = {student.id for student in intake.students}
+    results = read_results(options.out, [row for row in rows if row.student in mine])
     filled = fill_gradebook(course, intake.students, results, options.gradebook, folder)
     _print_line(
         out,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from statistics import mean, median
@@ -61,6 +62,36 @@ def row_of(result: Result, summary_line: str) -> Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """Whose results a class's files have.
+
+    Args:
+        course_hash: of the course that this run graded with.
+        earlier: who has a result of an earlier run only, which may be out of date.
+        to_do: who was to be graded and is not, because the run ended early.
+    """
+
+    course_hash: str = ""
+    earlier: frozenset[str] = frozenset()
+    to_do: tuple[str, ...] = ()
+
+    def sentence(self, rows: Sequence[Row]) -> str:
+        """How many of the class are from this run, from earlier ones, and still to do."""
+        now = sum(row.student not in self.earlier for row in rows)
+        text = f"{_students(now)} graded as of this run"
+        if self.earlier:
+            text += f", {len(self.earlier)} as of an earlier one"
+        return f"{text}, {len(self.to_do)} still to do." if self.to_do else f"{text}."
+
+
+ALL_NOW = Coverage()
+
+
+def _students(count: int) -> str:
+    return "1 student" if count == 1 else f"{count} students"
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """The two files of one student as text, and the row."""
 
@@ -95,6 +126,20 @@ def write_student(out: Path, student: Written) -> None:
     write_whole(feedback_path(out, student.row.student), student.feedback)
 
 
+LEFT = "left"
+"""The folder for results of students who are not in the class any more."""
+
+
+def move_aside(out: Path, student: str) -> None:
+    """Keep a former student's two files, and their page, where no report looks for them."""
+    page = out / "reports" / "html" / "students" / f"{student}.html"
+    for path in (record_path(out, student), feedback_path(out, student), page):
+        if path.is_file():
+            target = out / LEFT / path.parent.name / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+
+
 def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     """The full results of some students, from what is written.
 
@@ -112,39 +157,49 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     return results
 
 
-def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
+def write_class(course: Course, rows: Sequence[Row], out: Path, covers: Coverage) -> None:
     """Write `scores.csv` and `summary.json`.
 
     Args:
         course: whose exercises are the columns.
-        rows: a row for each student, in order.
+        rows: a row for each student who has a result, in order.
         out: the folder of the run.
+        covers: which of the rows are of this run, and who is missing.
     """
-    write_whole(out / "scores.csv", scores_csv(course, rows))
-    content = json.dumps(summary(rows), indent=2, ensure_ascii=False)
+    write_whole(out / "scores.csv", scores_csv(course, rows, covers))
+    content = json.dumps(summary(rows, covers), indent=2, ensure_ascii=False)
     write_whole(out / "summary.json", content + "\n")
 
 
-def scores_csv(course: Course, rows: Iterable[Row]) -> str:
-    """One row per student: blank for no submission, `undecided` where the grader failed."""
+def scores_csv(course: Course, rows: Iterable[Row], covers: Coverage = ALL_NOW) -> str:
+    """One row per student: blank for no submission, `undecided` where the grader failed.
+
+    The last column says whether the row is of this run ("now") or of an earlier one.
+    """
 
     def cell(row: Row, score: int | float | None) -> object:
         return score if score is not None else UNDECIDED if row.submitted else ""
 
     ids = list(course.exercises)
-    lines: list[Sequence[object]] = [["student", "score", "max_score", *ids]]
+    lines: list[Sequence[object]] = [["student", "score", "max_score", *ids, "graded"]]
     for row in rows:
         cells = [cell(row, row.exercises.get(id_)) for id_ in ids]
-        lines.append([safe(row.student), cell(row, row.score), row.max_score, *cells])
+        when = "earlier" if row.student in covers.earlier else "now"
+        lines.append([safe(row.student), cell(row, row.score), row.max_score, *cells, when])
     return table(lines)
 
 
-def summary(rows: Sequence[Row]) -> dict[str, Any]:
-    """The class in numbers."""
+def summary(rows: Sequence[Row], covers: Coverage) -> dict[str, Any]:
+    """The class in numbers, and what they cover."""
     scored = [row for row in rows if row.score is not None]
     scores = [Decimal(str(row.score)) for row in scored]
     return {
         "format": SUMMARY_FORMAT,
+        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "course": covers.course_hash,
+        "covers": covers.sentence(rows),
+        "earlier": sorted(covers.earlier),
+        "to_do": list(covers.to_do),
         "students": len(rows),
         "submitted": sum(row.submitted for row in rows),
         "undecided": [row.student for row in rows if row.undecided],

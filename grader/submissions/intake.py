@@ -35,11 +35,13 @@ class IntakeResult:
         students: who, and where their work lies.
         roster: what is known of them besides, by the kit's name for them.
         notes: for the instructor: who could not be found on the roster, what was left out.
+        is_whole: whether it is a class, not one student's folder or file.
     """
 
     students: list[Student]
     roster: dict[str, Enrolled] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    is_whole: bool = True
 
 
 @contextmanager
@@ -73,7 +75,8 @@ def read_submissions(
             students = read_class(submissions, course.by_id, enrolled)
             strangers = [s.id for s in students if enrolled and s.id not in known]
             notes = tuple(f"{name} is not on the roster." for name in strangers)
-            yield IntakeResult(students, known, notes)
+            is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
+            yield IntakeResult(students, known, notes, is_whole=not is_one)
 
 
 def _from_archive(

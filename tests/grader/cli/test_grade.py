@@ -1,7 +1,9 @@
 """Tests of `grader grade`: a class in, results out, and what it exits with."""
 
 import csv
+import errno
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,7 +50,7 @@ def record(out, student, folder="results"):
 
 
 HEAD = ["student", "score", "max_score"]
-HEAD += ["01_scores/scores", "02_mixture/weights", "02_mixture/Mixture"]
+HEAD += ["01_scores/scores", "02_mixture/weights", "02_mixture/Mixture", "graded"]
 
 
 def test_a_class_is_graded(grade, out):
@@ -57,9 +59,9 @@ def test_a_class_is_graded(grade, out):
     assert (ran.code, ran.err) == (0, "")
     assert rows(out) == [
         HEAD,
-        ["ada", "6", "6", "2", "1", "3"],
-        ["bo", "0.4", "6", "0.4", "0", "0"],
-        ["cem", "", "6", "", "", ""],
+        ["ada", "6", "6", "2", "1", "3", "now"],
+        ["bo", "0.4", "6", "0.4", "0", "0", "now"],
+        ["cem", "", "6", "", "", "", "now"],
     ]
     files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
     names = [
@@ -368,9 +370,9 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     ran = grade()
     assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
     assert rows(out)[1:] == [
-        ["ada", "undecided", "6", "undecided", "1", "undecided"],
-        ["bo", "undecided", "6", "undecided", "0", "0"],
-        ["cem", "", "6", "", "", ""],
+        ["ada", "undecided", "6", "undecided", "1", "undecided", "now"],
+        ["bo", "undecided", "6", "undecided", "0", "0", "now"],
+        ["cem", "", "6", "", "", "", "now"],
     ]
     assert "keys.nothing" not in json.dumps(record(out, "bo", "feedback"))
 
@@ -469,3 +471,73 @@ def test_a_released_copy_cannot_grade(grade, folder, out):
         "This is a released copy of the course, without solutions; `grader check` works here.\n",
     )
     assert not out.exists()
+
+
+def test_a_run_for_one_student_adds_to_the_class(grade, out, students, work):
+    """A resubmission graded by itself: the others keep their rows, and the screen says so."""
+    grade("--seed", "1")
+    work("bo", scores="right")
+    ran = grade(submissions=students / "bo")
+    assert [(row[0], row[-1]) for row in rows(out)] == [
+        ("student", "graded"),
+        *(("ada", "earlier"), ("bo", "now"), ("cem", "earlier")),
+    ]
+    said = "1 student graded as of this run, 2 as of an earlier one."
+    assert said in ran.out
+    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    assert (summary["students"], summary["earlier"]) == (3, ["ada", "cem"])
+    assert summary["covers"] == said
+
+
+def test_a_wrong_level_is_refused_with_the_folder_that_was_meant(grade, out, students):
+    """The folder above, what an earlier run wrote, and an assignment's folder."""
+    grade("--seed", "1")
+    term = out.with_name("term")
+    shutil.copytree(students, term / "week1")
+    above = grade("--out", out.with_name("other"), submissions=term)
+    assert above.code == 2
+    assert f"{term} holds a class, not students. Did you mean {term / 'week1'}?" in above.err
+    written = grade("--out", out.with_name("other"), submissions=out)
+    assert (written.code, "is what an earlier `grader grade` wrote" in written.err) == (2, True)
+    inner = students / "cem" / "01_scores"
+    inner.mkdir()
+    one = grade("--out", out.with_name("other"), submissions=inner)
+    assert one.code == 2
+    assert f"Give the student's folder, {students / 'cem'}, or the class's." in one.err
+
+
+def test_who_left_the_class_is_moved_aside(grade, out, students):
+    """Their results are kept in a folder of their own, and named."""
+    grade("--seed", "1")
+    shutil.rmtree(students / "bo")
+    ran = grade()
+    assert "Not in this class any more: bo." in ran.out
+    assert [row[0] for row in rows(out)[1:]] == ["ada", "cem"]
+    assert not (out / "feedback" / "bo.json").exists()
+    assert record(out / "left", "bo")["student"] == "bo"
+
+
+@pytest.mark.parametrize("what", ["results/bo.json", "scores.csv", "summary.json", "run.jsonl"])
+def test_a_full_disk_is_told_with_the_path(grade, out, monkeypatch, what):
+    """Nothing half is left, and the next run goes on from there."""
+    real = Path.write_bytes
+
+    def full(path, data):
+        if path.name == f".{Path(what).name}.part":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    if what == "run.jsonl":
+        out.mkdir()
+        (out / what).mkdir()
+    ran = grade("--seed", "1")
+    assert ran.code == 2
+    assert str(out / what) in ran.err
+    assert "failed" not in ran.err
+    assert not list(out.rglob("*.part"))
+    monkeypatch.undo()
+    if what == "run.jsonl":
+        (out / what).rmdir()
+    assert grade("--seed", "1").code == 0
+    assert [row[0] for row in rows(out)[1:]] == ["ada", "bo", "cem"]
