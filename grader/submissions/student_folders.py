@@ -60,13 +60,13 @@ def read_class(
         names = " or ".join(str(path) for path in classes[:3])
         raise UsageError(f"{submissions} holds a class, not students. Did you mean {names}?")
     found = {path.name: path for path in folders}
-    names = {*found, *(enrolled.student for enrolled in roster)}
-    if not names:
+    everybody = {*found, *(enrolled.student for enrolled in roster)}
+    if not everybody:
         raise UsageError(
             f"{submissions} holds no student's folder. Expected is <student>/<nn_assignment>/<file>; "
             "the zip of a whole class from Canvas or Moodle is read as it is, so give the zip itself."
         )
-    return [Student(name, found.get(name)) for name in sorted(names)]
+    return [Student(name, found.get(name)) for name in sorted(everybody)]
 
 
 def _is_one_students(folder: Path, assignments: Collection[str]) -> bool:
