@@ -54,7 +54,7 @@ def read_class(
     if _is_one_students(submissions, assignments):
         return [Student(submissions.resolve().name, submissions)]
     folders = [p for p in submissions.iterdir() if p.is_dir() and not p.is_symlink()]
-    folders = [p for p in folders if not p.name.startswith(".") and not (p / JOURNAL).exists()]
+    folders = [p for p in folders if not p.name.startswith(".") and not _is_written_by_us(p)]
     classes = [p for p in folders if _is_class(p, assignments)]
     if classes and not any(_is_one_students(p, assignments) for p in folders):
         names = " or ".join(str(path) for path in classes[:3])
@@ -76,6 +76,12 @@ def _is_one_students(folder: Path, assignments: Collection[str]) -> bool:
         return any((folder / id_).is_dir() for id_ in assignments) or any(
             (folder / name).is_file() for name in names
         )
+    return False
+
+
+def _is_written_by_us(folder: Path) -> bool:
+    with suppress(OSError):  # a student's folder that cannot be read is still a student's
+        return (folder / JOURNAL).exists()
     return False
 
 

@@ -37,6 +37,7 @@ class SourceFile:
         importable: whether other files may import it (only the course's own module names).
         cells: its code; one cell without a number for a `.py` file.
         problem: why it could not be read, "" when it could.
+        is_refused: whether it was this machine that could not read it, not that it makes no sense.
     """
 
     key: str
@@ -44,6 +45,7 @@ class SourceFile:
     importable: bool
     cells: tuple[Cell, ...]
     problem: str = ""
+    is_refused: bool = False
 
     @property
     def name(self) -> str:
@@ -70,6 +72,7 @@ class Reading:
         notes: what the student and the instructor should know about the choice.
         submitted_at: when it was handed in, where that is known.
         defects: what nbgrader cannot work with, for the instructor.
+        undecided: why nobody can say what was handed in; "" where it could be read.
     """
 
     sources: tuple[str, ...] = ()
@@ -77,6 +80,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     submitted_at: datetime | None = None
     defects: tuple[str, ...] = ()
+    undecided: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,9 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
         if path.suffix not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = _read(course, path, path.name)
-        notes = _problem_note(source)
-        readings = {a.id: Reading((source.key,), source.name, notes) for a in course.assignments}
+        undecided = _refused(source.name, source.problem) if source.is_refused else ""
+        reading = Reading((source.key,), source.name, _problem_note(source), undecided=undecided)
+        readings = {assignment.id: reading for assignment in course.assignments}
         return Submission(student, {source.key: source}, readings)
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
@@ -155,15 +160,22 @@ class _Reader:
 
     def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
         inner = self.folder / assignment.id
+        try:
+            list(inner.iterdir() if inner.is_dir() else ())
+        except OSError as error:
+            return Reading(undecided=_refused(assignment.id, error.strerror or ""))
         flat = [self.folder / f"{assignment.module}{form}" for form in FORMS]
         own = [p for p in _files(inner) if p.stem == assignment.module]
-        own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
+        own = own or list(_files(inner)) or [p for p in flat if _is_handed_in(p)]
         submitted_at, time_notes = _submitted_at(inner, self.folder)
         if not own and not shared:
             return Reading(submitted_at=submitted_at)
+        found = [self._add(path) for path in own] or [self.sources[key] for key in shared]
+        refused = [_refused(source.name, source.problem) for source in found if source.is_refused]
+        if refused:
+            return Reading(undecided=refused[0], submitted_at=submitted_at)
         if not own:
             return Reading(shared, self.sources[shared[0]].name, time_notes, submitted_at)
-        found = [self._add(path) for path in own]
         chosen, notes = self._choose(assignment, found)
         for source in found:
             if source is not chosen:  # an import finds the file that counts
@@ -238,6 +250,11 @@ def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     return [text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
 
 
+def _refused(name: str, reason: str) -> str:
+    sentence = _("{file} cannot be read on this machine: {reason}.")
+    return sentence.format(file=name, reason=reason)
+
+
 def _problem_note(source: SourceFile) -> tuple[str, ...]:
     if not source.problem:
         return ()
@@ -251,15 +268,20 @@ def _files(folder: Path) -> Iterator[Path]:
         return
     for path in sorted(folder.iterdir()):
         hidden = path.name.startswith((".", "_", "test_")) or path.stem in NOT_SUBMISSIONS
-        if path.suffix in FORMS and not hidden and path.is_file() and not path.is_symlink():
+        if path.suffix in FORMS and not hidden and _is_handed_in(path):
             yield path
+
+
+def _is_handed_in(path: Path) -> bool:
+    """Whether it is a file, or a link to nowhere, which stands for one; no other link counts."""
+    return not path.exists() if path.is_symlink() else path.is_file()
 
 
 def _read(course: Course, path: Path, key: str) -> SourceFile:
     importable = any(path.stem == assignment.module for assignment in course.assignments)
     is_notebook = path.suffix == ".ipynb"
     cells: tuple[Cell, ...] = ()
-    problem = ""
+    problem, is_refused = "", False
     try:
         size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
         if size > most:
@@ -268,8 +290,9 @@ def _read(course: Course, path: Path, key: str) -> SourceFile:
         data = path.read_bytes()
         cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
     except (SubmissionError, OSError) as error:
+        is_refused = isinstance(error, OSError)
         problem = f"{error.strerror}" if isinstance(error, OSError) else str(error)
-    return SourceFile(key, path.stem, importable, cells, problem)
+    return SourceFile(key, path.stem, importable, cells, problem, is_refused)
 
 
 def _script(data: bytes) -> str:

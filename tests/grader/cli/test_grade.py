@@ -3,7 +3,9 @@
 import csv
 import errno
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -541,3 +543,75 @@ def test_a_full_disk_is_told_with_the_path(grade, out, monkeypatch, what):
         (out / what).rmdir()
     assert grade("--seed", "1").code == 0
     assert [row[0] for row in rows(out)[1:]] == ["ada", "bo", "cem"]
+
+
+@pytest.mark.parametrize("method", ["read_bytes", "iterdir"])
+def test_what_this_machine_cannot_read_is_undecided_and_no_zero(
+    grade, out, work, monkeypatch, method
+):
+    """A file or a folder: that assignment is undecided with its reason, the others are graded."""
+    folder = work("dot", mixture="right")
+    (folder / "01_scores").mkdir()
+    (folder / "01_scores" / "scores.py").write_text(NOT_SCALED, "utf-8")
+    refused = folder / "01_scores" / ("scores.py" if method == "read_bytes" else "")
+    real = getattr(Path, method)
+
+    def refuse(path):
+        if path == refused:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, method, refuse)
+    ran = grade("--seed", "1")
+    assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the grader failed: dot")
+    (row,) = [row for row in rows(out) if row[0] == "dot"]
+    assert row[1:4] == ["undecided", "6", "undecided"]
+    first, second = record(out, "dot")["assignments"]
+    assert first["score"] is None
+    assert first["notes"][-1].endswith("cannot be read on this machine: Permission denied.")
+    assert (second["score"], [row[0] for row in rows(out)[1:]]) != (None, [])
+    monkeypatch.undo()
+    assert grade("--seed", "1").code == 0
+
+
+def test_a_link_to_nowhere_is_undecided(grade, out, work):
+    """Something was handed in; nobody can say what."""
+    folder = work("dot")
+    (folder / "scores.py").symlink_to("/nowhere/scores.py")
+    assert grade("--seed", "1").code == 3
+    assert record(out, "dot")["assignments"][0]["notes"] == [
+        "scores.py cannot be read on this machine: No such file or directory."
+    ]
+
+
+def test_a_student_folder_that_cannot_be_read_stops_nobody(grade, out, work, monkeypatch):
+    """That student is undecided; the class is graded."""
+    folder = work("dot")
+    real = Path.is_file
+
+    def refuse(path):
+        if path.parent == folder:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert grade("--seed", "1").code == 3
+    assert [row[:2] for row in rows(out)[1:3]] == [["ada", "6"], ["bo", "0.4"]]
+
+
+def test_what_ends_a_program_politely_ends_it_as_ctrl_c_does(grade, out, monkeypatch):
+    """`timeout` and batch systems send SIGTERM: the class's files are written, and it is said."""
+    from grader.grading import worker
+
+    real = worker.Worker.grade
+
+    def grade_one(self, student):
+        if student.id == "bo":
+            os.kill(os.getpid(), signal.SIGTERM)
+        return real(self, student)
+
+    monkeypatch.setattr(worker.Worker, "grade", grade_one)
+    ran = grade("--seed", "1")
+    assert (ran.code, "Interrupted." in ran.out) == (130, True)
+    assert [row[0] for row in rows(out)[1:]] == ["ada"]
+    assert json.loads((out / "summary.json").read_text("utf-8"))["to_do"] == ["bo", "cem"]
