@@ -224,9 +224,19 @@ def _assignment(
     )
 
 
-def not_submitted(environment: CheckEnvironment, student: str) -> Result:
-    """The result of a student who handed in nothing: no score, which is not a zero."""
-    return _result(environment, Submission(student), submitted=False, submission_hash="")
+def not_submitted(
+    environment: CheckEnvironment, student: str, unread: tuple[str, ...] = ()
+) -> Result:
+    """The result of a student who handed in nothing to grade: no score, which is not a zero.
+
+    Args:
+        environment: what it would have been graded with.
+        student: who.
+        unread: files that were handed in and hold nothing of the course.
+    """
+    return _result(
+        environment, Submission(student), submitted=False, submission_hash="", unread=unread
+    )
 
 
 def undecided(environment: CheckEnvironment, submission: Submission, reason: str) -> Result:

@@ -123,5 +123,5 @@ def _copy_work(repository: Path, assignment: Assignment, target: Path) -> None:
     source = next(path for path in inner if path.is_dir() and not path.is_symlink())
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
-        if path.suffix in FORMS and path.is_file() and not path.is_symlink():
+        if path.suffix.lower() in FORMS and path.is_file() and not path.is_symlink():
             shutil.copyfile(path, target / path.name)

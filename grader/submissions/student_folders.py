@@ -34,7 +34,7 @@ def read_class(
     Raises:
         UsageError: when there is nothing to grade.
     """
-    if submissions.is_file() and submissions.suffix in FORMS:
+    if submissions.is_file() and submissions.suffix.lower() in FORMS:
         return [Student(submissions.stem, submissions)]
     if not submissions.is_dir():
         raise UsageError(

@@ -3,9 +3,10 @@
 import codecs
 import hashlib
 import io
+import re
 import tokenize
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -94,7 +95,7 @@ class Submission:
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all was handed in."""
-        return not self.sources
+        return not any(reading.sources or reading.undecided for reading in self.readings.values())
 
     @cached_property
     def hash(self) -> str:
@@ -130,12 +131,13 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
         UsageError: when the path does not exist.
     """
     if path.is_file():
-        if path.suffix not in FORMS:
+        if path.suffix.lower() not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = _read(course, path, path.name)
         undecided = _refused(source.name, source.problem) if source.is_refused else ""
         reading = Reading((source.key,), source.name, _problem_note(source), undecided=undecided)
-        readings = {assignment.id: reading for assignment in course.assignments}
+        mine = [a for a in course.assignments if _may_define(source, a)] or course.assignments
+        readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
         return Submission(student, {source.key: source}, readings)
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
@@ -153,21 +155,21 @@ class _Reader:
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
-        shared = [p for p in _files(self.folder) if p.stem not in modules]
+        shared = [p for p in _files(self.folder) if plain_name(p.stem) not in modules]
         shared_keys = tuple(self._add(path).key for path in shared)
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
         return Submission(student, self.sources, readings)
 
     def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
-        inner = self.folder / assignment.id
+        inner = self._inner(assignment)
         try:
-            list(inner.iterdir() if inner.is_dir() else ())
+            files = list(_files(inner))
         except OSError as error:
-            return Reading(undecided=_refused(assignment.id, error.strerror or ""))
-        flat = [self.folder / f"{assignment.module}{form}" for form in FORMS]
-        own = [p for p in _files(inner) if p.stem == assignment.module]
-        own = own or list(_files(inner)) or [p for p in flat if _is_handed_in(p)]
+            return Reading(undecided=_refused(inner.name, error.strerror or ""))
+        named, flat = _named(assignment, files), _named(assignment, _files(self.folder))
+        own = named or files or flat
         submitted_at, time_notes = _submitted_at(inner, self.folder)
+        shared = tuple(key for key in shared if own or _may_define(self.sources[key], assignment))
         if not own and not shared:
             return Reading(submitted_at=submitted_at)
         found = [self._add(path) for path in own] or [self.sources[key] for key in shared]
@@ -182,15 +184,23 @@ class _Reader:
                 self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
-        notes = (*notes, *_problem_note(chosen), *time_notes)
+        notes = (*notes, *_name_note(assignment, chosen), *_problem_note(chosen), *time_notes)
         defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
         return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, defects)
+
+    def _inner(self, assignment: Assignment) -> Path:
+        """The assignment's folder, also under a name in another case or of a copy."""
+        exact = self.folder / assignment.id
+        if exact.is_dir():
+            return exact
+        folders = (p for p in sorted(self.folder.iterdir()) if p.is_dir() and not p.is_symlink())
+        return next((p for p in folders if plain_name(p.name) == assignment.id), exact)
 
     def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
         """What nbgrader cannot work with in one of the files."""
         released = self.course.paths(assignment).notebook
         source = self._add(path)
-        if path.suffix != ".ipynb" or source.problem or not released.is_file():
+        if path.suffix.lower() != ".ipynb" or source.problem or not released.is_file():
             return ()
         found = defects(path.read_bytes(), released.read_bytes())
         return tuple(f"{source.name}: {sentence}." for sentence in found)
@@ -250,6 +260,46 @@ def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     return [text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
 
 
+COPY = re.compile(
+    r"^copy of |(?:[\s_-]+(?:copy|kopie|副本|のコピー|コピー)(?:[\s_-]*\d+)?|\s*\(\d+\))+$",
+    re.IGNORECASE,
+)
+"""What a copy or a second download adds to a name."""
+
+
+def plain_name(name: str) -> str:
+    """A file's or folder's name as it was meant: in lower case, not as that of a copy."""
+    return re.sub(r"[\s-]+", "_", COPY.sub("", name).strip().lower())
+
+
+def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
+    """The files with an assignment's name; where there is none, those whose name is meant so."""
+    meant = [path for path in files if plain_name(path.stem) == assignment.module]
+    return [path for path in meant if path.stem == assignment.module] or meant
+
+
+def _may_define(source: SourceFile, assignment: Assignment) -> bool:
+    """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
+    text = "\n".join(cell.text for cell in source.cells)
+    names = "|".join(exercise.name for exercise in assignment.exercises)
+    pattern = (
+        rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
+        rf"|^[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
+    )
+    return bool(source.problem) or re.search(pattern, text, re.MULTILINE) is not None
+
+
+def _name_note(assignment: Assignment, source: SourceFile) -> tuple[str, ...]:
+    """That a file was read although its name, or its folder's, is another one."""
+    *folders, name = source.key.split("/")
+    stem = name.rpartition(".")[0]
+    is_named = stem == assignment.module or plain_name(stem) != assignment.module
+    if is_named and folders in ([], [assignment.id]):
+        return ()
+    note = _("{file} was read for {assignment}.")
+    return (note.format(file=source.name, assignment=assignment.id),)
+
+
 def _refused(name: str, reason: str) -> str:
     sentence = _("{file} cannot be read on this machine: {reason}.")
     return sentence.format(file=name, reason=reason)
@@ -268,7 +318,7 @@ def _files(folder: Path) -> Iterator[Path]:
         return
     for path in sorted(folder.iterdir()):
         hidden = path.name.startswith((".", "_", "test_")) or path.stem in NOT_SUBMISSIONS
-        if path.suffix in FORMS and not hidden and _is_handed_in(path):
+        if path.suffix.lower() in FORMS and not hidden and _is_handed_in(path):
             yield path
 
 
@@ -277,9 +327,21 @@ def _is_handed_in(path: Path) -> bool:
     return not path.exists() if path.is_symlink() else path.is_file()
 
 
+MOST_UNREAD = 5
+
+
+def unread_files(path: Path) -> tuple[str, ...]:
+    """Names of files in a folder in which there is nothing to grade; a few of them."""
+    found = sorted(p for p in path.rglob("*") if p.is_file() and p.name != TIMESTAMP)
+    names = [clean(p.relative_to(path).as_posix(), 80) for p in found[: MOST_UNREAD + 1]]
+    return (*names[:MOST_UNREAD], "…") if len(names) > MOST_UNREAD else tuple(names)
+
+
 def _read(course: Course, path: Path, key: str) -> SourceFile:
-    importable = any(path.stem == assignment.module for assignment in course.assignments)
-    is_notebook = path.suffix == ".ipynb"
+    module = plain_name(path.stem)
+    importable = any(module == assignment.module for assignment in course.assignments)
+    module = module if importable else path.stem
+    is_notebook = path.suffix.lower() == ".ipynb"
     cells: tuple[Cell, ...] = ()
     problem, is_refused = "", False
     try:
@@ -292,7 +354,7 @@ def _read(course: Course, path: Path, key: str) -> SourceFile:
     except (SubmissionError, OSError) as error:
         is_refused = isinstance(error, OSError)
         problem = f"{error.strerror}" if isinstance(error, OSError) else str(error)
-    return SourceFile(key, path.stem, importable, cells, problem, is_refused)
+    return SourceFile(key, module, importable, cells, problem, is_refused)
 
 
 def _script(data: bytes) -> str:
