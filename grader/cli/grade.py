@@ -71,7 +71,8 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             rows = result.rows
             if options.reports:
                 results, now = read_results(out, rows), datetime.now(UTC)
-                run = GradedClass(course, results, dict(os.environ), now, intake.roster)
+                covers = result.covers.sentence(rows)
+                run = GradedClass(course, results, dict(os.environ), now, intake.roster, covers)
                 for file in graded(options.reports, run):
                     file.write(out / "reports")
             _print_class(screen, rows, intake.notes, out, course.max_score)
@@ -110,7 +111,14 @@ def _grade(
     seed = None if options.seed is None else str(options.seed)
     isolation, force = options.isolation, options.force
     run = class_run.ClassRun(
-        course, intake.students, options.out, isolation, seed, force, intake.is_whole
+        course,
+        intake.students,
+        options.out,
+        isolation,
+        seed,
+        force,
+        intake.is_whole,
+        intake.roster,
     )
     with progress(screen) as watcher:
         return run.carry_out(_scheduler(options), watcher)
@@ -184,7 +192,9 @@ def _fill_gradebook(
     folder = options.out / GRADEBOOK_FOLDER
     mine = {student.id for student in intake.students}
     results = read_results(options.out, [row for row in rows if row.student in mine])
-    filled = fill_gradebook(course, intake.students, results, options.gradebook, folder)
+    filled = fill_gradebook(
+        course, intake.students, results, options.gradebook, folder, intake.roster
+    )
     _print_line(
         out,
         f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "

@@ -1,8 +1,8 @@
 """A class run: who is still to be graded, by whom, and everything written as it comes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from grader.grading.class_files import (
 from grader.grading.journal import Journal, RunIdentity, earlier_seed, new_seed
 from grader.grading.run_settings import RunSettings
 from grader.submissions.payload import Payload, read_payload
+from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
 
 Done = Iterator[tuple[Student, Written | str]]
@@ -66,6 +67,7 @@ class ClassRun:
         force: whether to grade those again who are done.
         is_whole: whether these are all students: results of others are then moved aside. Otherwise
             they are added to.
+        roster: what is known of students besides, by name.
     """
 
     course: Course
@@ -75,6 +77,7 @@ class ClassRun:
     seed: str | None = None
     force: bool = False
     is_whole: bool = True
+    roster: Mapping[str, Enrolled] = field(default_factory=dict)
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """Grade who is not done, and return everybody's rows in order.
@@ -110,7 +113,7 @@ class ClassRun:
             finally:
                 result = self._result(rows, journal)
                 if rows:  # a run that could not begin leaves an earlier one's files alone
-                    write_class(course, result.rows, self.out, result.covers)
+                    write_class(course, result.rows, self.out, result.covers, self.roster)
         return result
 
     def _result(self, rows: dict[str, Row], journal: Journal) -> ClassResult:

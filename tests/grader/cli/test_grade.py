@@ -52,7 +52,9 @@ def record(out, student, folder="results"):
 
 
 HEAD = ["student", "score", "max_score"]
-HEAD += ["01_scores/scores", "02_mixture/weights", "02_mixture/Mixture", "graded"]
+HEAD += ["01_scores/scores", "01_scores"]
+HEAD += ["02_mixture/weights", "02_mixture/Mixture", "02_mixture"]
+HEAD += ["days_late", "off", "graded"]
 
 
 def test_a_class_is_graded(grade, out):
@@ -61,9 +63,9 @@ def test_a_class_is_graded(grade, out):
     assert (ran.code, ran.err) == (0, "")
     assert rows(out) == [
         HEAD,
-        ["ada", "6", "6", "2", "1", "3", "now"],
-        ["bo", "0.4", "6", "0.4", "0", "0", "now"],
-        ["cem", "", "6", "", "", "", "now"],
+        ["ada", "6", "6", "2", "2", "1", "3", "4", "0", "0", "now"],
+        ["bo", "0.4", "6", "0.4", "0.4", "0", "0", "0", "0", "0", "now"],
+        ["cem", "", "6", "", "", "", "", "", "0", "", "now"],
     ]
     files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
     names = [
@@ -150,7 +152,9 @@ def test_who_is_on_the_roster_and_handed_in_nothing_is_listed(grade, out, tmp_pa
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"name;student\nada;x\n", "has no column `student`; its first line has name;student."),
+        (b"name;who\nada;x\n", "has no column `student`; its first line has name, who."),
+        (b"student,name\nada,A\nada,B\n", "lists ada 2 times. Keep one row of them."),
+        (b'student,name\nada,"A\n', "cannot be read after line 1"),
         (b"", "has no column `student`; its first line has nothing."),
         (b"student\n\xff\n", "is not text in UTF-8."),
         (b"student\n../../ada\n", "lists '../../ada', which cannot be a folder's name."),
@@ -371,10 +375,10 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     edit("solutions/01_scores/misconceptions.toml", "queries @ keys.T", "queries @ keys.nothing")
     ran = grade()
     assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
-    assert rows(out)[1:] == [
-        ["ada", "undecided", "6", "undecided", "1", "undecided", "now"],
-        ["bo", "undecided", "6", "undecided", "0", "0", "now"],
-        ["cem", "", "6", "", "", "", "now"],
+    assert [[row[n] for n in (0, 1, 2, 3, 5, 6)] for row in rows(out)[1:]] == [
+        ["ada", "undecided", "6", "undecided", "1", "undecided"],
+        ["bo", "undecided", "6", "undecided", "0", "0"],
+        ["cem", "", "6", "", "", ""],
     ]
     assert "keys.nothing" not in json.dumps(record(out, "bo", "feedback"))
 
@@ -615,3 +619,39 @@ def test_what_ends_a_program_politely_ends_it_as_ctrl_c_does(grade, out, monkeyp
     assert (ran.code, "Interrupted." in ran.out) == (130, True)
     assert [row[0] for row in rows(out)[1:]] == ["ada"]
     assert json.loads((out / "summary.json").read_text("utf-8"))["to_do"] == ["bo", "cem"]
+
+
+def test_the_roster_reaches_every_table_and_page(grade, out, tmp_path):
+    """Names, addresses and sections, in the table and on the pages."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "Student;Name;Email;Section\nada;Lovelace, Ada;ada@example.org;A\nbo;Bo Li;;B\n",
+        "utf-8-sig",
+    )
+    assert grade("--seed", "1", "--roster", roster, "--report", "html").code == 0
+    header, ada, bo, cem = rows(out)
+    assert header[-4:] == ["name", "email", "section", "graded"]
+    assert [row[-4:-1] for row in (ada, bo, cem)] == [
+        ["Lovelace, Ada", "ada@example.org", "A"],
+        ["Bo Li", "", "B"],
+        ["", "", ""],
+    ]
+    pages = out / "reports" / "html"
+    class_page = (pages / "index.html").read_text("utf-8")
+    assert "Lovelace, Ada" in class_page
+    assert "3 students graded as of this run." in class_page
+    assert "Lovelace, Ada (ada)" in (pages / "students" / "ada.html").read_text("utf-8")
+
+
+def test_lateness_stands_in_columns_and_the_cells_add_up(grade, out, edit, students):
+    """Exercises, less what lateness took off, are the score."""
+    edit("course.toml", '\ntitle = "Scores"\n', '\ntitle = "Scores"\ndue = 2027-02-01T12:00:00Z\n')
+    with (students.parent / "course" / "course.toml").open("a") as file:
+        file.write("\n[late]\npercent_per_day = 10\n")
+    (students / "ada" / "timestamp.txt").write_text("2027-02-02 10:00:00 UTC", "utf-8")
+    grade("--seed", "1")
+    head, ada, *_ = rows(out)
+    cell = dict(zip(head, ada, strict=True))
+    assert (cell["days_late"], cell["01_scores/scores"], cell["01_scores"]) == ("1", "2", "1.8")
+    exercises = sum(float(cell[name]) for name in head if "/" in name)
+    assert float(cell["score"]) == pytest.approx(exercises - float(cell["off"]))
