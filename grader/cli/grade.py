@@ -17,6 +17,7 @@ from grader.cli.edge import ExitCode
 from grader.cli.progress import progress
 from grader.cli.render import class_summary, class_table, console
 from grader.core.errors import UsageError
+from grader.core.text import clean
 from grader.course.course import Course
 from grader.grading import class_run
 from grader.grading.class_files import LEFT, Row, read_results
@@ -85,9 +86,9 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
         sentence = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
-        screen.print(sentence, style="bold magenta", markup=False)
+        _print_line(screen, sentence, "bold magenta")
         if options.quiet:
-            click.echo(sentence, err=True)
+            click.echo(clean(sentence), err=True)
     return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
 
 
@@ -145,7 +146,7 @@ def _print_coverage(screen: Console, result: class_run.ClassResult, out: Path) -
 
 
 def _print_line(screen: Console, line: str, style: str = "") -> None:
-    screen.print(line, style=style, markup=False, soft_wrap=True)
+    screen.print(clean(line), style=style, markup=False, soft_wrap=True)
 
 
 def _print_class(

@@ -74,9 +74,25 @@ def read_submissions(
         else:
             students = read_class(submissions, course.by_id, enrolled)
             strangers = [s.id for s in students if enrolled and s.id not in known]
-            notes = tuple(f"{name} is not on the roster." for name in strangers)
+            notes = (
+                *(f"{name} is not on the roster." for name in strangers),
+                *(
+                    f"{name} was passed over: its name begins with a dot."
+                    for name in _dotted(submissions)
+                ),
+            )
             is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
             yield IntakeResult(students, known, notes, is_whole=not is_one)
+
+
+TOOLS = (".git", ".github", ".ipynb_checkpoints", ".vscode", ".idea", ".venv")
+
+
+def _dotted(submissions: Path) -> list[str]:
+    """Folders that nobody asked for, because their names begin with a dot; tools' own aside."""
+    found = submissions.iterdir() if submissions.is_dir() else ()
+    names = sorted(path.name for path in found if path.name.startswith(".") and path.is_dir())
+    return [name for name in names if name not in TOOLS]
 
 
 def _from_archive(

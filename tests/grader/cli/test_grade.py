@@ -154,7 +154,10 @@ def test_who_is_on_the_roster_and_handed_in_nothing_is_listed(grade, out, tmp_pa
     [
         (b"name;who\nada;x\n", "has no column `student`; its first line has name, who."),
         (b"student,name\nada,A\nada,B\n", "lists ada 2 times. Keep one row of them."),
-        (b'student,name\nada,"A\n', "cannot be read after line 1"),
+        (
+            b'student,name\nada,"A\n',
+            "cannot be read after line 1 (unexpected end of data). Is a quotation mark missing there?",
+        ),
         (b"", "has no column `student`; its first line has nothing."),
         (b"student\n\xff\n", "is not text in UTF-8."),
         (b"student\n../../ada\n", "lists '../../ada', which cannot be a folder's name."),
@@ -655,3 +658,13 @@ def test_lateness_stands_in_columns_and_the_cells_add_up(grade, out, edit, stude
     assert (cell["days_late"], cell["01_scores/scores"], cell["01_scores"]) == ("1", "2", "1.8")
     exercises = sum(float(cell[name]) for name in head if "/" in name)
     assert float(cell["score"]) == pytest.approx(exercises - float(cell["off"]))
+
+
+def test_names_are_shown_as_text(grade, out, work):
+    """Escape characters never reach a terminal; folders that begin with a dot are named."""
+    work("bad\x1b[31mname", scores=NOT_SCALED)
+    work(".hidden", scores=NOT_SCALED)
+    ran = grade("--seed", "1")
+    assert "\x1b" not in ran.out
+    assert "bad\\x1b[31mname" in ran.out
+    assert ".hidden was passed over: its name begins with a dot." in ran.out
