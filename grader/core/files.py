@@ -1,8 +1,10 @@
 """Files as they are written, whole or not at all; and tables as spreadsheets read them."""
 
+import ast
 import csv
 import errno
 import io
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -93,6 +95,19 @@ def writing(path: Path) -> Iterator[None]:
 def _encoded(content: bytes | str) -> bytes:
     """Text in UTF-8; halves of characters, for which there are no bytes, are escaped."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+
+
+def without_comments(path: Path) -> bytes:
+    """What a file says to Python or to a reader of TOML; all of it where it is neither."""
+    data = path.read_bytes()
+    try:
+        if path.suffix == ".py":
+            return ast.dump(ast.parse(data)).encode("utf-8", "backslashreplace")
+        if path.suffix == ".toml":
+            return repr(tomllib.loads(data.decode())).encode("utf-8", "backslashreplace")
+    except (SyntaxError, ValueError, RecursionError):
+        pass
+    return data
 
 
 def safe(text: str) -> str:

@@ -166,7 +166,7 @@ def test_another_course_or_force_grades_everybody_again(make):
     run = make("out")
     run.run()
     with (run.course / "tests/checks/01_scores/test_hidden.py").open("a") as file:
-        file.write("# harder\n")
+        file.write("HARDER = 1\n")
     run.run()
     run.run(force=True)
     run.run()
@@ -270,10 +270,10 @@ class Term:
             case 4 if len(names) > 3:
                 shutil.rmtree(self.folder / one)
             case _:
-                hints = self.course / "solutions" / "01_scores" / "hints.toml"
-                text = hints.read_text("utf-8")
-                plain = text.removesuffix("# harder\n")
-                hints.write_text(plain if plain != text else f"{text}# harder\n", "utf-8")
+                checks = self.course / "tests" / "checks" / "01_scores" / "test_hidden.py"
+                text = checks.read_text("utf-8")
+                plain = text.removesuffix("HARDER = 1\n")
+                checks.write_text(plain if plain != text else f"{text}HARDER = 1\n", "utf-8")
 
     def files(self, out):
         """What a run wrote, without the journal and without former students."""
