@@ -1,8 +1,10 @@
 """`grader grade`: a class, all checks."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,9 +17,10 @@ from grader.cli.edge import ExitCode
 from grader.cli.progress import progress
 from grader.cli.render import class_summary, class_table, console
 from grader.core.errors import UsageError
+from grader.core.text import clean
 from grader.course.course import Course
 from grader.grading import class_run
-from grader.grading.class_files import Row, read_results
+from grader.grading.class_files import LEFT, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.process_pool import grade_locally
 from grader.reports.base import GradedClass
@@ -61,14 +64,20 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
     if options.gradebook:
         _prepare_gradebook(course, options.gradebook, out)
     try:
-        with read_submissions(course, options.submissions, options.roster) as intake:
-            rows = _grade(course, options, intake, screen)
+        with (
+            ended_like_ctrl_c(),
+            read_submissions(course, options.submissions, options.roster) as intake,
+        ):
+            result = _grade(course, options, intake, screen)
+            rows = result.rows
             if options.reports:
                 results, now = read_results(out, rows), datetime.now(UTC)
-                run = GradedClass(course, results, dict(os.environ), now, intake.roster)
+                covers = result.covers.sentence(rows)
+                run = GradedClass(course, results, dict(os.environ), now, intake.roster, covers)
                 for file in graded(options.reports, run):
                     file.write(out / "reports")
             _print_class(screen, rows, intake.notes, out, course.max_score)
+            _print_coverage(screen, result, out)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
         told = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
@@ -77,18 +86,41 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
     undecided = [row.student for row in rows if row.undecided]
     if undecided:
         sentence = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
-        screen.print(sentence, style="bold magenta", markup=False)
+        _print_line(screen, sentence, "bold magenta")
         if options.quiet:
-            click.echo(sentence, err=True)
+            click.echo(clean(sentence), err=True)
     return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
+
+
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """Let what ends a program politely (`timeout`, a batch system) end it as Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _grade(
     course: Course, options: GradeOptions, intake: IntakeResult, screen: Console
-) -> list[Row]:
+) -> class_run.ClassResult:
     seed = None if options.seed is None else str(options.seed)
     isolation, force = options.isolation, options.force
-    run = class_run.ClassRun(course, intake.students, options.out, isolation, seed, force)
+    run = class_run.ClassRun(
+        course,
+        intake.students,
+        options.out,
+        isolation,
+        seed,
+        force,
+        intake.is_whole,
+        intake.roster,
+    )
     with progress(screen) as watcher:
         return run.carry_out(_scheduler(options), watcher)
 
@@ -102,8 +134,19 @@ def _scheduler(options: GradeOptions) -> class_run.Grade:
     return class_run.grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
+def _print_coverage(screen: Console, result: class_run.ClassResult, out: Path) -> None:
+    """Say whose results are older than this run, and whose were moved aside."""
+    if result.covers.earlier:
+        _print_line(screen, result.covers.sentence(result.rows), "yellow")
+    if result.left:
+        names = ", ".join(result.left)
+        _print_line(
+            screen, f"Not in this class any more: {names}. Their results are in {out / LEFT}."
+        )
+
+
 def _print_line(screen: Console, line: str, style: str = "") -> None:
-    screen.print(line, style=style, markup=False, soft_wrap=True)
+    screen.print(clean(line), style=style, markup=False, soft_wrap=True)
 
 
 def _print_class(
@@ -148,8 +191,11 @@ def _fill_gradebook(
     from grader.gradebook.fill import fill_gradebook
 
     folder = options.out / GRADEBOOK_FOLDER
-    results = read_results(options.out, rows)
-    filled = fill_gradebook(course, intake.students, results, options.gradebook, folder)
+    mine = {student.id for student in intake.students}
+    results = read_results(options.out, [row for row in rows if row.student in mine])
+    filled = fill_gradebook(
+        course, intake.students, results, options.gradebook, folder, intake.roster
+    )
     _print_line(
         out,
         f"nbgrader's gradebook has {filled.students} students. Its form grader opens in "

@@ -22,7 +22,7 @@ from grader.core.records import (
     Outcome,
     Result,
 )
-from grader.core.text import display_width, filled
+from grader.core.text import clean, display_width, filled
 from grader.feedback.outcomes import SIGNS, WORDS_BESIDE_SIGN, shown_checks
 from grader.grading.class_files import Row
 from grader.grading.results import points
@@ -231,7 +231,7 @@ def class_table(rows: Sequence[Row], max_score: int) -> Table:
     table.add_column(_("what happened"), overflow="fold")
     for row in rows:
         score, share = _shown_score(row)
-        table.add_row(row.student, score, share, row.summary_line)
+        table.add_row(escape(clean(row.student)), score, share, escape(row.summary_line))
     return table
 
 

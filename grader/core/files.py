@@ -1,10 +1,17 @@
 """Files as they are written, whole or not at all; and tables as spreadsheets read them."""
 
+import ast
 import csv
+import errno
 import io
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from grader.core.errors import UsageError
+from grader.core.language import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +57,57 @@ class OutputFile:
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
-    """Write a file whole or not at all; what a killed run left of it is overwritten."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file whole or not at all; what a killed run left of it is overwritten.
+
+    Raises:
+        UsageError: when it cannot be written; the file is then as it was.
+    """
     temporary = path.with_name(f".{path.name}.part")
-    temporary.write_bytes(_encoded(content))
-    temporary.replace(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(_encoded(content))
+            temporary.replace(path)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say which file it is about when the system refuses to write, and what to do.
+
+    Raises:
+        UsageError: in place of the system's own error.
+    """
+    try:
+        yield
+    except OSError as error:
+        advice = _("Choose a folder that you may write to.")
+        if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
+            advice = _("Make room, and run the same command again: what is written is kept.")
+        sentence = _("{path} cannot be written: {reason}. {advice}")
+        reason = error.strerror or type(error).__name__
+        raise UsageError(sentence.format(path=path, reason=reason, advice=advice)) from error
 
 
 def _encoded(content: bytes | str) -> bytes:
     """Text in UTF-8; halves of characters, for which there are no bytes, are escaped."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+
+
+def without_comments(path: Path) -> bytes:
+    """What a file says to Python or to a reader of TOML; all of it where it is neither."""
+    data = path.read_bytes()
+    try:
+        if path.suffix == ".py":
+            return ast.dump(ast.parse(data)).encode("utf-8", "backslashreplace")
+        if path.suffix == ".toml":
+            return repr(tomllib.loads(data.decode())).encode("utf-8", "backslashreplace")
+    except (SyntaxError, ValueError, RecursionError):
+        pass
+    return data
 
 
 def safe(text: str) -> str:

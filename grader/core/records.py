@@ -212,7 +212,11 @@ class AssignmentResult:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything one run found out about one student."""
+    """Everything one run found out about one student.
+
+    Args:
+        unread: files that were handed in, where none of them could be read as work.
+    """
 
     student: str
     score: Decimal | None
@@ -225,6 +229,7 @@ class Result:
     course_hash: str
     submission_hash: str
     assignments: tuple[AssignmentResult, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def exercises(self) -> tuple[ExerciseResult, ...]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
+from grader.core.files import without_comments
 from grader.core.language import COURSE, LANGUAGES, _, current, listed, paragraph, translate
 from grader.course.toml_table import Table, did_you_mean, read_toml
 
@@ -17,6 +18,7 @@ MANIFEST = "course.toml"
 ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 COURSE_VARIABLE = "GRADER_COURSE"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
+HINTS = "hints.toml"
 """A course's folders: what students fill in, its answers, and what grades them."""
 
 
@@ -193,7 +195,7 @@ class Course:
             notebook=stubs / f"{assignment.module}.ipynb",
             solution=solutions / f"{assignment.module}.py",
             misconceptions=solutions / "misconceptions.toml",
-            hints=solutions / "hints.toml",
+            hints=solutions / HINTS,
             visible_checks=checks / "test_visible.py",
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
@@ -205,14 +207,17 @@ class Course:
 
     @cached_property
     def hash(self) -> str:
-        """A hash of everything that decides scores: manifest, solutions, checks, printed tensors."""
+        """A hash of everything that decides scores: manifest, solutions, checks, printed tensors.
+
+        Comments and hints decide none.
+        """
         digest = hashlib.sha256()
         folders = [self.root / name for name in (SOLUTIONS, CHECKS, "tests/documents")]
         files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
         for path in [self.root / MANIFEST, *sorted(files)]:
-            if path.suffix in (".py", ".toml", ".json", ".bin"):
+            if path.suffix in (".py", ".toml", ".json", ".bin") and path.name != HINTS:
                 digest.update(path.relative_to(self.root).as_posix().encode())
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
+                digest.update(hashlib.sha256(without_comments(path)).digest())
         return digest.hexdigest()
 
     def select(self, targets: tuple[str, ...]) -> dict[str, Exercise]:

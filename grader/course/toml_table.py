@@ -45,8 +45,18 @@ def read_toml(path: Path, problems: list[str], folder: str = "") -> "Table":
     except OSError as error:
         raise CourseError(f"{name}: it cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise CourseError(f"{name}: it is not TOML in UTF-8: {error}") from error
+        raise CourseError(f"{name}: it is not TOML in UTF-8: {_in_words(error, path)}") from error
     return Table(name, "", content, problems)
+
+
+def _in_words(error: Exception, path: Path) -> str:
+    """The parser's own words; of a key that stands there twice, which one."""
+    line = re.search(r"\(at line (\d+)", str(error))
+    if line is None or not str(error).startswith(("Cannot overwrite", "Cannot declare")):
+        return str(error)
+    lines = path.read_text("utf-8-sig").splitlines()
+    key = lines[int(line[1]) - 1].partition("=")[0].strip()
+    return f"{key} stands there twice (line {line[1]})"
 
 
 @dataclass

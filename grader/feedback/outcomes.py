@@ -139,6 +139,8 @@ def status_words(exercise: ExerciseResult | None, say: Callable[[str], str] = _)
 
 def summary_line(result: Result) -> str:
     """The outcomes of a student's exercises in a few words."""
+    if result.unread:
+        return _("files, none of which is read: {names}").format(names=", ".join(result.unread))
     if not result.submitted:
         return _("nothing was handed in")
     firsts = [headline(exercise) for exercise in result.exercises]

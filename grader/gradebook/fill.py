@@ -1,6 +1,6 @@
 """Fills nbgrader's gradebook from a class's results, and writes what its form grader needs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from grader.gradebook.structure import write_structure
 from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
 from grader.release.solution_cells import Solution, read_solution
+from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
@@ -66,6 +67,7 @@ def fill_gradebook(
     results: Sequence[Result],
     address: str,
     folder: Path,
+    roster: Mapping[str, Enrolled] = {},
 ) -> Filled:
     """Write every student: scores and comments into the gradebook, notebooks for the form grader.
 
@@ -77,6 +79,7 @@ def fill_gradebook(
         results: the instructor's records.
         address: the gradebook's, a path or a database URL.
         folder: where the notebooks are written.
+        roster: what is known of students besides, by name.
 
     Raises:
         UsageError: when the gradebook cannot be opened.
@@ -90,7 +93,7 @@ def fill_gradebook(
                 submission = _submission(course, result, paths.get(result.student))
                 readings = submission.readings.items()
                 times = {id_: r.submitted_at for id_, r in readings if r.submitted_at is not None}
-                write_student(gradebook, course, result, times)
+                write_student(gradebook, course, result, times, roster.get(result.student))
                 _write_notebooks(folder, result, submission, sources)
             except (SQLAlchemyError, GraderError, ValueError, OSError) as error:
                 failed[result.student] = reason(error)

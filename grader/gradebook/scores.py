@@ -14,10 +14,15 @@ from grader.gradebook.store import transaction
 from grader.grading.results import for_student, is_handed_in
 from grader.grading.scoring import days_late, late_factor, rounded
 from grader.release.stubs import grade_id
+from grader.submissions.roster import Enrolled
 
 
 def write_student(
-    gradebook: Gradebook, course: Course, result: Result, handed_in: Mapping[str, datetime]
+    gradebook: Gradebook,
+    course: Course,
+    result: Result,
+    handed_in: Mapping[str, datetime],
+    enrolled: Enrolled | None = None,
 ) -> None:
     """Write a student, and a submission for each assignment that was handed in.
 
@@ -29,9 +34,10 @@ def write_student(
         course: what was graded.
         result: the student's.
         handed_in: when, by assignment, where that is known.
+        enrolled: what the roster knows of the student.
     """
     with transaction(gradebook):
-        gradebook.update_or_create_student(result.student)
+        gradebook.update_or_create_student(result.student, **_known(enrolled))
         for graded in for_student(result).assignments:
             if is_handed_in(result, graded):
                 assignment = course.by_id[graded.id]
@@ -41,6 +47,17 @@ def write_student(
                     assignment.id, result.student, **times
                 )
                 _write_submission(course, assignment, graded, submission)
+
+
+def _known(enrolled: Enrolled | None) -> dict[str, str]:
+    """A student's names and address as nbgrader keeps them; "Last, First" and "First Last"."""
+    if enrolled is None or not enrolled.name:
+        return {}
+    last, comma, first = enrolled.name.partition(",")
+    if not comma:
+        first, _, last = enrolled.name.rpartition(" ")
+    names = {"first_name": first.strip(), "last_name": last.strip(), "email": enrolled.email}
+    return {key: text for key, text in names.items() if text}
 
 
 def _write_submission(

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from statistics import mean, median
@@ -13,6 +14,8 @@ from grader.core.files import safe, table, write_whole
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.grading.results import for_student, from_json, points, to_json
+from grader.grading.scoring import total
+from grader.submissions.roster import Enrolled
 
 SUMMARY_FORMAT = "attention-course/summary/1"
 UNDECIDED = "undecided"
@@ -30,6 +33,9 @@ class Row:
         summary_line: what happened, in a few words.
         isolation: the layers around the student's code.
         defects: what nbgrader would stumble over in what was handed in.
+        assignments: the score of each assignment, by id, with what lateness took off it.
+        days_late: of the latest assignment.
+        off: the points that lateness took off in all.
     """
 
     student: str
@@ -42,10 +48,15 @@ class Row:
     isolation: tuple[str, ...]
     seed: str
     defects: tuple[str, ...] = ()
+    assignments: Mapping[str, int | float | None] = field(default_factory=dict)
+    days_late: int = 0
+    off: int | float | None = 0
 
 
 def row_of(result: Result, summary_line: str) -> Row:
     """The row of a result."""
+    earned, given = total(e.score for e in result.exercises), result.score
+    off = None if earned is None or given is None else points(earned - given)
     return Row(
         student=result.student,
         score=points(result.score),
@@ -57,7 +68,40 @@ def row_of(result: Result, summary_line: str) -> Row:
         isolation=result.isolation,
         seed=result.seed,
         defects=tuple(defect for a in result.assignments for defect in a.defects),
+        assignments={a.id: points(a.score) for a in result.assignments},
+        days_late=result.days_late,
+        off=off,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Whose results a class's files have.
+
+    Args:
+        course_hash: of the course that this run graded with.
+        earlier: who has a result of an earlier run only, which may be out of date.
+        to_do: who was to be graded and is not, because the run ended early.
+    """
+
+    course_hash: str = ""
+    earlier: frozenset[str] = frozenset()
+    to_do: tuple[str, ...] = ()
+
+    def sentence(self, rows: Sequence[Row]) -> str:
+        """How many of the class are from this run, from earlier ones, and still to do."""
+        now = sum(row.student not in self.earlier for row in rows)
+        text = f"{_students(now)} graded as of this run"
+        if self.earlier:
+            text += f", {len(self.earlier)} as of an earlier one"
+        return f"{text}, {len(self.to_do)} still to do." if self.to_do else f"{text}."
+
+
+ALL_NOW = Coverage()
+
+
+def _students(count: int) -> str:
+    return "1 student" if count == 1 else f"{count} students"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +119,7 @@ def written(result: Result, summary_line: str) -> Written:
 
 
 def _record(result: Result) -> str:
-    # On one line: to lay it out takes longer than everything else about it.
-    return json.dumps(to_json(result), ensure_ascii=False) + "\n"
+    return json.dumps(to_json(result), ensure_ascii=False, indent=1) + "\n"
 
 
 def record_path(out: Path, student: str) -> Path:
@@ -93,6 +136,20 @@ def write_student(out: Path, student: Written) -> None:
     """Write one student's two files, each whole or not at all."""
     write_whole(record_path(out, student.row.student), student.record)
     write_whole(feedback_path(out, student.row.student), student.feedback)
+
+
+LEFT = "left"
+"""The folder for results of students who are not in the class any more."""
+
+
+def move_aside(out: Path, student: str) -> None:
+    """Keep a former student's two files, and their page, where no report looks for them."""
+    page = out / "reports" / "html" / "students" / f"{student}.html"
+    for path in (record_path(out, student), feedback_path(out, student), page):
+        if path.is_file():
+            target = out / LEFT / path.parent.name / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
 
 
 def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
@@ -112,39 +169,78 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     return results
 
 
-def write_class(course: Course, rows: Sequence[Row], out: Path) -> None:
+def write_class(
+    course: Course,
+    rows: Sequence[Row],
+    out: Path,
+    covers: Coverage,
+    roster: Mapping[str, Enrolled],
+) -> None:
     """Write `scores.csv` and `summary.json`.
 
     Args:
         course: whose exercises are the columns.
-        rows: a row for each student, in order.
+        rows: a row for each student who has a result, in order.
         out: the folder of the run.
+        covers: which of the rows are of this run, and who is missing.
+        roster: what is known of students besides, by name.
     """
-    write_whole(out / "scores.csv", scores_csv(course, rows))
-    content = json.dumps(summary(rows), indent=2, ensure_ascii=False)
+    write_whole(out / "scores.csv", scores_csv(course, rows, covers, roster))
+    content = json.dumps(summary(rows, covers), indent=2, ensure_ascii=False)
     write_whole(out / "summary.json", content + "\n")
 
 
-def scores_csv(course: Course, rows: Iterable[Row]) -> str:
-    """One row per student: blank for no submission, `undecided` where the grader failed."""
+KNOWN = ("name", "email", "section", "login", "number")
+"""What a roster may know of a student; each is a column where it knows it of anybody."""
+
+
+def scores_csv(
+    course: Course,
+    rows: Iterable[Row],
+    covers: Coverage = ALL_NOW,
+    roster: Mapping[str, Enrolled] = {},
+) -> str:
+    """One row per student: blank for no submission, `undecided` where the grader failed.
+
+    A column per exercise, and one per assignment after its own; with `off`, what lateness took off,
+    the exercises add up to the score. The last column says whether the row is of this run ("now") or
+    of an earlier one.
+    """
 
     def cell(row: Row, score: int | float | None) -> object:
         return score if score is not None else UNDECIDED if row.submitted else ""
 
-    ids = list(course.exercises)
-    lines: list[Sequence[object]] = [["student", "score", "max_score", *ids]]
+    known = [name for name in KNOWN if any(getattr(one, name) for one in roster.values())]
+    ids = [id_ for a in course.assignments for id_ in (*(e.id for e in a.exercises), a.id)]
+    lines: list[Sequence[object]] = [
+        ["student", "score", "max_score", *ids, "days_late", "off", *known, "graded"]
+    ]
     for row in rows:
-        cells = [cell(row, row.exercises.get(id_)) for id_ in ids]
-        lines.append([safe(row.student), cell(row, row.score), row.max_score, *cells])
+        scores = {**row.exercises, **row.assignments}
+        one = roster.get(row.student, Enrolled(row.student))
+        lines.append(
+            [
+                *(safe(row.student), cell(row, row.score), row.max_score),
+                *(cell(row, scores.get(id_)) for id_ in ids),
+                *(row.days_late, cell(row, row.off)),
+                *(safe(getattr(one, name)) for name in known),
+                "earlier" if row.student in covers.earlier else "now",
+            ]
+        )
     return table(lines)
 
 
-def summary(rows: Sequence[Row]) -> dict[str, Any]:
-    """The class in numbers."""
+def summary(rows: Sequence[Row], covers: Coverage) -> dict[str, Any]:
+    """The class in numbers, and what they cover."""
     scored = [row for row in rows if row.score is not None]
     scores = [Decimal(str(row.score)) for row in scored]
     return {
         "format": SUMMARY_FORMAT,
+        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "course": covers.course_hash,
+        "covers": covers.sentence(rows),
+        "earlier": sorted(covers.earlier),
+        "to_do": list(covers.to_do),
         "students": len(rows),
         "submitted": sum(row.submitted for row in rows),
         "undecided": [row.student for row in rows if row.undecided],

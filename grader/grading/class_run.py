@@ -1,8 +1,8 @@
 """A class run: who is still to be graded, by whom, and everything written as it comes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -10,10 +10,18 @@ from grader.core.errors import CourseError
 from grader.core.language import current
 from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
-from grader.grading.class_files import Row, Written, write_class, write_student
+from grader.grading.class_files import (
+    Coverage,
+    Row,
+    Written,
+    move_aside,
+    write_class,
+    write_student,
+)
 from grader.grading.journal import Journal, RunIdentity, earlier_seed, new_seed
 from grader.grading.run_settings import RunSettings
 from grader.submissions.payload import Payload, read_payload
+from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
 
 Done = Iterator[tuple[Student, Written | str]]
@@ -32,6 +40,21 @@ class Watcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ClassResult:
+    """What a run leaves.
+
+    Args:
+        rows: of everybody who has a result in the folder, by name.
+        covers: which of them are of this run.
+        left: whose results were moved aside, because they are not in the class any more.
+    """
+
+    rows: list[Row]
+    covers: Coverage
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClassRun:
     """What to grade and where to write it.
 
@@ -42,6 +65,9 @@ class ClassRun:
         isolation: "sealed" or "process".
         seed: of the hidden inputs; None for the one of the run that the folder holds, or a new one.
         force: whether to grade those again who are done.
+        is_whole: whether these are all students: results of others are then moved aside. Otherwise
+            they are added to.
+        roster: what is known of students besides, by name.
     """
 
     course: Course
@@ -50,11 +76,14 @@ class ClassRun:
     isolation: str = "sealed"
     seed: str | None = None
     force: bool = False
+    is_whole: bool = True
+    roster: Mapping[str, Enrolled] = field(default_factory=dict)
 
-    def carry_out(self, grade: Grade, watcher: Watcher) -> list[Row]:
-        """Grade who is not done, and return the class's rows in order.
+    def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
+        """Grade who is not done, and return everybody's rows in order.
 
-        However it ends, each student who is done is written, also into the class's files.
+        However it ends, each student who is done is written, and the class's files have everybody
+        with a result in the folder.
 
         Raises:
             UsageError: in a released copy, or when another run writes to the folder.
@@ -82,10 +111,23 @@ class ClassRun:
                     rows[student.id] = done.row
                     watcher.done(done.row)
             finally:
-                found = [rows[student.id] for student in self.students if student.id in rows]
-                if found:  # a run that could not begin leaves an earlier one's files alone
-                    write_class(course, found, self.out)
-        return found
+                result = self._result(rows, journal)
+                if rows:  # a run that could not begin leaves an earlier one's files alone
+                    write_class(course, result.rows, self.out, result.covers, self.roster)
+        return result
+
+    def _result(self, rows: dict[str, Row], journal: Journal) -> ClassResult:
+        """This run's rows with those of earlier ones; of students who left, none."""
+        ids = {student.id for student in self.students}
+        others = journal.earlier(journal.before.keys() - ids)
+        left = sorted(others) if self.is_whole and rows else []
+        for student in left:
+            move_aside(self.out, student)
+        kept = journal.earlier(ids - rows.keys()) | ({} if self.is_whole else others)
+        to_do = tuple(student.id for student in self.students if student.id not in rows)
+        covers = Coverage(self.course.hash, frozenset(kept), to_do)
+        found = rows | kept
+        return ClassResult([found[id_] for id_ in sorted(found)], covers, tuple(left))
 
     def _require_solutions(self) -> None:
         self.course.require_solutions()

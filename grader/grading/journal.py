@@ -7,12 +7,13 @@ line is skipped. A line on another run makes all before it void.
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from grader.core.errors import UsageError
+from grader.core.files import writing
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.grading.class_files import Row, feedback_path, record_path
 from grader.grading.results import converter
@@ -52,7 +53,7 @@ class Entry:
 def earlier_seed(out: Path) -> str | None:
     """The seed of the run that this folder holds; the next one draws the same inputs."""
     try:
-        header, _ = _parsed((out / JOURNAL).read_text("utf-8"))
+        header, _known, _before = _parsed((out / JOURNAL).read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None
     return None if header is None else header.seed
@@ -71,6 +72,8 @@ class Journal:
         out: the output folder.
         identity: of this run; what was done under another one does not count.
         force: whether to begin again whatever was done.
+        known: who is done under this identity.
+        before: the last entry of everybody, under whatever identity.
 
     Raises:
         UsageError: when another run is writing there.
@@ -80,28 +83,30 @@ class Journal:
     identity: RunIdentity
     force: bool = False
     known: dict[str, Entry] = field(init=False, default_factory=dict)
+    before: dict[str, Entry] = field(init=False, default_factory=dict)
     file: IO[str] = field(init=False)
 
     def __enter__(self) -> "Journal":
         """Read what was done."""
-        self.out.mkdir(parents=True, exist_ok=True)
-        self.file = (self.out / JOURNAL).open("a+", encoding="utf-8")
+        with writing(self.out / JOURNAL):
+            self.out.mkdir(parents=True, exist_ok=True)
+            self.file = (self.out / JOURNAL).open("a+", encoding="utf-8")
         _lock(self.file, self.out)
         self.file.seek(0)
         text = self.file.read()
-        header, entries = _parsed(text)
+        header, entries, self.before = _parsed(text)
         if text and not text.endswith("\n"):
-            self.file.write("\n")
+            self._write("\n")
         if header == self.identity and not self.force:
             self.known = entries
         else:
             self._line({"format": FORMAT, **converter.unstructure(self.identity)})
-        self.file.flush()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close the file, which lets the next run in."""
-        self.file.close()
+        with writing(self.out / JOURNAL):
+            self.file.close()
 
     def unchanged(self, student: str, fingerprint: str) -> Row | None:
         """The result of a student who is done and handed in the same, with both files there."""
@@ -110,6 +115,11 @@ class Journal:
             return None
         paths = (record_path(self.out, student), feedback_path(self.out, student))
         return entry.row if all(path.is_file() for path in paths) else None
+
+    def earlier(self, names: Iterable[str]) -> dict[str, Row]:
+        """Results of earlier runs, whatever they depended on, as far as their records are there."""
+        entries = [self.before[name] for name in names if name in self.before]
+        return {e.student: e.row for e in entries if record_path(self.out, e.student).is_file()}
 
     def add(self, student: str, fingerprint: str, row: Row) -> None:
         """Record that a student's files are written.
@@ -121,16 +131,21 @@ class Journal:
         """
         self.known[student] = Entry(student, fingerprint, row)
         self._line(converter.unstructure(self.known[student]))
-        self.file.flush()
 
     def _line(self, record: Mapping[str, Any]) -> None:
-        self.file.write(json.dumps(record) + "\n")
+        self._write(json.dumps(record) + "\n")
+
+    def _write(self, text: str) -> None:
+        with writing(self.out / JOURNAL):
+            self.file.write(text)
+            self.file.flush()
 
 
-def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
-    """The last run's identity and entries; what is no line of a journal is skipped."""
+def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry], dict[str, Entry]]:
+    """The last run's identity and entries, and everybody's last one; other lines are skipped."""
     identity: RunIdentity | None = None
     entries: dict[str, Entry] = {}
+    before: dict[str, Entry] = {}
     for line in text.splitlines():
         try:
             record = json.loads(line)
@@ -138,10 +153,10 @@ def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry]]:
                 identity, entries = RunIdentity(**record), {}
             else:
                 entry = converter.structure(record, Entry)
-                entries[entry.student] = entry
+                entries[entry.student] = before[entry.student] = entry
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
-    return identity, entries
+    return identity, entries, before
 
 
 def _lock(file: IO[str], out: Path) -> None:

@@ -21,7 +21,8 @@ DIED = "its worker process died, and so did a second one"
 
 def _begin() -> None:
     """Set up a worker process: Ctrl-C is the main process's, and it ends with that process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     _block_ctrl_c(blocked=False)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

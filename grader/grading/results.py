@@ -32,6 +32,7 @@ SPECIAL: dict[str, Any] = {
     "candidates": override(rename="one_of"),
     "picture": override(omit_if_default=True),
     "where": override(omit_if_default=True),
+    "unread": override(omit_if_default=True),
 }
 
 

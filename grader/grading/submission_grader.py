@@ -183,7 +183,7 @@ def _add_up(
         submission,
         score=total(a.score for a in assignments),
         max_score=sum(a.max_score for a in assignments),
-        undecided=any(e.undecided for a in assignments for e in a.exercises),
+        undecided=any(a.score is None for a in assignments),
         isolation=isolation,
         assignments=assignments,
     )
@@ -197,6 +197,12 @@ def _assignment(
 ) -> AssignmentResult:
     exercises = tuple(graded[e.id] for e in assignment.exercises if e.id in graded)
     reading = submission.readings[assignment.id]
+    if reading.undecided:
+        notes, most = (
+            (*reading.notes, reading.undecided),
+            sum(e.points for e in assignment.exercises),
+        )
+        return AssignmentResult(assignment.id, reading.read_from, None, most, (), notes)
     late = days_late(assignment.due, reading.submitted_at, course.late)
     notes, score = reading.notes, total(exercise.score for exercise in exercises)
     if late and score is not None:
@@ -218,9 +224,19 @@ def _assignment(
     )
 
 
-def not_submitted(environment: CheckEnvironment, student: str) -> Result:
-    """The result of a student who handed in nothing: no score, which is not a zero."""
-    return _result(environment, Submission(student), submitted=False, submission_hash="")
+def not_submitted(
+    environment: CheckEnvironment, student: str, unread: tuple[str, ...] = ()
+) -> Result:
+    """The result of a student who handed in nothing to grade: no score, which is not a zero.
+
+    Args:
+        environment: what it would have been graded with.
+        student: who.
+        unread: files that were handed in and hold nothing of the course.
+    """
+    return _result(
+        environment, Submission(student), submitted=False, submission_hash="", unread=unread
+    )
 
 
 def undecided(environment: CheckEnvironment, submission: Submission, reason: str) -> Result:

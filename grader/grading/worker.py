@@ -24,7 +24,7 @@ from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
-from grader.submissions.submission import Submission, read_submission
+from grader.submissions.submission import Submission, read_submission, unread_files
 
 TRIES = 2
 
@@ -47,7 +47,7 @@ def grade_student(grader: SubmissionGrader, launcher: Launcher, student: Student
         try:
             submission = read_submission(course, student.path, student.id)
             if submission.is_empty:
-                return not_submitted(environment, student.id)
+                return not_submitted(environment, student.id, unread_files(student.path))
             with closing(ChildSession(launcher, submission, course.limits)) as session:
                 return grade(grader, submission, session, Scope(course.exercises))
         except GraderError as error:

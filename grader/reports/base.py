@@ -57,6 +57,7 @@ class GradedClass:
         environment: the platform's variables.
         now: when, with its zone.
         roster: who is enrolled, where there is a roster.
+        covers: how many of the results are of this run, as a sentence.
     """
 
     course: Course
@@ -64,6 +65,7 @@ class GradedClass:
     environment: Mapping[str, str]
     now: datetime
     roster: Mapping[str, Enrolled] = field(default_factory=dict)
+    covers: str = ""
 
 
 @dataclass(frozen=True, slots=True)

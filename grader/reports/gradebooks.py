@@ -42,7 +42,7 @@ def canvas(run: GradedClass) -> Iterator[OutputFile]:
     for result in run.results:
         one = _enrolled(run, result)
         login = one.login or ("" if one.number else result.student)
-        who = [safe(one.name or result.student), one.number, "", login, one.section]
+        who = [safe(one.name or result.student), one.number, one.sis_number, login, one.section]
         rows.append([*who, *_grades(run, result)])
     yield OutputFile("gradebook.csv", table(rows))
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from math import atanh, sqrt, tanh
 from statistics import StatisticsError, correlation
 
 from grader.core.language import N_, _
@@ -21,8 +22,11 @@ FEW = 10
 FEW_ON_A_SIDE = 3
 """Nor where fewer solve it, or fewer do not: one student alone makes a large correlation."""
 
-POORLY, WELL = 0.1, 0.3
-"""Usual bounds of an item's point-biserial correlation with the rest of a test."""
+WELL = 0.3
+"""From here on an item's point-biserial correlation with the rest of a test is usually called good."""
+
+SURE = 1.96
+"""Standard errors on each side of a correlation's interval: it holds in 95 of 100 classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Separation(Enum):
     EVERYBODY = N_("everybody solves it")
     FEW = N_("too few students to tell")
     BACKWARDS = N_("separates the wrong way round: look at its checks")
-    POORLY = N_("separates poorly: solving it says little about the rest")
+    POORLY = N_("separates poorly: solving it says little about its assignment")
     SOMEWHAT = N_("separates somewhat")
     WELL = N_("separates well")
 
@@ -79,8 +83,9 @@ class ExerciseInsight:
         tried: how many attempted it.
         solved: how many have its full score.
         mean: the mean score of those who handed in something and are decided; None without any.
-        correlation: of solving it with the score in the rest of the course (point-biserial), where
-            it can be worked out.
+        correlation: of solving it with the score in the rest of its assignment (point-biserial),
+            among those who tried it, where it can be worked out.
+        interval: where that correlation lies in 95 of 100 classes like this one.
         separation: the same in a word.
     """
 
@@ -90,6 +95,7 @@ class ExerciseInsight:
     solved: int
     mean: float | None
     correlation: float | None
+    interval: tuple[float, float] | None
     separation: Separation
 
     @property
@@ -100,7 +106,7 @@ class ExerciseInsight:
     @property
     def needs_a_look(self) -> bool:
         """Whether the exercise itself may be at fault."""
-        return self.separation in (Separation.NOBODY, Separation.BACKWARDS, Separation.POORLY)
+        return self.separation in (Separation.NOBODY, Separation.BACKWARDS)
 
 
 def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
@@ -133,51 +139,57 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
 def exercise_insights(results: Sequence[Result], course: Course) -> list[ExerciseInsight]:
     """Every exercise of the course over the class, in course order."""
     decided = [result for result in results if result.submitted and result.score is not None]
-    totals = [sum((e.score or 0 for e in result.exercises), start=0) for result in decided]
-    by_id = [{exercise.id: exercise for exercise in result.exercises} for result in decided]
-    return [
-        _insight(
-            id_,
-            exercise.points,
-            [(found.get(id_), float(t)) for found, t in zip(by_id, totals, strict=True)],
-        )
-        for id_, exercise in course.exercises.items()
-    ]
+    rows: dict[str, list[tuple[ExerciseResult, float]]] = {id_: [] for id_ in course.exercises}
+    for assignment in (part for result in decided for part in result.assignments):
+        points = [float(exercise.score or 0) for exercise in assignment.exercises]
+        for exercise, own in zip(assignment.exercises, points, strict=True):
+            if exercise.id in rows:
+                rows[exercise.id].append((exercise, sum(points) - own))
+    return [_insight(id_, one.points, rows[id_]) for id_, one in course.exercises.items()]
 
 
-def _insight(
-    id_: str, max_score: int, rows: list[tuple[ExerciseResult | None, float]]
-) -> ExerciseInsight:
-    statuses = [ExerciseStatus.MISSING if one is None else exercise_status(one) for one, _ in rows]
+def _insight(id_: str, max_score: int, rows: list[tuple[ExerciseResult, float]]) -> ExerciseInsight:
     untried = (ExerciseStatus.MISSING, ExerciseStatus.UNTOUCHED)
-    tried = sum(one not in untried for one in statuses)
-    solved = [one is ExerciseStatus.SOLVED for one in statuses]
-    scores = [0.0 if one is None else float(one.score or 0) for one, _ in rows]
-    rest = [total - score for (_, total), score in zip(rows, scores, strict=True)]
+    tried = [(one, rest) for one, rest in rows if exercise_status(one) not in untried]
+    solved = [exercise_status(one) is ExerciseStatus.SOLVED for one, _ in tried]
     number = None
     with suppress(StatisticsError):  # all are alike
-        number = correlation(list(map(float, solved)), rest)
+        number = correlation(list(map(float, solved)), [rest for _, rest in tried])
+    interval = None if number is None else _interval(number, len(tried))
     return ExerciseInsight(
         id=id_,
         max_score=max_score,
-        tried=tried,
+        tried=len(tried),
         solved=sum(solved),
-        mean=sum(scores) / len(scores) if scores else None,
+        mean=sum(float(one.score or 0) for one, _ in rows) / len(rows) if rows else None,
         correlation=number,
-        separation=_separation(solved, number) if tried else Separation.UNTRIED,
+        interval=interval,
+        separation=_separation(solved, number, interval) if tried else Separation.UNTRIED,
     )
 
 
-def _separation(solved: list[bool], number: float | None) -> Separation:
+def _interval(number: float, count: int) -> tuple[float, float] | None:
+    """Where a correlation lies with 95 % certainty (Fisher's transformation)."""
+    if count <= 3:
+        return None
+    middle, half = atanh(max(-0.9999, min(0.9999, number))), SURE / sqrt(count - 3)
+    return tanh(middle - half), tanh(middle + half)
+
+
+def _separation(
+    solved: list[bool], number: float | None, interval: tuple[float, float] | None
+) -> Separation:
+    """In a word; nothing is said against an exercise where chance may explain the number."""
     if solved and not any(solved):
         return Separation.NOBODY
     if solved and all(solved):
         return Separation.EVERYBODY
     smaller = min(sum(solved), len(solved) - sum(solved))
-    if len(solved) < FEW or smaller < FEW_ON_A_SIDE or number is None:
+    if len(solved) < FEW or smaller < FEW_ON_A_SIDE or number is None or interval is None:
         return Separation.FEW
-    if number < 0:
+    low, high = interval
+    if high < 0:
         return Separation.BACKWARDS
-    if number < POORLY:
-        return Separation.POORLY
-    return Separation.SOMEWHAT if number < WELL else Separation.WELL
+    if low > 0:
+        return Separation.SOMEWHAT if number < WELL else Separation.WELL
+    return Separation.POORLY if high < WELL else Separation.FEW

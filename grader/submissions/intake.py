@@ -35,11 +35,13 @@ class IntakeResult:
         students: who, and where their work lies.
         roster: what is known of them besides, by the kit's name for them.
         notes: for the instructor: who could not be found on the roster, what was left out.
+        is_whole: whether it is a class, not one student's folder or file.
     """
 
     students: list[Student]
     roster: dict[str, Enrolled] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    is_whole: bool = True
 
 
 @contextmanager
@@ -72,8 +74,25 @@ def read_submissions(
         else:
             students = read_class(submissions, course.by_id, enrolled)
             strangers = [s.id for s in students if enrolled and s.id not in known]
-            notes = tuple(f"{name} is not on the roster." for name in strangers)
-            yield IntakeResult(students, known, notes)
+            notes = (
+                *(f"{name} is not on the roster." for name in strangers),
+                *(
+                    f"{name} was passed over: its name begins with a dot."
+                    for name in _dotted(submissions)
+                ),
+            )
+            is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
+            yield IntakeResult(students, known, notes, is_whole=not is_one)
+
+
+TOOLS = (".git", ".github", ".ipynb_checkpoints", ".vscode", ".idea", ".venv")
+
+
+def _dotted(submissions: Path) -> list[str]:
+    """Folders that nobody asked for, because their names begin with a dot; tools' own aside."""
+    found = submissions.iterdir() if submissions.is_dir() else ()
+    names = sorted(path.name for path in found if path.name.startswith(".") and path.is_dir())
+    return [name for name in names if name not in TOOLS]
 
 
 def _from_archive(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
-from grader.submissions.submission import FORMS, TIMESTAMP
+from grader.submissions.submission import FORMS, TIMESTAMP, plain_name
 
 MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
 """Of a longer file no more is read: it is not graded, and its size says so."""
@@ -65,7 +65,7 @@ def read_payload(path: Path, student: str, assignments: Collection[str]) -> Payl
         return Payload(student, True, (_file(path.name, os.fspath(path)),))
     found = []
     for entry in _entries(os.fspath(path)):
-        if entry.name in assignments and entry.is_dir(follow_symlinks=False):
+        if plain_name(entry.name) in assignments and entry.is_dir(follow_symlinks=False):
             inner = (one for one in _entries(entry.path) if _matters(one))
             found += [_file(f"{entry.name}/{one.name}", one.path) for one in inner]
         elif _matters(entry):
@@ -80,7 +80,7 @@ def _entries(folder: str) -> Iterator["os.DirEntry[str]"]:
 
 def _matters(entry: "os.DirEntry[str]") -> bool:
     name = entry.name
-    return name.endswith((*FORMS, TIMESTAMP)) and entry.is_file(follow_symlinks=False)
+    return name.lower().endswith((*FORMS, TIMESTAMP)) and entry.is_file(follow_symlinks=False)
 
 
 def _file(name: str, path: str) -> tuple[str, bytes, int]:

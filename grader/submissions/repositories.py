@@ -3,6 +3,7 @@
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
@@ -56,8 +57,10 @@ def _folders(submissions: Path) -> list[Path]:
 
 
 def _is_copy(path: Path) -> bool:
-    """Whether a folder holds a copy of the course."""
-    return (path / MANIFEST).is_file() and (path / WORK).is_dir()
+    """Whether a folder holds a copy of the course; one that cannot be read holds none."""
+    with suppress(OSError):
+        return (path / MANIFEST).is_file() and (path / WORK).is_dir()
+    return False
 
 
 def _assignment_of(course: Course, name: str) -> tuple[Assignment, str] | None:
@@ -120,5 +123,5 @@ def _copy_work(repository: Path, assignment: Assignment, target: Path) -> None:
     source = next(path for path in inner if path.is_dir() and not path.is_symlink())
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
-        if path.suffix in FORMS and path.is_file() and not path.is_symlink():
+        if path.suffix.lower() in FORMS and path.is_file() and not path.is_symlink():
             shutil.copyfile(path, target / path.name)

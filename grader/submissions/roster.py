@@ -4,12 +4,15 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import UsageError
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+DELIMITERS = (",", ";", "\t")
 NO_STUDENTS = ("Points Possible", "Student, Test")
 """Rows of a Canvas export that are no students."""
 
@@ -24,6 +27,7 @@ class Enrolled:
         number: the platform's own number for them.
         section: the platform's section.
         identifier: the word by which Moodle's grading worksheet knows them.
+        sis_number: the number that a school's own system gave them, which Canvas knows as well.
     """
 
     student: str
@@ -33,36 +37,62 @@ class Enrolled:
     email: str = ""
     section: str = ""
     identifier: str = ""
+    sis_number: str = ""
 
 
 def read_roster(path: Path) -> list[Enrolled]:
     """A roster: our own with a column `student`, Canvas's export, or Moodle's grading worksheet.
 
-    Our own may have columns `name`, `login`, `id`, `email` and `section`, too.
+    Our own may have columns `name`, `login`, `id`, `email` and `section`, too. Columns are separated
+    by commas, semicolons or tabs, as Excel writes them.
 
     Raises:
-        UsageError: when it cannot be read, has none of these forms, or lists no folder's name.
+        UsageError: when it cannot be read, has none of these forms, lists no folder's name, or
+            somebody twice.
     """
     try:
-        text = path.read_text("utf-8-sig")
+        data = path.read_bytes()
+        text = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig")
     except OSError as error:
         raise UsageError(f"The roster {path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"The roster {path} is not text in UTF-8.") from error
-    reader = csv.DictReader(io.StringIO(text))
-    columns = list(reader.fieldnames or [])
-    rows = [{key: (row.get(key) or "").strip() for key in columns} for row in reader]
+    lines = text.split("\n")
+    if lines[0].lower().startswith("sep="):  # Excel's own first line
+        lines[0] = ""
+    columns, rows = _table("\n".join(lines).lstrip("\n"), path)
     form = next((read for needed, read in FORMS.items() if {*needed} <= {*columns}), None)
     if form is None:
         found = ", ".join(columns) or "nothing"
         raise UsageError(f"The roster {path} has no column `student`; its first line has {found}.")
     enrolled = [one for one in map(form, rows) if one.student]
+    for name, count in Counter(one.student for one in enrolled).items():
+        if count > 1:
+            raise UsageError(f"The roster {path} lists {name} {count} times. Keep one row of them.")
     for one in enrolled:
         if not is_folder_name(one.student):
             raise UsageError(
                 f"The roster {path} lists {one.student!r}, which cannot be a folder's name."
             )
     return enrolled
+
+
+def _table(text: str, path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and rows of a table; our own columns in lower case, however they are written."""
+    first = text.split("\n", 1)[0]
+    delimiter = max(DELIMITERS, key=first.count)
+    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
+    try:
+        columns = [column.strip() for column in reader.fieldnames or []]
+        if not any({*needed} <= {*columns} for needed in FORMS):
+            columns = [column.lower() for column in columns]
+        reader.fieldnames = columns
+        return columns, [{key: (row.get(key) or "").strip() for key in columns} for row in reader]
+    except csv.Error as error:
+        raise UsageError(
+            f"The roster {path} cannot be read after line {reader.line_num} ({error}). Is a "
+            "quotation mark missing there?"
+        ) from error
 
 
 def is_folder_name(name: str) -> bool:
@@ -78,7 +108,8 @@ def _own(row: Mapping[str, str]) -> Enrolled:
 def _canvas(row: Mapping[str, str]) -> Enrolled:
     name, number, login = row["Student"], row["ID"], row.get("SIS Login ID", "")
     student = (login or number) if number and name not in NO_STUDENTS else ""
-    return Enrolled(student, name, login, number, section=row["Section"])
+    sis = row.get("SIS User ID", "")
+    return Enrolled(student, name, login, number, section=row["Section"], sis_number=sis)
 
 
 def _moodle(row: Mapping[str, str]) -> Enrolled:

@@ -1,6 +1,7 @@
 """Finds the students of a class and what each handed in."""
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ class Student:
 def read_class(
     submissions: Path, assignments: Collection[str] = (), roster: Iterable[Enrolled] = ()
 ) -> list[Student]:
-    """The students of a class, by name; a folder of assignments is a class of one.
+    """The students of a class, by name; a folder of one student's work is a class of one.
 
     Args:
         submissions: a folder with one folder per student, or one student's folder or file.
@@ -33,22 +34,61 @@ def read_class(
     Raises:
         UsageError: when there is nothing to grade.
     """
-    if submissions.is_file() and submissions.suffix in FORMS:
+    if submissions.is_file() and submissions.suffix.lower() in FORMS:
         return [Student(submissions.stem, submissions)]
     if not submissions.is_dir():
         raise UsageError(
             f"There is no folder {submissions}. Give a folder with one folder per student, "
             "or a single .py or .ipynb."
         )
-    if any((submissions / id_).is_dir() for id_ in assignments):
+    if (submissions / JOURNAL).is_file():
+        raise UsageError(
+            f"{submissions} is what an earlier `grader grade` wrote, not what students handed in. "
+            "Give the folder with one folder per student."
+        )
+    if submissions.resolve().name in assignments:
+        raise UsageError(
+            f"{submissions} is the folder of one assignment. Give the student's folder, "
+            f"{submissions.resolve().parent}, or the class's."
+        )
+    if _is_one_students(submissions, assignments):
         return [Student(submissions.resolve().name, submissions)]
     folders = [p for p in submissions.iterdir() if p.is_dir() and not p.is_symlink()]
-    folders = [p for p in folders if not p.name.startswith(".") and not (p / JOURNAL).exists()]
+    folders = [p for p in folders if not p.name.startswith(".") and not _is_written_by_us(p)]
+    classes = [p for p in folders if _is_class(p, assignments)]
+    if classes and not any(_is_one_students(p, assignments) for p in folders):
+        names = " or ".join(str(path) for path in classes[:3])
+        raise UsageError(f"{submissions} holds a class, not students. Did you mean {names}?")
     found = {path.name: path for path in folders}
-    names = {*found, *(enrolled.student for enrolled in roster)}
-    if not names:
+    everybody = {*found, *(enrolled.student for enrolled in roster)}
+    if not everybody:
         raise UsageError(
             f"{submissions} holds no student's folder. Expected is <student>/<nn_assignment>/<file>; "
             "the zip of a whole class from Canvas or Moodle is read as it is, so give the zip itself."
         )
-    return [Student(name, found.get(name)) for name in sorted(names)]
+    return [Student(name, found.get(name)) for name in sorted(everybody)]
+
+
+def _is_one_students(folder: Path, assignments: Collection[str]) -> bool:
+    """Whether a folder holds the work of one student: an assignment's folder, or its file."""
+    names = [f"{id_.partition('_')[2]}{form}" for id_ in assignments for form in FORMS]
+    with suppress(OSError):
+        return any((folder / id_).is_dir() for id_ in assignments) or any(
+            (folder / name).is_file() for name in names
+        )
+    return False
+
+
+def _is_written_by_us(folder: Path) -> bool:
+    with suppress(OSError):  # a student's folder that cannot be read is still a student's
+        return (folder / JOURNAL).exists()
+    return False
+
+
+def _is_class(folder: Path, assignments: Collection[str]) -> bool:
+    """Whether students' folders lie in a folder."""
+    with suppress(OSError):
+        return any(
+            path.is_dir() and _is_one_students(path, assignments) for path in folder.iterdir()
+        )
+    return False

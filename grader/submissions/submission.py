@@ -3,9 +3,10 @@
 import codecs
 import hashlib
 import io
+import re
 import tokenize
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -37,6 +38,7 @@ class SourceFile:
         importable: whether other files may import it (only the course's own module names).
         cells: its code; one cell without a number for a `.py` file.
         problem: why it could not be read, "" when it could.
+        is_refused: whether it was this machine that could not read it, not that it makes no sense.
     """
 
     key: str
@@ -44,6 +46,7 @@ class SourceFile:
     importable: bool
     cells: tuple[Cell, ...]
     problem: str = ""
+    is_refused: bool = False
 
     @property
     def name(self) -> str:
@@ -70,6 +73,7 @@ class Reading:
         notes: what the student and the instructor should know about the choice.
         submitted_at: when it was handed in, where that is known.
         defects: what nbgrader cannot work with, for the instructor.
+        undecided: why nobody can say what was handed in; "" where it could be read.
     """
 
     sources: tuple[str, ...] = ()
@@ -77,6 +81,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     submitted_at: datetime | None = None
     defects: tuple[str, ...] = ()
+    undecided: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class Submission:
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all was handed in."""
-        return not self.sources
+        return not any(reading.sources or reading.undecided for reading in self.readings.values())
 
     @cached_property
     def hash(self) -> str:
@@ -126,11 +131,13 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
         UsageError: when the path does not exist.
     """
     if path.is_file():
-        if path.suffix not in FORMS:
+        if path.suffix.lower() not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = _read(course, path, path.name)
-        notes = _problem_note(source)
-        readings = {a.id: Reading((source.key,), source.name, notes) for a in course.assignments}
+        undecided = _refused(source.name, source.problem) if source.is_refused else ""
+        reading = Reading((source.key,), source.name, _problem_note(source), undecided=undecided)
+        mine = [a for a in course.assignments if _may_define(source, a)] or course.assignments
+        readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
         return Submission(student, {source.key: source}, readings)
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
@@ -148,37 +155,52 @@ class _Reader:
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
-        shared = [p for p in _files(self.folder) if p.stem not in modules]
+        shared = [p for p in _files(self.folder) if plain_name(p.stem) not in modules]
         shared_keys = tuple(self._add(path).key for path in shared)
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
         return Submission(student, self.sources, readings)
 
     def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
-        inner = self.folder / assignment.id
-        flat = [self.folder / f"{assignment.module}{form}" for form in FORMS]
-        own = [p for p in _files(inner) if p.stem == assignment.module]
-        own = own or list(_files(inner)) or [p for p in flat if p.is_file() and not p.is_symlink()]
+        inner = self._inner(assignment)
+        try:
+            files = list(_files(inner))
+        except OSError as error:
+            return Reading(undecided=_refused(inner.name, error.strerror or ""))
+        named, flat = _named(assignment, files), _named(assignment, _files(self.folder))
+        own = named or files or flat
         submitted_at, time_notes = _submitted_at(inner, self.folder)
+        shared = tuple(key for key in shared if own or _may_define(self.sources[key], assignment))
         if not own and not shared:
             return Reading(submitted_at=submitted_at)
+        found = [self._add(path) for path in own] or [self.sources[key] for key in shared]
+        refused = [_refused(source.name, source.problem) for source in found if source.is_refused]
+        if refused:
+            return Reading(undecided=refused[0], submitted_at=submitted_at)
         if not own:
             return Reading(shared, self.sources[shared[0]].name, time_notes, submitted_at)
-        found = [self._add(path) for path in own]
         chosen, notes = self._choose(assignment, found)
         for source in found:
             if source is not chosen:  # an import finds the file that counts
                 self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
-        notes = (*notes, *_problem_note(chosen), *time_notes)
+        notes = (*notes, *_name_note(assignment, chosen), *_problem_note(chosen), *time_notes)
         defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
         return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, defects)
+
+    def _inner(self, assignment: Assignment) -> Path:
+        """The assignment's folder, also under a name in another case or of a copy."""
+        exact = self.folder / assignment.id
+        if exact.is_dir():
+            return exact
+        folders = (p for p in sorted(self.folder.iterdir()) if p.is_dir() and not p.is_symlink())
+        return next((p for p in folders if plain_name(p.name) == assignment.id), exact)
 
     def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
         """What nbgrader cannot work with in one of the files."""
         released = self.course.paths(assignment).notebook
         source = self._add(path)
-        if path.suffix != ".ipynb" or source.problem or not released.is_file():
+        if path.suffix.lower() != ".ipynb" or source.problem or not released.is_file():
             return ()
         found = defects(path.read_bytes(), released.read_bytes())
         return tuple(f"{source.name}: {sentence}." for sentence in found)
@@ -238,6 +260,51 @@ def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     return [text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
 
 
+COPY = re.compile(
+    r"^copy of |(?:[\s_-]+(?:copy|kopie|副本|のコピー|コピー)(?:[\s_-]*\d+)?|\s*\(\d+\))+$",
+    re.IGNORECASE,
+)
+"""What a copy or a second download adds to a name."""
+
+
+def plain_name(name: str) -> str:
+    """A file's or folder's name as it was meant: in lower case, not as that of a copy."""
+    return re.sub(r"[\s-]+", "_", COPY.sub("", name).strip().lower())
+
+
+def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
+    """The files with an assignment's name; where there is none, those whose name is meant so."""
+    meant = [path for path in files if plain_name(path.stem) == assignment.module]
+    return [path for path in meant if path.stem == assignment.module] or meant
+
+
+def _may_define(source: SourceFile, assignment: Assignment) -> bool:
+    """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
+    text = "\n".join(cell.text for cell in source.cells)
+    names = "|".join(exercise.name for exercise in assignment.exercises)
+    pattern = (
+        rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
+        rf"|^[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
+    )
+    return bool(source.problem) or re.search(pattern, text, re.MULTILINE) is not None
+
+
+def _name_note(assignment: Assignment, source: SourceFile) -> tuple[str, ...]:
+    """That a file was read although its name, or its folder's, is another one."""
+    *folders, name = source.key.split("/")
+    stem = name.rpartition(".")[0]
+    is_named = stem == assignment.module or plain_name(stem) != assignment.module
+    if is_named and folders in ([], [assignment.id]):
+        return ()
+    note = _("{file} was read for {assignment}.")
+    return (note.format(file=source.name, assignment=assignment.id),)
+
+
+def _refused(name: str, reason: str) -> str:
+    sentence = _("{file} cannot be read on this machine: {reason}.")
+    return sentence.format(file=name, reason=reason)
+
+
 def _problem_note(source: SourceFile) -> tuple[str, ...]:
     if not source.problem:
         return ()
@@ -251,15 +318,32 @@ def _files(folder: Path) -> Iterator[Path]:
         return
     for path in sorted(folder.iterdir()):
         hidden = path.name.startswith((".", "_", "test_")) or path.stem in NOT_SUBMISSIONS
-        if path.suffix in FORMS and not hidden and path.is_file() and not path.is_symlink():
+        if path.suffix.lower() in FORMS and not hidden and _is_handed_in(path):
             yield path
 
 
+def _is_handed_in(path: Path) -> bool:
+    """Whether it is a file, or a link to nowhere, which stands for one; no other link counts."""
+    return not path.exists() if path.is_symlink() else path.is_file()
+
+
+MOST_UNREAD = 5
+
+
+def unread_files(path: Path) -> tuple[str, ...]:
+    """Names of files in a folder in which there is nothing to grade; a few of them."""
+    found = sorted(p for p in path.rglob("*") if p.is_file() and p.name != TIMESTAMP)
+    names = [clean(p.relative_to(path).as_posix(), 80) for p in found[: MOST_UNREAD + 1]]
+    return (*names[:MOST_UNREAD], "…") if len(names) > MOST_UNREAD else tuple(names)
+
+
 def _read(course: Course, path: Path, key: str) -> SourceFile:
-    importable = any(path.stem == assignment.module for assignment in course.assignments)
-    is_notebook = path.suffix == ".ipynb"
+    module = plain_name(path.stem)
+    importable = any(module == assignment.module for assignment in course.assignments)
+    module = module if importable else path.stem
+    is_notebook = path.suffix.lower() == ".ipynb"
     cells: tuple[Cell, ...] = ()
-    problem = ""
+    problem, is_refused = "", False
     try:
         size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
         if size > most:
@@ -268,8 +352,9 @@ def _read(course: Course, path: Path, key: str) -> SourceFile:
         data = path.read_bytes()
         cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
     except (SubmissionError, OSError) as error:
+        is_refused = isinstance(error, OSError)
         problem = f"{error.strerror}" if isinstance(error, OSError) else str(error)
-    return SourceFile(key, path.stem, importable, cells, problem)
+    return SourceFile(key, module, importable, cells, problem, is_refused)
 
 
 def _script(data: bytes) -> str:

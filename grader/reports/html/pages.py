@@ -1,7 +1,7 @@
 """Pages from results: pure functions, a record in, a page's whole text out."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from statistics import mean, median
 from typing import Any
@@ -72,7 +72,7 @@ def _page(template: str, **content: Any) -> str:
     )
 
 
-def student_page(result: Result, course: Course) -> str:
+def student_page(result: Result, course: Course, name: str = "") -> str:
     """The feedback page of one student; hidden checks keep their secrets."""
     result = for_student(result)
     sections = [
@@ -85,7 +85,7 @@ def student_page(result: Result, course: Course) -> str:
         "student.html.j2",
         title=course.text(course.title),
         titles={assignment.id: course.text(assignment.title) for assignment in course.assignments},
-        student=clean(result.student, 120),
+        student=clean(f"{name} ({result.student})" if name else result.student, 120),
         result=result,
         counts=[(one, statuses.count(one)) for one in ExerciseStatus if one in statuses],
         next=next((card for card in read if card.status not in DONE), None),
@@ -93,7 +93,9 @@ def student_page(result: Result, course: Course) -> str:
     )
 
 
-def class_report(results: Sequence[Result], course: Course) -> str:
+def class_report(
+    results: Sequence[Result], course: Course, names: Mapping[str, str] = {}, covers: str = ""
+) -> str:
     """The instructor's report on a class, with a link to each student's page."""
     scores = [result.score for result in results if result.score is not None]
     return _page(
@@ -111,14 +113,28 @@ def class_report(results: Sequence[Result], course: Course) -> str:
         rows=students_map(results, course),
         shown=MOST_SHOWN,
         address=address,
+        known_names=names,
+        covers=covers,
     )
 
 
-def pages(results: Sequence[Result], course: Course) -> Iterator[tuple[str, str]]:
-    """All pages of a class: path inside the report's folder, and text."""
-    yield "index.html", class_report(results, course)
+def pages(
+    results: Sequence[Result], course: Course, names: Mapping[str, str] = {}, covers: str = ""
+) -> Iterator[tuple[str, str]]:
+    """All pages of a class: path inside the report's folder, and text.
+
+    Args:
+        results: of the class.
+        course: what was graded.
+        names: of students, where they are known.
+        covers: when they were graded, with which course, and who is missing; for the class's page.
+    """
+    yield "index.html", class_report(results, course, names, covers)
     for result in results:
-        yield f"{STUDENTS}/{result.student}.html", student_page(result, course)
+        yield (
+            f"{STUDENTS}/{result.student}.html",
+            student_page(result, course, names.get(result.student, "")),
+        )
 
 
 def address(student: str) -> str:

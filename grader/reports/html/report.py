@@ -24,4 +24,9 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
     """The class report, and a page for each student."""
     from grader.reports.html.pages import pages
 
-    return (OutputFile(path, text) for path, text in pages(run.results, run.course))
+    names = {student: one.name for student, one in run.roster.items() if one.name}
+    covers = _("Graded {moment}, course {hash}. {covers}").format(
+        moment=f"{run.now:%Y-%m-%d %H:%M %Z}", hash=run.course.hash[:12], covers=run.covers
+    )
+    made = pages(run.results, run.course, names, covers)
+    return (OutputFile(path, text) for path, text in made)

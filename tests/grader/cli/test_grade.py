@@ -1,7 +1,11 @@
 """Tests of `grader grade`: a class in, results out, and what it exits with."""
 
 import csv
+import errno
 import json
+import os
+import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -48,7 +52,9 @@ def record(out, student, folder="results"):
 
 
 HEAD = ["student", "score", "max_score"]
-HEAD += ["01_scores/scores", "02_mixture/weights", "02_mixture/Mixture"]
+HEAD += ["01_scores/scores", "01_scores"]
+HEAD += ["02_mixture/weights", "02_mixture/Mixture", "02_mixture"]
+HEAD += ["days_late", "off", "graded"]
 
 
 def test_a_class_is_graded(grade, out):
@@ -57,9 +63,9 @@ def test_a_class_is_graded(grade, out):
     assert (ran.code, ran.err) == (0, "")
     assert rows(out) == [
         HEAD,
-        ["ada", "6", "6", "2", "1", "3"],
-        ["bo", "0.4", "6", "0.4", "0", "0"],
-        ["cem", "", "6", "", "", ""],
+        ["ada", "6", "6", "2", "2", "1", "3", "4", "0", "0", "now"],
+        ["bo", "0.4", "6", "0.4", "0.4", "0", "0", "0", "0", "0", "now"],
+        ["cem", "", "6", "", "", "", "", "", "0", "", "now"],
     ]
     files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
     names = [
@@ -146,7 +152,12 @@ def test_who_is_on_the_roster_and_handed_in_nothing_is_listed(grade, out, tmp_pa
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"name;student\nada;x\n", "has no column `student`; its first line has name;student."),
+        (b"name;who\nada;x\n", "has no column `student`; its first line has name, who."),
+        (b"student,name\nada,A\nada,B\n", "lists ada 2 times. Keep one row of them."),
+        (
+            b'student,name\nada,"A\n',
+            "cannot be read after line 1 (unexpected end of data). Is a quotation mark missing there?",
+        ),
         (b"", "has no column `student`; its first line has nothing."),
         (b"student\n\xff\n", "is not text in UTF-8."),
         (b"student\n../../ada\n", "lists '../../ada', which cannot be a folder's name."),
@@ -367,7 +378,7 @@ def test_a_reference_that_fails_leaves_scores_undecided(grade, out, edit):
     edit("solutions/01_scores/misconceptions.toml", "queries @ keys.T", "queries @ keys.nothing")
     ran = grade()
     assert (ran.code, ran.lines[-1], ran.err) == (3, "UNDECIDED, the grader failed: ada, bo", "")
-    assert rows(out)[1:] == [
+    assert [[row[n] for n in (0, 1, 2, 3, 5, 6)] for row in rows(out)[1:]] == [
         ["ada", "undecided", "6", "undecided", "1", "undecided"],
         ["bo", "undecided", "6", "undecided", "0", "0"],
         ["cem", "", "6", "", "", ""],
@@ -469,3 +480,191 @@ def test_a_released_copy_cannot_grade(grade, folder, out):
         "This is a released copy of the course, without solutions; `grader check` works here.\n",
     )
     assert not out.exists()
+
+
+def test_a_run_for_one_student_adds_to_the_class(grade, out, students, work):
+    """A resubmission graded by itself: the others keep their rows, and the screen says so."""
+    grade("--seed", "1")
+    work("bo", scores="right")
+    ran = grade(submissions=students / "bo")
+    assert [(row[0], row[-1]) for row in rows(out)] == [
+        ("student", "graded"),
+        *(("ada", "earlier"), ("bo", "now"), ("cem", "earlier")),
+    ]
+    said = "1 student graded as of this run, 2 as of an earlier one."
+    assert said in ran.out
+    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    assert (summary["students"], summary["earlier"]) == (3, ["ada", "cem"])
+    assert summary["covers"] == said
+
+
+def test_a_wrong_level_is_refused_with_the_folder_that_was_meant(grade, out, students):
+    """The folder above, what an earlier run wrote, and an assignment's folder."""
+    grade("--seed", "1")
+    term = out.with_name("term")
+    shutil.copytree(students, term / "week1")
+    above = grade("--out", out.with_name("other"), submissions=term)
+    assert above.code == 2
+    assert f"{term} holds a class, not students. Did you mean {term / 'week1'}?" in above.err
+    written = grade("--out", out.with_name("other"), submissions=out)
+    assert (written.code, "is what an earlier `grader grade` wrote" in written.err) == (2, True)
+    inner = students / "cem" / "01_scores"
+    inner.mkdir()
+    one = grade("--out", out.with_name("other"), submissions=inner)
+    assert one.code == 2
+    assert f"Give the student's folder, {students / 'cem'}, or the class's." in one.err
+
+
+def test_who_left_the_class_is_moved_aside(grade, out, students):
+    """Their results are kept in a folder of their own, and named."""
+    grade("--seed", "1")
+    shutil.rmtree(students / "bo")
+    ran = grade()
+    assert "Not in this class any more: bo." in ran.out
+    assert [row[0] for row in rows(out)[1:]] == ["ada", "cem"]
+    assert not (out / "feedback" / "bo.json").exists()
+    assert record(out / "left", "bo")["student"] == "bo"
+
+
+@pytest.mark.parametrize("what", ["results/bo.json", "scores.csv", "summary.json", "run.jsonl"])
+def test_a_full_disk_is_told_with_the_path(grade, out, monkeypatch, what):
+    """Nothing half is left, and the next run goes on from there."""
+    real = Path.write_bytes
+
+    def full(path, data):
+        if path.name == f".{Path(what).name}.part":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    if what == "run.jsonl":
+        out.mkdir()
+        (out / what).mkdir()
+    ran = grade("--seed", "1")
+    assert ran.code == 2
+    assert str(out / what) in ran.err
+    assert "failed" not in ran.err
+    assert not list(out.rglob("*.part"))
+    monkeypatch.undo()
+    if what == "run.jsonl":
+        (out / what).rmdir()
+    assert grade("--seed", "1").code == 0
+    assert [row[0] for row in rows(out)[1:]] == ["ada", "bo", "cem"]
+
+
+@pytest.mark.parametrize("method", ["read_bytes", "iterdir"])
+def test_what_this_machine_cannot_read_is_undecided_and_no_zero(
+    grade, out, work, monkeypatch, method
+):
+    """A file or a folder: that assignment is undecided with its reason, the others are graded."""
+    folder = work("dot", mixture="right")
+    (folder / "01_scores").mkdir()
+    (folder / "01_scores" / "scores.py").write_text(NOT_SCALED, "utf-8")
+    refused = folder / "01_scores" / ("scores.py" if method == "read_bytes" else "")
+    real = getattr(Path, method)
+
+    def refuse(path):
+        if path == refused:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, method, refuse)
+    ran = grade("--seed", "1")
+    assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the grader failed: dot")
+    (row,) = [row for row in rows(out) if row[0] == "dot"]
+    assert row[1:4] == ["undecided", "6", "undecided"]
+    first, second = record(out, "dot")["assignments"]
+    assert first["score"] is None
+    assert first["notes"][-1].endswith("cannot be read on this machine: Permission denied.")
+    assert (second["score"], [row[0] for row in rows(out)[1:]]) != (None, [])
+    monkeypatch.undo()
+    assert grade("--seed", "1").code == 0
+
+
+def test_a_link_to_nowhere_is_undecided(grade, out, work):
+    """Something was handed in; nobody can say what."""
+    folder = work("dot")
+    (folder / "scores.py").symlink_to("/nowhere/scores.py")
+    assert grade("--seed", "1").code == 3
+    assert record(out, "dot")["assignments"][0]["notes"] == [
+        "scores.py cannot be read on this machine: No such file or directory."
+    ]
+
+
+def test_a_student_folder_that_cannot_be_read_stops_nobody(grade, out, work, monkeypatch):
+    """That student is undecided; the class is graded."""
+    folder = work("dot")
+    real = Path.is_file
+
+    def refuse(path):
+        if path.parent == folder:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert grade("--seed", "1").code == 3
+    assert [row[:2] for row in rows(out)[1:3]] == [["ada", "6"], ["bo", "0.4"]]
+
+
+def test_what_ends_a_program_politely_ends_it_as_ctrl_c_does(grade, out, monkeypatch):
+    """`timeout` and batch systems send SIGTERM: the class's files are written, and it is said."""
+    from grader.grading import worker
+
+    real = worker.Worker.grade
+
+    def grade_one(self, student):
+        if student.id == "bo":
+            os.kill(os.getpid(), signal.SIGTERM)
+        return real(self, student)
+
+    monkeypatch.setattr(worker.Worker, "grade", grade_one)
+    ran = grade("--seed", "1")
+    assert (ran.code, "Interrupted." in ran.out) == (130, True)
+    assert [row[0] for row in rows(out)[1:]] == ["ada"]
+    assert json.loads((out / "summary.json").read_text("utf-8"))["to_do"] == ["bo", "cem"]
+
+
+def test_the_roster_reaches_every_table_and_page(grade, out, tmp_path):
+    """Names, addresses and sections, in the table and on the pages."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "Student;Name;Email;Section\nada;Lovelace, Ada;ada@example.org;A\nbo;Bo Li;;B\n",
+        "utf-8-sig",
+    )
+    assert grade("--seed", "1", "--roster", roster, "--report", "html").code == 0
+    header, ada, bo, cem = rows(out)
+    assert header[-4:] == ["name", "email", "section", "graded"]
+    assert [row[-4:-1] for row in (ada, bo, cem)] == [
+        ["Lovelace, Ada", "ada@example.org", "A"],
+        ["Bo Li", "", "B"],
+        ["", "", ""],
+    ]
+    pages = out / "reports" / "html"
+    class_page = (pages / "index.html").read_text("utf-8")
+    assert "Lovelace, Ada" in class_page
+    assert "3 students graded as of this run." in class_page
+    assert "Lovelace, Ada (ada)" in (pages / "students" / "ada.html").read_text("utf-8")
+
+
+def test_lateness_stands_in_columns_and_the_cells_add_up(grade, out, edit, students):
+    """Exercises, less what lateness took off, are the score."""
+    edit("course.toml", '\ntitle = "Scores"\n', '\ntitle = "Scores"\ndue = 2027-02-01T12:00:00Z\n')
+    with (students.parent / "course" / "course.toml").open("a") as file:
+        file.write("\n[late]\npercent_per_day = 10\n")
+    (students / "ada" / "timestamp.txt").write_text("2027-02-02 10:00:00 UTC", "utf-8")
+    grade("--seed", "1")
+    head, ada, *_ = rows(out)
+    cell = dict(zip(head, ada, strict=True))
+    assert (cell["days_late"], cell["01_scores/scores"], cell["01_scores"]) == ("1", "2", "1.8")
+    exercises = sum(float(cell[name]) for name in head if "/" in name)
+    assert float(cell["score"]) == pytest.approx(exercises - float(cell["off"]))
+
+
+def test_names_are_shown_as_text(grade, out, work):
+    """Escape characters never reach a terminal; folders that begin with a dot are named."""
+    work("bad\x1b[31mname", scores=NOT_SCALED)
+    work(".hidden", scores=NOT_SCALED)
+    ran = grade("--seed", "1")
+    assert "\x1b" not in ran.out
+    assert "bad\\x1b[31mname" in ran.out
+    assert ".hidden was passed over: its name begins with a dot." in ran.out

@@ -153,7 +153,9 @@ def written(out):
     """What a run wrote, without how long it took and without its journal."""
     return {
         path.relative_to(out).as_posix(): [
-            line for line in path.read_text("utf-8").splitlines() if '"duration_s"' not in line
+            line
+            for line in path.read_text("utf-8").splitlines()
+            if '"duration_s"' not in line and '"written_at"' not in line
         ]
         for path in out.rglob("*")
         if path.is_file() and path.name != "run.jsonl"

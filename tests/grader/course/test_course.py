@@ -306,7 +306,7 @@ def test_the_same_exercise_twice_is_an_error_with_its_line(problems):
     """TOML itself forbids a key twice, and says where."""
     (problem,) = problems(SMALLEST + "dot = 3\n")
     assert problem.startswith("course.toml: it is not TOML in UTF-8: ")
-    assert "at line 10" in problem
+    assert "dot stands there twice (line 10)" in problem
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,24 @@ def test_the_hash_follows_what_decides_scores(changed, course):
     assert hash_after(changed, "x = 2") == after
 
 
+@pytest.mark.parametrize(
+    ("path", "plain", "commented"),
+    [
+        ("solutions/02_layers/layers.py", "x = 1\n", "# why\nx = 1  # so\n"),
+        ("course.toml", "x = 1\n", "# why\nx = 1  # so\n"),
+        ("solutions/02_layers/hints.toml", "x = 1\n", "x = 2\n"),
+    ],
+)
+def test_comments_and_hints_decide_no_score(path, plain, commented, course):
+    """So that nobody is graded again for them."""
+    (course.root / path).parent.mkdir(parents=True, exist_ok=True)
+    (course.root / "course.toml").touch()
+    (course.root / path).write_text(plain, "utf-8")
+    before = dataclasses.replace(course).hash
+    (course.root / path).write_text(commented, "utf-8")
+    assert dataclasses.replace(course).hash == before
+
+
 # Finding the course.
 
 

@@ -1,6 +1,11 @@
 """A class run and its journal, with students graded in no time: whatever cuts it short."""
 
+import hashlib
+import random
+import re
+import shutil
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -34,7 +39,7 @@ class Class:
         """Grade who is not done; the class's rows."""
         students = [Student(name, self.folder / name) for name in STUDENTS]
         run = ClassRun(load_course(self.course), students, self.out, seed="11", **options)
-        return run.carry_out(grade or self.grade, self)
+        return run.carry_out(grade or self.grade, self).rows
 
     def begin(self, students, unchanged):
         """Remember who was to be graded."""
@@ -54,7 +59,7 @@ class Class:
     def files(self):
         """What is written, by name; the journal aside."""
         return {
-            path.relative_to(self.out).as_posix(): path.read_text("utf-8")
+            path.relative_to(self.out).as_posix(): undated(path.read_text("utf-8"))
             for path in self.out.rglob("*")
             if path.is_file() and path.name != JOURNAL
         }
@@ -62,6 +67,11 @@ class Class:
     def lines(self):
         """The journal's lines."""
         return (self.out / JOURNAL).read_text("utf-8").splitlines()
+
+
+def undated(text):
+    """A file's text without the moment it was written."""
+    return re.sub(r'"written_at": ".*?"', "", text)
 
 
 def result(student, seed):
@@ -156,7 +166,7 @@ def test_another_course_or_force_grades_everybody_again(make):
     run = make("out")
     run.run()
     with (run.course / "tests/checks/01_scores/test_hidden.py").open("a") as file:
-        file.write("# harder\n")
+        file.write("HARDER = 1\n")
     run.run()
     run.run(force=True)
     run.run()
@@ -199,3 +209,101 @@ def test_a_second_run_waits_for_its_folder(make):
     with pytest.raises(UsageError, match="Another `grader grade` is writing"):
         run.run(begin_another)
     assert run.graded == Counter()
+
+
+# Any sequence of runs.
+
+
+class Ended(KeyboardInterrupt):
+    """Ctrl-C."""
+
+
+def judged(course, folder, seed):
+    """A result that depends on what was handed in and on the course."""
+    text = (folder / "scores.py").read_text("utf-8") + course.hash
+    score = int.from_bytes(hashlib.sha256(text.encode()).digest()[:1]) / 2
+    row = Row(folder.name, score, 200, False, True, {}, course.hash, ("sealed",), seed)
+    return Written(row, f'{{"score": {score}}}\n', f'{{"feedback": {score}}}\n')
+
+
+@dataclass
+class Term:
+    """A class over a term: work and course change, students leave, runs are cut short."""
+
+    course: Path
+    folder: Path
+    out: Path
+    rng: random.Random
+    number: int = 0
+
+    def run(self, out, names=None, until=None, error=None):
+        """A run over some students or all; it may be ended after a few."""
+        course = load_course(self.course)
+        everybody = sorted(path.name for path in self.folder.iterdir())
+        students = [Student(name, self.folder / name) for name in names or everybody]
+
+        def grade(settings, some):
+            for number, student in enumerate(some):
+                if number == until:
+                    raise error
+                yield student, judged(course, student.path, settings.seed)
+
+        run = ClassRun(course, students, out, seed="11", is_whole=names is None)
+        return run.carry_out(grade, self)
+
+    def step(self):
+        """Whatever may happen."""
+        names = sorted(path.name for path in self.folder.iterdir())
+        one = self.rng.choice(names)
+        match self.rng.randrange(6):
+            case 0:
+                self.run(self.out)
+            case 1:
+                self.run(self.out, [one])
+            case 2:
+                error = self.rng.choice((Killed, Ended))
+                with suppress(Killed, Ended):
+                    self.run(self.out, until=self.rng.randrange(4), error=error)
+            case 3:
+                self.number += 1
+                (self.folder / one / "scores.py").write_text(f"# {self.number}\n", "utf-8")
+            case 4 if len(names) > 3:
+                shutil.rmtree(self.folder / one)
+            case _:
+                checks = self.course / "tests" / "checks" / "01_scores" / "test_hidden.py"
+                text = checks.read_text("utf-8")
+                plain = text.removesuffix("HARDER = 1\n")
+                checks.write_text(plain if plain != text else f"{text}HARDER = 1\n", "utf-8")
+
+    def files(self, out):
+        """What a run wrote, without the journal and without former students."""
+        return {
+            path.relative_to(out).as_posix(): undated(path.read_text("utf-8"))
+            for path in out.rglob("*")
+            if path.is_file() and path.name != JOURNAL and "left" not in path.parts
+        }
+
+    def begin(self, students, unchanged):
+        """Nothing."""
+
+    def done(self, row):
+        """Nothing."""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_sequence_of_runs_ends_as_one_undisturbed_run(make, seed):
+    """Cut short, for one student, after changes and changes back: the last run has it all."""
+    run = make("out")
+    term = Term(run.course, run.folder, run.out, random.Random(seed))
+    for name in STUDENTS[8:]:
+        shutil.rmtree(run.folder / name)
+    for _ in range(12):
+        term.step()
+        table = run.out / "scores.csv"
+        if table.is_file():
+            there = {line.split(",")[0] for line in table.read_text("utf-8").splitlines()[1:]}
+            assert there == {path.stem for path in (run.out / "results").iterdir()}
+    term.run(run.out)
+    undisturbed = run.out.with_name("undisturbed")
+    term.run(undisturbed)
+    assert term.files(run.out) == term.files(undisturbed)

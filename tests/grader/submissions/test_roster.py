@@ -40,7 +40,7 @@ def test_our_own_roster_may_tell_more_than_names(read) -> None:
 def test_canvas_own_export_is_a_roster(read) -> None:
     """Its row of points and its test student are no students."""
     assert read(CANVAS) == [
-        Enrolled("ada", "Lovelace, Ada", "ada", "11", "", "A"),
+        Enrolled("ada", "Lovelace, Ada", "ada", "11", "", "A", sis_number="S1"),
         Enrolled("12", "Turing, Alan", "", "12", "", "A"),
     ]
 
@@ -77,3 +77,15 @@ def test_a_name_is_found_in_any_turn_of_its_words() -> None:
     assert find_enrolled(roster, "bo") == [roster[1]]
     assert find_enrolled(roster, "cem") == []
     assert spellings("王, 芳") == {"王芳", "芳王"}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("first", ["", "sep={}\n"])
+def test_excels_dialects_are_read(tmp_path, delimiter, encoding, first) -> None:
+    """Other separators, byte-order marks, and headers in any case."""
+    path = tmp_path / "roster.csv"
+    rows = [["Name", "Student"], ["Zoë", "zoe"]]
+    text = first.format(delimiter) + "".join(f"{delimiter.join(row)}\r\n" for row in rows)
+    path.write_text(text, encoding)
+    assert read_roster(path) == [Enrolled("zoe", "Zoë")]

@@ -7,10 +7,12 @@ import pytest
 from grader.core.errors import UsageError
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, SourceFile, read_submission
+from grader.submissions.submission import Reading, SourceFile, read_submission, unread_files
 
 STUB = 'def dot(a, b):\n    raise NotImplementedError("01_first/dot: not attempted yet")\n'
 DONE = "def dot(a, b):\n    return a @ b\n"
+
+BOTH = f"{DONE}\n\n\nclass Layer:\n    pass\n"
 
 
 def notebook(*cells):
@@ -86,7 +88,7 @@ def test_files_may_lie_flat(course, folder):
 
 def test_one_file_may_define_everything(course, folder):
     """A file of any other name is looked in for every assignment, and is not importable."""
-    put(folder, homework_ipynb=notebook(DONE))
+    put(folder, homework_ipynb=notebook(BOTH))
     submission = read_submission(course, folder, "ada")
     everywhere = Reading(("homework.ipynb",), "homework.ipynb")
     assert submission.readings == {"01_first": everywhere, "02_second": everywhere}
@@ -95,7 +97,7 @@ def test_one_file_may_define_everything(course, folder):
 
 def test_an_assignments_own_file_goes_before_one_for_everything(course, folder):
     """Where both are there, the assignment's own is looked in first."""
-    put(folder, homework_py=DONE, **{"01_first__first_py": DONE + "# mine"})
+    put(folder, homework_py=BOTH, **{"01_first__first_py": DONE + "# mine"})
     readings = read_submission(course, folder, "ada").readings
     assert readings["01_first"] == Reading(
         ("01_first/first.py", "homework.py"), "01_first/first.py"
@@ -113,9 +115,9 @@ def test_an_untouched_stub_goes_after_a_file_for_everything(course, folder):
 
 def test_a_single_file_is_read_for_every_assignment(course, tmp_path):
     """A single file is looked in for every exercise."""
-    put(tmp_path, ada_py=DONE)
+    put(tmp_path, ada_py=BOTH)
     submission = read_submission(course, tmp_path / "ada.py", "ada")
-    assert submission.sources == {"ada.py": SourceFile("ada.py", "ada", False, (Cell(None, DONE),))}
+    assert submission.sources == {"ada.py": SourceFile("ada.py", "ada", False, (Cell(None, BOTH),))}
     assert set(submission.readings.values()) == {Reading(("ada.py",), "ada.py")}
 
 
@@ -327,3 +329,58 @@ def test_defects_are_notes_for_instructors_only(course, folder):
     assert not set(reading.defects) & set(reading.notes)
     told = submission.for_instructors().readings["01_first"]
     assert told.notes == (*reading.notes, *reading.defects)
+
+
+def test_a_stray_file_hands_nothing_in(course, folder):
+    """A file that defines no exercise of an assignment is no hand-in for it."""
+    put(folder, scratch_py="x = 1\n", **{"01_first__first_py": DONE})
+    readings = read_submission(course, folder, "ada").readings
+    assert readings["01_first"].read_from == "01_first/first.py"
+    assert readings["02_second"] == Reading()
+
+
+@pytest.mark.parametrize(
+    "text", ["def dot(a, b):\n    return 1\n", "dot = max\n", "from helpers import dot\n"]
+)
+def test_what_defines_a_name_in_any_way_hands_it_in(course, folder, text):
+    """As a function, by an assignment or an import."""
+    put(folder, scratch_py=text)
+    assert read_submission(course, folder, "ada").readings["01_first"].read_from == "scratch.py"
+
+
+def test_only_stray_files_are_an_empty_submission(course, folder):
+    """Nothing of the course is in them; they are named."""
+    put(folder, scratch_py="x = 1\n", notes__essay_docx="…")
+    assert read_submission(course, folder, "ada").is_empty
+    assert unread_files(folder) == ("notes/essay.docx", "scratch.py")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "FIRST.PY",
+        "First.py",
+        "first (1).py",
+        "first copy.py",
+        "Copy of first.py",
+        "first - Copy (2).py",
+        "01_First/first.py",
+        "01_first copy/first.py",
+        "01-first (1)/FIRST.py",
+    ],
+)
+def test_names_in_another_case_and_of_copies_are_read(course, folder, name):
+    """As what they are meant to be, with a note."""
+    (folder / name).parent.mkdir(exist_ok=True, parents=True)
+    (folder / name).write_text(DONE, "utf-8")
+    submission = read_submission(course, folder, "ada")
+    assert submission.readings["01_first"].read_from == name
+    assert submission.readings["01_first"].notes == (f"{name} was read for 01_first.",)
+    assert submission.sources[name].importable
+
+
+def test_the_exact_name_goes_before_that_of_a_copy(course, folder):
+    """A second download does not replace the first by itself."""
+    put(folder, first_py=DONE)
+    (folder / "first (1).py").write_text(STUB, "utf-8")
+    assert read_submission(course, folder, "ada").readings["01_first"].read_from == "first.py"

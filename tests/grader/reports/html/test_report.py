@@ -18,8 +18,9 @@ def test_a_class_has_a_report_and_a_page_for_each_student(root: Path) -> None:
     course = load_course(root)
     results = generated_class(course, 2)
     files = list(graded(["html"], GradedClass(course, results, {}, NOW)))
+    covers = f"Graded {NOW:%Y-%m-%d %H:%M %Z}, course {course.hash[:12]}. "
     assert [(file.path, file.text) for file in files] == [
-        ("html/index.html", class_report(results, course)),
+        ("html/index.html", class_report(results, course, covers=covers)),
         ("html/students/student000.html", student_page(results[0], course)),
         ("html/students/student001.html", student_page(results[1], course)),
     ]
