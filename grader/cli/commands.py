@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from grader.cli.edge import Done, ExitCode, Group, current_course, lang_option, open_course
+from grader.cli.edge import (
+    Done,
+    ExitCode,
+    Group,
+    current_course,
+    is_students_copy,
+    lang_option,
+    open_course,
+)
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
 
@@ -23,6 +31,7 @@ only_check_option = click.option(
 
 @click.group(
     cls=Group,
+    epilog="Instructors: `grader grade SUBMISSIONS --out DIR` grades a class.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -33,9 +42,7 @@ def cli(ctx: click.Context, traceback: bool) -> None:
     """Exercises on attention, and the grader that judges them.
 
     Students: `grader watch` checks your work each time you save; `grader check` checks it once,
-    `grader status` shows where you are, `grader hint` helps.
-
-    Instructors: `grader grade SUBMISSIONS --out DIR` grades a class.
+    `grader status` shows where you are, `grader hint` helps, `grader pack` writes what you hand in.
     """
     del traceback  # the group's error handling reads it
     if ctx.invoked_subcommand is None:
@@ -201,14 +208,20 @@ def grade(lang: str | None, **options: Any) -> None:
 
 
 @cli.command()
-def doctor() -> None:
-    """Show versions, and which layers of isolation really hold here, by trying them.
+@lang_option
+def doctor(lang: str | None) -> None:
+    """Show whether all that is needed works here.
 
-    Exits with 0 when student code can be sealed on this machine, with 1 when not.
+    In a student's copy: Python, torch, the copy's files, notebooks. Elsewhere: versions, and which
+    layers of isolation really hold, by trying them.
+
+    Exits with 0 when all is well (elsewhere: when student code can be sealed), with 1 when not.
     """
-    from grader.cli.doctor import run_doctor
+    from grader.cli.doctor import run_doctor, run_students_doctor
 
-    raise SystemExit(run_doctor())
+    raise SystemExit(
+        run_students_doctor(open_course(lang)) if is_students_copy() else run_doctor()
+    )
 
 
 @cli.command(hidden=True)
