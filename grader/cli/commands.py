@@ -64,6 +64,11 @@ def cli(ctx: click.Context, traceback: bool) -> None:
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 @click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
 @click.option(
+    "--as-graded",
+    is_flag=True,
+    help="Run only what `grader pack` would hand in, as it will be graded: sealed where possible.",
+)
+@click.option(
     "--report",
     "reports",
     type=click.Choice(CHECK_REPORTS),
@@ -132,6 +137,29 @@ def hint(exercise: str, lang: str | None, **options: bool) -> None:
     from grader.cli.hint import run_hint
 
     run_hint(open_course(lang), exercise, **options)
+
+
+@cli.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("submission.zip"),
+    show_default=True,
+    help="The file to write.",
+)
+@lang_option
+def pack(out: Path, lang: str | None) -> None:
+    """Write the one file that you hand in, and print a receipt.
+
+    It holds the file that counts for each assignment that you have begun. That is run once more,
+    as it will be graded; the receipt shows which file counts, the points that the visible checks
+    see, and the zip's hash.
+
+    Exits with 0; with 2 when nothing has been begun; with 3 when the grader itself failed.
+    """
+    from grader.cli.pack import run_pack
+
+    raise Done(run_pack(open_course(lang), out))
 
 
 # For instructors.
@@ -219,9 +247,7 @@ def doctor(lang: str | None) -> None:
     """
     from grader.cli.doctor import run_doctor, run_students_doctor
 
-    raise SystemExit(
-        run_students_doctor(open_course(lang)) if is_students_copy() else run_doctor()
-    )
+    raise SystemExit(run_students_doctor(open_course(lang)) if is_students_copy() else run_doctor())
 
 
 @cli.command(hidden=True)

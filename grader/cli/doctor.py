@@ -76,8 +76,7 @@ def run_students_doctor(course: Course) -> ExitCode:
         _notebooks(),
     ]
     for sign, words in lines:
-        screen.print(Text.assemble((sign, STYLES[sign]), " "), end="")
-        screen.print(broken(Text(words)))
+        screen.print(broken(Text.assemble((sign, STYLES[sign]), " ", words)))
     if any(sign == "✗" for sign, _words in lines):
         return ExitCode.NOT_PASSED
     screen.print(broken(Text(_("All is well: `grader check` works here."))))

@@ -70,6 +70,8 @@ class Reading:
         notes: what the student and the instructor should know about the choice.
         submitted_at: when it was handed in, where that is known.
         defects: what nbgrader cannot work with, for the instructor.
+        own: the key of the assignment's own file that counts, "" where there is none.
+        is_untouched: whether that file is as it was released.
     """
 
     sources: tuple[str, ...] = ()
@@ -77,6 +79,8 @@ class Reading:
     notes: tuple[str, ...] = ()
     submitted_at: datetime | None = None
     defects: tuple[str, ...] = ()
+    own: str = ""
+    is_untouched: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,8 @@ class _Reader:
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
         notes = (*notes, *_problem_note(chosen), *time_notes)
         defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
-        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, defects)
+        read_from = self.sources[keys[0]].name
+        return Reading(keys, read_from, notes, submitted_at, defects, chosen.key, untouched)
 
     def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
         """What nbgrader cannot work with in one of the files."""
