@@ -96,7 +96,9 @@ def _torch(course: Course) -> Line:
         return "✗", sentence.format(version=installed, reason=error)
     constraints = course.root / "constraints.txt"
     found = PINNED_TORCH.search(constraints.read_text("utf-8") if constraints.is_file() else "")
-    if found is None or found[1] == installed.partition("+")[0]:
+    if found is None:
+        return "✓", f"torch {installed}"
+    if found[1] == installed.partition("+")[0]:
         return "✓", _("torch {version}, as the course was made with").format(version=installed)
     sentence = _(
         "torch {version}; the course was made with {pinned}. Yours should give the same results. "

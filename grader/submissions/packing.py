@@ -24,12 +24,14 @@ class Packed:
     Args:
         files: by path in the zip.
         not_begun: the ids of assignments whose file is as it was released.
-        left_out: other scripts and notebooks in the folder, which the grader does not read.
+        left_out: other files in the folder, which the grader does not read.
+        notes: by assignment, what the student should know about the choice of its file.
     """
 
     files: dict[str, bytes]
     not_begun: tuple[str, ...]
     left_out: tuple[str, ...]
+    notes: dict[str, tuple[str, ...]]
 
     @property
     def archive(self) -> bytes:
@@ -52,17 +54,18 @@ def packed(course: Course, folder: Path) -> Packed:
         UsageError: when there is no such folder, or nothing in it has been begun.
     """
     submission = read_submission(course, folder, "me")
-    files, known, not_begun = {}, set(), []
-    for id_, reading in submission.readings.items():
-        known.add(reading.own)
-        if reading.own and reading.is_untouched:
-            not_begun.append(id_)
-        elif reading.own:
-            name = reading.own.rpartition("/")[2]
-            files[f"{id_}/{name}"] = (folder / reading.own).read_bytes()
-    for key in {key for reading in submission.readings.values() for key in reading.sources} - known:
-        known.add(key)  # a file that may define anything
-        files[key] = (folder / key).read_bytes()
+    readings = submission.readings
+    not_begun = tuple(id_ for id_, reading in readings.items() if reading.is_untouched)
+    chosen = {
+        f"{id_}/{reading.own.rpartition('/')[2]}": reading.own
+        for id_, reading in readings.items()
+        if reading.own and not reading.is_untouched
+    }
+    anything = {
+        key for reading in readings.values() for key in reading.sources if key != reading.own
+    }
+    chosen |= {key: key for key in anything}
+    files = {name: (folder / key).read_bytes() for name, key in chosen.items()}
     if not files:
         sentence = _("There is nothing to hand in yet: no exercise in {folder} has been begun.")
         raise UsageError(sentence.format(folder=folder))
@@ -70,11 +73,11 @@ def packed(course: Course, folder: Path) -> Packed:
     left_out = [
         path.as_posix()
         for path in sorted(others)
-        if path.as_posix() not in known
-        and path.parts[0] not in not_begun
+        if path.as_posix() not in submission.sources
         and not any(part.startswith((".", "_")) for part in path.parts)
     ]
-    return Packed(files, tuple(not_begun), tuple(left_out))
+    notes = {id_: reading.notes for id_, reading in readings.items()}
+    return Packed(files, not_begun, tuple(left_out), notes)
 
 
 def as_handed_in(course: Course, path: Path, student: str) -> Submission:
@@ -92,7 +95,13 @@ def as_handed_in(course: Course, path: Path, student: str) -> Submission:
         return read_submission(course, path, student)
     with tempfile.TemporaryDirectory(prefix="handed-in-") as scratch:
         archive = Path(scratch) / "submission.zip"
-        write_whole(archive, packed(course, path).archive)
+        work = packed(course, path)
+        write_whole(archive, work.archive)
         with read_submissions(course, archive) as intake:
             (only,) = intake.students
-            return read_submission(course, only.path or archive, student)
+            submission = read_submission(course, only.path or archive, student)
+    lost = {
+        id_: tuple(note for note in work.notes[id_] if note not in reading.notes)
+        for id_, reading in submission.readings.items()
+    }
+    return submission.with_notes(lost)

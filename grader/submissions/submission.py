@@ -79,8 +79,8 @@ class Reading:
     notes: tuple[str, ...] = ()
     submitted_at: datetime | None = None
     defects: tuple[str, ...] = ()
-    own: str = ""
-    is_untouched: bool = False
+    own: str = field(default="", compare=False)
+    is_untouched: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
