@@ -73,7 +73,9 @@ def _print_receipt(work: Packed, out: Path, result: Result, to: Console) -> None
         sentence = _("Left out, because the grader does not read it: {files}")
         say(sentence.format(files=listed(work.left_out)))
     print_as_graded(result, to)
-    total = _("{score} of {max_score} points by the visible checks; your instructor has more.")
+    total = _(
+        "{score} of {max_score} points by the visible checks. Your instructor grades with more."
+    )
     score = "?" if result.score is None else points(result.score)
     say(total.format(score=score, max_score=result.max_score))
     say(_("Hand in {file} as it is.").format(file=out.name))

@@ -49,7 +49,7 @@ def test_what_is_begun_is_packed_with_a_receipt(grader, begun) -> None:
         "Not begun, and left out: 02_mixture",
         "Left out, because the grader does not read it: 01_scores/helper.py",
         "It ran as it will be graded: sealed, without your other files or the network.",
-        "2 of 6 points by the visible checks; your instructor has more.",
+        "2 of 6 points by the visible checks. Your instructor grades with more.",
         "Hand in submission.zip as it is.",
     ]
     with zipfile.ZipFile(begun / "submission.zip") as made:
