@@ -8,6 +8,8 @@ import zipfile
 import pytest
 
 SCORES = "assignments/01_scores/scores.py"
+SENTINEL = 'raise NotImplementedError(\\"01_scores/scores: not attempted yet\\")'
+"""As it stands in a notebook's file."""
 UNSCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 sealed = pytest.mark.skipif(sys.platform != "linux", reason="a seal needs Linux")
 
@@ -70,9 +72,8 @@ def test_where_both_forms_are_filled_the_receipt_says_which_counts(grader, begun
     """Though only that one is handed in; so does `check --as-graded`."""
     notebook = begun / "assignments/01_scores/scores.ipynb"
     text = notebook.read_text("utf-8")
-    sentinel = 'raise NotImplementedError(\\"01_scores/scores: not attempted yet\\")'
-    assert sentinel in text
-    notebook.write_text(text.replace(sentinel, "return queries"), "utf-8")
+    assert SENTINEL in text
+    notebook.write_text(text.replace(SENTINEL, "return queries"), "utf-8")
     note = (
         "01_scores/scores.py was read and 01_scores/scores.ipynb was not: a .py file is preferred."
     )
@@ -80,6 +81,27 @@ def test_where_both_forms_are_filled_the_receipt_says_which_counts(grader, begun
     assert f"  {note}" in grader("check", "01", "--as-graded").lines
     with zipfile.ZipFile(begun / "submission.zip") as made:
         assert made.namelist() == ["01_scores/scores.py"]
+
+
+def test_a_notebook_is_handed_in_where_only_it_is_filled(grader, folder) -> None:
+    """And runs from top to bottom."""
+    notebook = folder / "assignments/01_scores/scores.ipynb"
+    body = "return queries @ keys.T / keys.shape[-1] ** 0.5"
+    notebook.write_text(notebook.read_text("utf-8").replace(SENTINEL, body), "utf-8")
+    head = f"  {'01_scores':<30} {'scores.ipynb':<34}"
+    assert grader("pack").lines[3] == f"{head}     2 / 2"
+    with zipfile.ZipFile(folder / "submission.zip") as made:
+        assert made.namelist() == ["01_scores/scores.ipynb"]
+
+
+def test_a_file_of_ones_own_that_defines_everything_is_handed_in(grader, folder) -> None:
+    """Where the released ones are untouched."""
+    (folder / "assignments/mine.py").write_text(UNSCALED, "utf-8")
+    ran = grader("pack")
+    assert f"  {'01_scores':<30} {'mine.py':<34}   0.5 / 2" in ran.lines
+    assert "0.5 of 6 points by the visible checks. Your instructor grades with more." in ran.lines
+    with zipfile.ZipFile(folder / "submission.zip") as made:
+        assert made.namelist() == ["mine.py"]
 
 
 def test_what_was_packed_is_graded_as_the_folder_is(grader, begun, tmp_path) -> None:
