@@ -38,6 +38,7 @@ class CheckOptions:
     submission: Path | None
     format_: str
     debug: bool
+    as_graded: bool
     reports: tuple[str, ...]
 
 
@@ -47,14 +48,16 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
     Raises:
         UsageError: when there is nothing to check, or a target names nothing.
     """
+    if options.debug and options.as_graded:
+        raise UsageError(_("--debug and --as-graded exclude each other: give one of them."))
     exercises = course.select(options.targets)
     path = options.submission or course.work_folder
-    submission = read_submission(course, path, "me")
+    submission = _read(course, path, options)
     if submission.is_empty:
         raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=path))
     with _no_garbage_collection():
-        session = _session(course, submission, debug=options.debug)
-        from grader.cli.render import console, print_check, print_protection
+        session = _session(course, submission, options)
+        from grader.cli.render import console, print_as_graded, print_check, print_protection
         from grader.grading.results import to_json
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
@@ -75,11 +78,23 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         else:
             print_check(result, console())
             print_protection(protected, console())
-    if options.submission is None:  # the copy's own work, which `grader status` reports
+            if options.as_graded:
+                print_as_graded(result, console())
+    if (
+        options.submission is None and not options.as_graded
+    ):  # the copy's own work, which `grader status` reports
         from grader.progress.progress import remember
 
         remember(course, submission, result)
     return _exit_code(result, protected)
+
+
+def _read(course: Course, path: Path, options: CheckOptions) -> Submission:
+    if not options.as_graded:
+        return read_submission(course, path, "me")
+    from grader.submissions.packing import as_handed_in
+
+    return as_handed_in(course, path, "me")
 
 
 def _platform_path(path: Path) -> str:
@@ -117,14 +132,19 @@ def _no_garbage_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _session(course: Course, submission: Submission, *, debug: bool) -> "Session":
-    if debug:
+def _session(course: Course, submission: Submission, options: CheckOptions) -> "Session":
+    if options.debug:
         from grader.sessions.in_process import InProcessSession
 
         return InProcessSession(submission)
-    from grader.sessions.launchers import early_launcher
+    if options.as_graded:
+        from grader.grading.worker import launcher_as_graded
 
-    launcher = early_launcher()
+        launcher = launcher_as_graded()
+    else:
+        from grader.sessions.launchers import early_launcher
+
+        launcher = early_launcher()
     from grader.sessions.child import ChildSession
 
     return ChildSession(launcher, submission, course.limits, owns_launcher=True)

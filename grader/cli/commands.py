@@ -9,7 +9,14 @@ from typing import Any
 
 import click
 
-from grader.cli.edge import Done, ExitCode, current_course, lang_option, open_course
+from grader.cli.edge import (
+    Done,
+    ExitCode,
+    current_course,
+    is_students_copy,
+    lang_option,
+    open_course,
+)
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
@@ -24,6 +31,7 @@ only_check_option = click.option(
 
 @click.group(
     cls=SpokenGroup,
+    epilog="Instructors: `grader grade SUBMISSIONS --out DIR` grades a class.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -34,9 +42,7 @@ def cli(ctx: click.Context, traceback: bool) -> None:
     """Exercises on attention, and the grader that judges them.
 
     Students: `grader watch` checks your work each time you save; `grader check` checks it once,
-    `grader status` shows where you are, `grader hint` helps.
-
-    Instructors: `grader grade SUBMISSIONS --out DIR` grades a class.
+    `grader status` shows where you are, `grader hint` helps, `grader pack` writes what you hand in.
     """
     del traceback  # the group's error handling reads it
     if ctx.invoked_subcommand is None:
@@ -57,6 +63,11 @@ def cli(ctx: click.Context, traceback: bool) -> None:
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 @click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
+@click.option(
+    "--as-graded",
+    is_flag=True,
+    help="Run only what `grader pack` would hand in, as it will be graded: sealed where possible.",
+)
 @click.option(
     "--report",
     "reports",
@@ -126,6 +137,29 @@ def hint(exercise: str, lang: str | None, **options: bool) -> None:
     from grader.cli.hint import run_hint
 
     run_hint(open_course(lang), exercise, **options)
+
+
+@cli.command(cls=SpokenCommand)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("submission.zip"),
+    show_default=True,
+    help="The file to write.",
+)
+@lang_option
+def pack(out: Path, lang: str | None) -> None:
+    """Write the one file that you hand in, and print a receipt.
+
+    It holds the file that counts for each assignment that you have begun. That is run once more,
+    as it will be graded; the receipt shows which file counts, the points that the visible checks
+    see, and the zip's hash.
+
+    Exits with 0; with 2 when nothing has been begun; with 3 when the grader itself failed.
+    """
+    from grader.cli.pack import run_pack
+
+    raise Done(run_pack(open_course(lang), out))
 
 
 # For instructors.
@@ -202,14 +236,18 @@ def grade(lang: str | None, **options: Any) -> None:
 
 
 @cli.command()
-def doctor() -> None:
-    """Show versions, and which layers of isolation really hold here, by trying them.
+@lang_option
+def doctor(lang: str | None) -> None:
+    """Show whether all that is needed works here.
 
-    Exits with 0 when student code can be sealed on this machine, with 1 when not.
+    In a student's copy: Python, torch, the copy's files, notebooks. Elsewhere: versions, and which
+    layers of isolation really hold, by trying them.
+
+    Exits with 0 when all is well (elsewhere: when student code can be sealed), with 1 when not.
     """
-    from grader.cli.doctor import run_doctor
+    from grader.cli.doctor import run_doctor, run_students_doctor
 
-    raise SystemExit(run_doctor())
+    raise SystemExit(run_students_doctor(open_course(lang)) if is_students_copy() else run_doctor())
 
 
 @cli.command(hidden=True)

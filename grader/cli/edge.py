@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from grader.cli.streams import echo
 from grader.core import language
 from grader.core.errors import CourseError, GraderError, UsageError
 from grader.core.language import N_, _, ngettext
-from grader.course.course import Course, find_course, load_course
+from grader.course.course import SOLUTIONS, Course, find_course, load_course
 
 
 class ExitCode(IntEnum):
@@ -38,8 +39,22 @@ class Done(SystemExit):
         os._exit(int(self.code or 0))
 
 
+STUDENTS_COMMANDS = ("check", "watch", "status", "hint", "pack", "doctor")
+"""Those that work in a student's copy; the others are not listed there."""
+
+
 class Group(click.Group):
     """Turns the kit's exceptions into sentences and exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands that can work here."""
+        names = super().list_commands(ctx)
+        return [n for n in names if n in STUDENTS_COMMANDS] if is_students_copy() else names
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What instructors should know, where it is not a student who asks."""
+        if not is_students_copy():
+            super().format_epilog(ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a traceback is shown only with --traceback."""
@@ -100,3 +115,10 @@ def current_course() -> Course:
         CourseError: when its manifest is wrong.
     """
     return load_course(find_course(Path.cwd()))
+
+
+def is_students_copy() -> bool:
+    """Whether the working directory lies in a released copy, which has no solutions."""
+    with suppress(UsageError):
+        return not (find_course(Path.cwd()) / SOLUTIONS).is_dir()
+    return False

@@ -222,6 +222,18 @@ def print_protection(protection: Protection | None, out: Console) -> None:
         out.print(indented(Text(f"{change.path}: {_(change.what)}"), 2))
 
 
+def print_as_graded(result: Result, out: Console) -> None:
+    """Say how near to the instructor's machine a run was."""
+    if "sealed" in result.isolation:
+        note = _("It ran as it will be graded: sealed, without your other files or the network.")
+    else:
+        note = _(
+            "It ran in a process of its own, with the limits of grading. The grader also refuses "
+            "your code other files and the network; this computer cannot."
+        )
+    out.print(broken(Text(note)))
+
+
 def class_table(rows: Sequence[Row], max_score: int) -> Table:
     """The class as a table: a row per student, undecided and missing different from zero."""
     table = Table(title=None, header_style="bold")

@@ -116,6 +116,7 @@ class Course:
     assignments: tuple[Assignment, ...]
     points: int | None = None
     language: str = ""
+    agents_file: bool = True
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -329,6 +330,7 @@ def _course(root: Path, table: Table) -> Course:
         assignments=assignments,
         points=about.whole("points", least=1) if "points" in about.content else None,
         language=about.choice("language", tuple(LANGUAGES), default=""),
+        agents_file=about.flag("agents_file", default=True),
     )
 
 

@@ -121,6 +121,10 @@ class Table:
         wanted = " or ".join(repr(item) for item in allowed)
         return str(self._value(key, "a text", lambda v: v in allowed, wanted, default))
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Yes or no."""
+        return bool(self._value(key, "true or false", lambda v: type(v) is bool, default=default))
+
     def whole(self, key: str, *, least: int, default: int | None = None, most: int = MOST) -> int:
         """A whole number within bounds.
 

@@ -11,7 +11,7 @@ from grader.course.course import load_course
 from grader.feedback.outcomes import summary_line
 from grader.grading.class_files import Written, written
 from grader.grading.run_settings import RunSettings
-from grader.grading.seal_probe import sealed_launcher
+from grader.grading.seal_probe import CannotSealError, sealed_launcher
 from grader.grading.submission_grader import (
     Scope,
     SubmissionGrader,
@@ -56,6 +56,14 @@ def grade_student(grader: SubmissionGrader, launcher: Launcher, student: Student
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
     return undecided(environment, submission, reason)
+
+
+def launcher_as_graded() -> Launcher:
+    """What a class is graded with: sealed where this machine can, else child processes."""
+    try:
+        return sealed_launcher()
+    except CannotSealError:
+        return default_launcher()
 
 
 class Worker:

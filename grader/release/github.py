@@ -14,7 +14,7 @@ from grader.submissions.protected_files import PROTECTED, fingerprint, protected
 WORKFLOW = ".github/workflows/check.yml"
 ATTRIBUTES = "* text=auto eol=lf\n*.bin binary\n"
 IGNORED = (".venv/", "build/", "*.egg-info/", "__pycache__/", ".ipynb_checkpoints/")
-STUDENTS_OWN = ("README.md", ".gitignore", "LICENSE")
+STUDENTS_OWN = ("README.md", "AGENTS.md", "CLAUDE.md", ".gitignore", "LICENSE")
 
 
 def github_files(course: Course) -> Iterator[OutputFile]:

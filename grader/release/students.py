@@ -18,6 +18,7 @@ from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
 from grader.release.recording_cache import recorded
 from grader.release.stubs import generate, stale
+from grader.submissions.protected_files import RELEASED, protected_list
 
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
@@ -57,9 +58,20 @@ def write_release(
 
 
 def student_files(course: Course) -> Iterator[OutputFile]:
-    """The files of a students' copy, in the course's language."""
+    """The files of a students' copy, in the course's language; the list of them last."""
+    released = list(_student_files(course))
+    yield from released
+    kept = {file.path: file.data for file in released if not file.path.endswith(".md")}
+    yield OutputFile(RELEASED, protected_list(kept))
+
+
+def _student_files(course: Course) -> Iterator[OutputFile]:
     yield from copied_files(course)
     yield OutputFile("README.md", template(course, "students_readme.md"))
+    yield OutputFile(".devcontainer/devcontainer.json", template(course, "devcontainer.json"))
+    if course.agents_file:
+        yield OutputFile("AGENTS.md", template(course, "students_agents.md"))
+        yield OutputFile("CLAUDE.md", "@AGENTS.md\n")  # which reads the other one
     yield course_file(course, course.documents)
     yield from translations(course)
     yield from generate(course, course.language or DEFAULT_LANGUAGE)

@@ -13,8 +13,11 @@ from itertools import chain
 from pathlib import Path
 
 from grader.core.language import N_
+from grader.course.course import WORK
 
 PROTECTED = "protected.sha256"
+RELEASED = "released.sha256"
+"""The same list for every copy: nothing is kept to it, `grader doctor` tells what differs."""
 FOLDERS = (".github", "grader", "tests")
 """Nothing belongs into these besides what is on the list."""
 LINE = re.compile(r"([0-9a-f]{64})  (.+)")
@@ -49,7 +52,7 @@ class Protection:
 
 def protected_list(files: Mapping[str, bytes]) -> str:
     """The list of files by path, in order."""
-    lines = [f"{hashlib.sha256(content).hexdigest()}  {path}" for path, content in files.items()]
+    lines = [f"{_digest(content)}  {path}" for path, content in files.items()]
     return "".join(f"{line}\n" for line in sorted(lines, key=lambda line: line[66:]))
 
 
@@ -64,9 +67,35 @@ def protection(root: Path) -> Protection | None:
     if not path.is_file():
         return None
     text = path.read_text("utf-8", errors="replace").replace("\r\n", "\n")
-    listed = {match[2]: match[1] for match in map(LINE.fullmatch, text.splitlines()) if match}
-    changes = sorted(_changes(root, listed), key=lambda change: change.path)
+    changes = sorted(_changes(root, _listed(text)), key=lambda change: change.path)
     return Protection(fingerprint(text), tuple(changes))
+
+
+def released_changes(root: Path) -> tuple[Change, ...] | None:
+    """Compare a copy with what was released; None where it has no list.
+
+    Work is not compared, only missed; line ends may be Windows'.
+    """
+    path = root / RELEASED
+    if not path.is_file():
+        return None
+    found = []
+    for name, digest in _listed(path.read_text("utf-8", errors="replace")).items():
+        data = (root / name).read_bytes() if (root / name).is_file() else None
+        if data is None:
+            found.append(Change(name, N_("missing")))
+        elif digest not in map(_digest, (data, data.replace(b"\r\n", b"\n"))):
+            found += [] if name.startswith(f"{WORK}/") else [Change(name, N_("changed"))]
+    return tuple(found)
+
+
+def _listed(text: str) -> dict[str, str]:
+    """The hashes of a list, by path."""
+    return {match[2]: match[1] for match in map(LINE.fullmatch, text.splitlines()) if match}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _changes(root: Path, listed: Mapping[str, str]) -> Iterator[Change]:
@@ -74,7 +103,7 @@ def _changes(root: Path, listed: Mapping[str, str]) -> Iterator[Change]:
         path = root / name
         if not path.is_file():
             yield Change(name, N_("missing"))
-        elif hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        elif _digest(path.read_bytes()) != digest:
             yield Change(name, N_("changed"))
     for path in chain.from_iterable((root / folder).rglob("*") for folder in FOLDERS):
         name = path.relative_to(root).as_posix()

@@ -74,6 +74,8 @@ class Reading:
         submitted_at: when it was handed in, where that is known.
         defects: what nbgrader cannot work with, for the instructor.
         undecided: why nobody can say what was handed in; "" where it could be read.
+        own: the key of the assignment's own file that counts, "" where there is none.
+        is_untouched: whether that file is as it was released.
     """
 
     sources: tuple[str, ...] = ()
@@ -82,6 +84,8 @@ class Reading:
     submitted_at: datetime | None = None
     defects: tuple[str, ...] = ()
     undecided: str = ""
+    own: str = field(default="", compare=False)
+    is_untouched: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,8 @@ class _Reader:
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
         notes = (*notes, *_name_note(assignment, chosen), *_problem_note(chosen), *time_notes)
         defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
-        return Reading(keys, self.sources[keys[0]].name, notes, submitted_at, defects)
+        read_from = self.sources[keys[0]].name
+        return Reading(keys, read_from, notes, submitted_at, defects, own=chosen.key, is_untouched=untouched)
 
     def _inner(self, assignment: Assignment) -> Path:
         """The assignment's folder, also under a name in another case or of a copy."""

@@ -3,8 +3,8 @@
 import ast
 import gettext
 import io
-import json
 import re
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -15,11 +15,11 @@ import nbformat
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import read_mo
+from flit_core.buildapi import build_wheel
 from rich.cells import cell_len
 from rich.console import Console
 
 from grader.authoring.translations import (
-    PACKAGE,
     TRANSLATIONS,
     Message,
     course_messages,
@@ -267,7 +267,7 @@ def test_an_untouched_stub_in_another_language_is_not_attempted(code: str, tmp_p
 def test_the_readme_for_students_is_translated(code: str) -> None:
     """Every line beside commands, and with the course's title."""
     course = replace(the_course(), language=code)
-    for name in ("students_readme.md", "github_readme.md"):
+    for name in ("students_readme.md", "students_agents.md", "github_readme.md"):
         text = re.sub(r"```.*?```", "", template(course, name), flags=re.DOTALL)
         assert [line for line in text.split("\n") if line and line.isascii()] == []
     title = course.text_in(code, course.title)
@@ -356,10 +356,14 @@ def test_no_line_begins_with_a_sign_that_closes(code: str) -> None:
     assert [line for line in lines if line[:1] and line[0] in NEVER_FIRST] == []
 
 
-def test_catalogues_are_part_of_the_package() -> None:
+def test_catalogues_are_part_of_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Installed without them, the kit would speak English only."""
-    text = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert '"core/locale/*/LC_MESSAGES/*.mo"' in text
-    assert json.dumps(sorted(p.parent.parent.name for p in PACKAGE.rglob("*.mo"))) == (
-        json.dumps(sorted(TRANSLATIONS))
-    )
+    monkeypatch.chdir(ROOT)
+    wheel = tmp_path / build_wheel(str(tmp_path))
+    with zipfile.ZipFile(wheel) as built:
+        names = set(built.namelist())
+    catalogues = {f"grader/core/locale/{code}/LC_MESSAGES/grader.mo" for code in TRANSLATIONS}
+    assert {name for name in names if name.endswith(".mo")} == catalogues
+    assert {"grader/py.typed", "grader/release/students_readme.md"} <= names

@@ -103,6 +103,9 @@ def test_a_release_holds_what_students_need_and_nothing_else(released):
         path.relative_to(released).as_posix() for path in released.rglob("*") if path.is_file()
     ]
     assert sorted(file for file in files if not file.startswith("grader/")) == [
+        ".devcontainer/devcontainer.json",
+        "AGENTS.md",
+        "CLAUDE.md",
         "LICENSE",
         "README.md",
         STUB.replace(".py", ".ipynb"),
@@ -112,12 +115,28 @@ def test_a_release_holds_what_students_need_and_nothing_else(released):
         "constraints.txt",
         "course.toml",
         "pyproject.toml",
+        "released.sha256",
         "tests/checks/01_scores/recording.bin",
         "tests/checks/01_scores/test_visible.py",
         "tests/checks/02_mixture/recording.bin",
         "tests/checks/02_mixture/test_visible.py",
         "tests/documents/printed_tensors.json",
     ]
+
+
+def test_a_release_tells_assistants_to_explain_unless_the_course_says_no(
+    released, grader, edit, tmp_path
+):
+    """`agents_file` in the manifest is the switch; Claude reads the same file."""
+    text = (released / "AGENTS.md").read_text("utf-8")
+    assert "This is a course: Small steps." in text
+    assert "Never write the answer" in text
+    assert "`grader check NAME`" in text
+    assert "`grader hint NAME`" in text
+    assert (released / "CLAUDE.md").read_text("utf-8") == "@AGENTS.md\n"
+    edit("course.toml", "[course]", "[course]\nagents_file = false")
+    assert grader("release", tmp_path / "other", "--to", "students").code == 0
+    assert {path.name for path in (tmp_path / "other").glob("*.md")} == {"README.md"}
 
 
 @pytest.mark.slow

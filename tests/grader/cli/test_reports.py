@@ -178,7 +178,9 @@ def test_a_student_repository_protects_what_is_not_the_students(released) -> Non
     listed = {line[66:] for line in (place / PROTECTED).read_text("utf-8").splitlines()}
     free = {name for name in files - listed if not name.startswith("assignments/")}
     assert listed <= files
-    assert free == {PROTECTED, "README.md", ".gitignore", "LICENSE"}
+    assert free == {
+        *(PROTECTED, "README.md", "AGENTS.md", "CLAUDE.md", ".gitignore", "LICENSE"),
+    }
     assert {".github/workflows/check.yml", ".gitattributes", "grader/cli/__init__.py"} <= listed
 
 

@@ -141,6 +141,7 @@ colour = "red"
 [course]
 titel = "Small"
 prefer = "html"
+agents_file = "no"
 
 [limits]
 load_seconds = -1
@@ -164,7 +165,9 @@ cross = "two"
             "course.toml: colour: unknown key; did you mean 'course'? "
             "allowed: assignments, course, late, limits",
             "course.toml: course.title: missing; a text is needed",
-            "course.toml: course.titel: unknown key; did you mean 'title'? allowed: language, prefer, title",
+            "course.toml: course.titel: unknown key; did you mean 'title'? "
+            "allowed: agents_file, language, prefer, title",
+            "course.toml: course.agents_file: found 'no'; true or false is needed",
             "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
             "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",
             "course.toml: limits.memory_mib: found 8.5; a whole number of at least 64 is needed",

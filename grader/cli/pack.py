@@ -1,0 +1,81 @@
+"""`grader pack`: the file to hand in, and a receipt."""
+
+import hashlib
+from contextlib import closing
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.cli.edge import ExitCode
+from grader.cli.render import broken, console, indented, print_as_graded
+from grader.core.errors import UsageError
+from grader.core.files import write_whole
+from grader.core.language import _, listed
+from grader.core.records import Result
+from grader.course.course import Course
+from grader.grading.results import points
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+from grader.grading.worker import launcher_as_graded
+from grader.sessions.child import ChildSession
+from grader.submissions.packing import Packed, as_handed_in, packed
+
+NAME = 30
+FILE = 34
+
+
+def run_pack(course: Course, out: Path) -> ExitCode:
+    """Write the file to hand in, run it as it will be graded, and print a receipt.
+
+    Raises:
+        UsageError: when nothing has been begun, or `out` is no name for a zip.
+    """
+    if out.suffix.lower() != ".zip" or out.is_dir():
+        raise UsageError(_("{file} is no name for a zip; write NAME.zip.").format(file=out))
+    work = packed(course, course.work_folder)
+    result = _as_graded(course)
+    write_whole(out, work.archive)
+    _print_receipt(work, out, result, console())
+    return ExitCode.GRADERS_FAULT if result.undecided else ExitCode.FINE
+
+
+def _as_graded(course: Course) -> Result:
+    """What the visible checks find in what is handed in, run as in grading."""
+    submission = as_handed_in(course, course.work_folder, "me")
+    with (
+        closing(
+            ChildSession(launcher_as_graded(), submission, course.limits, owns_launcher=True)
+        ) as session,
+        closing(visible_grader(course)) as grader,
+    ):
+        return grade(grader, submission, session, Scope(course.exercises, VISIBLE_CHECKS))
+
+
+def _print_receipt(work: Packed, out: Path, result: Result, to: Console) -> None:
+    def say(sentence: str, indent: int = 0, style: str = "") -> None:
+        text = Text(sentence, style=style)
+        to.print(indented(text, indent) if indent else broken(text))
+
+    digest = hashlib.sha256(work.archive).hexdigest()
+    say(_("Written: {file}").format(file=out))
+    to.print(Text(f"SHA-256: {digest}"), soft_wrap=True)
+    say(_("This counts:"))
+    for assignment in result.assignments:
+        if assignment.read_from:
+            score = "?" if assignment.score is None else points(assignment.score)
+            head = f"{assignment.id:<{NAME}} {assignment.read_from.rpartition('/')[2]:<{FILE}}"
+            to.print(Text(f"  {head} {score!s:>5} / {assignment.max_score}"), soft_wrap=True)
+            for note in assignment.notes:
+                say(note, 4, "yellow")
+    if work.not_begun:
+        say(_("Not begun, and left out: {ids}").format(ids=listed(work.not_begun)))
+    if work.left_out:
+        sentence = _("Left out, because the grader does not read it: {files}")
+        say(sentence.format(files=listed(work.left_out)))
+    print_as_graded(result, to)
+    total = _(
+        "{score} of {max_score} points by the visible checks. Your instructor grades with more."
+    )
+    score = "?" if result.score is None else points(result.score)
+    say(total.format(score=score, max_score=result.max_score))
+    say(_("Hand in {file} as it is.").format(file=out.name))

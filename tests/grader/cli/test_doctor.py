@@ -1,0 +1,103 @@
+"""Tests of `grader doctor` and `grader --help` in a student's copy."""
+
+import importlib
+
+import pytest
+
+from grader.cli import doctor
+
+
+@pytest.fixture
+def copy(grader, folder, tmp_path, monkeypatch):
+    """A students' copy, which is the current folder."""
+    place = tmp_path / "released"
+    (folder / "constraints.txt").write_text('torch==2.13.0 ; python_version >= "3.11"\n')
+    assert grader("release", place, "--to", "students").code == 0
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def torch(monkeypatch):
+    """Takes another version of torch for the installed one."""
+
+    def install(version):
+        monkeypatch.setattr(doctor, "_version", lambda name: version)
+
+    return install
+
+
+def test_a_copy_that_can_work_is_told_so(grader, copy, torch, monkeypatch) -> None:
+    """Python, torch, the files, notebooks; nothing of seals. Work may change, and line ends."""
+    torch("2.13.0+cpu")
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    (copy / "assignments/01_scores/scores.py").write_text("mine", "utf-8")
+    course = copy / "course.toml"
+    course.write_bytes(course.read_bytes().replace(b"\n", b"\r\n"))
+    ran = grader("doctor")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.lines[0].startswith("✓ Python 3.")
+    assert ran.lines[1:] == [
+        "✓ torch 2.13.0+cpu, as the course was made with",
+        "✓ The copy's files are all there, and as released.",
+        "· Jupyter is not installed in this Python. If you want notebooks: `pip install -c constraints.txt",
+        "jupyterlab`",
+        "All is well: `grader check` works here.",
+    ]
+
+
+def test_what_is_missing_or_changed_in_a_copy_is_named(grader, copy) -> None:
+    """With what to do; it exits with 1."""
+    (copy / "tests/checks/01_scores/recording.bin").unlink()
+    (copy / "assignments/01_scores/scores.ipynb").unlink()
+    with (copy / "tests/checks/02_mixture/test_visible.py").open("a") as file:
+        file.write("# mine\n")
+    ran = grader("doctor")
+    assert ran.code == 1
+    said = " ".join(ran.out.split())
+    assert (
+        "✗ 3 files of the copy are not as released. Take them from a new copy of the course; your "
+        "work in assignments/ can stay." in said
+    )
+    assert "✗ assignments/01_scores/scores.ipynb: missing" in said
+    assert "✗ tests/checks/01_scores/recording.bin: missing" in said
+    assert "✗ tests/checks/02_mixture/test_visible.py: changed" in said
+    assert "All is well" not in said
+
+
+def test_another_torch_is_told_and_none_is_a_fault(grader, copy, torch, monkeypatch) -> None:
+    """As is one that cannot be loaded."""
+    torch("2.6.0")
+    ran = grader("doctor")
+    assert ran.code == 0
+    assert "~ torch 2.6.0; the course was made with 2.13.0." in ran.out
+
+    def fail(name):
+        raise OSError("a DLL is missing")
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    ran = grader("doctor")
+    assert ran.code == 1
+    assert "✗ torch 2.6.0 is installed but cannot be loaded: a DLL is missing" in ran.out
+    torch("")
+    ran = grader("doctor")
+    assert ran.code == 1
+    assert "✗ torch is not installed in this Python." in ran.out
+
+
+def test_help_in_a_copy_lists_what_works_there(grader, folder, tmp_path, monkeypatch) -> None:
+    """The instructors' commands are those of the course itself."""
+
+    def listed() -> list[str]:
+        _head, _, commands = grader("--help").out.partition("Commands:\n")
+        return [line.split()[0] for line in commands.splitlines() if line.startswith("  ")]
+
+    students = ["check", "doctor", "hint", "pack", "status", "watch"]
+    assert set(students) < set(listed())
+    assert "grader grade SUBMISSIONS" in grader("--help").out
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "course.toml").write_text("")
+    monkeypatch.chdir(tmp_path / "copy")
+    assert listed() == students
+    assert "grader grade SUBMISSIONS" not in grader("--help").out

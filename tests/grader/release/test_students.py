@@ -1,0 +1,50 @@
+"""Tests of what a students' copy is installed with."""
+
+import json
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.core.language import LANGUAGES
+from grader.course.course import load_course
+from grader.release.students import template
+
+NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def test_an_old_python_is_refused_for_what_it_is(root: Path) -> None:
+    """What the kit asks for is bound to its Python, or an old pip speaks of conflicting versions."""
+    about = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    bound = {}
+    for line in (root / "constraints.txt").read_text("utf-8").splitlines():
+        pinned, _, condition = line.partition(" ; ")
+        bound[pinned.partition("==")[0].lower()] = condition
+    condition = about["requires-python"].replace(">=", 'python_version >= "') + '"'
+    asked = [NAME.match(one)[0].lower() for one in about["dependencies"]]  # type: ignore[index]
+    assert {name: bound[name] for name in asked} == dict.fromkeys(asked, condition)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_readme_has_a_way_for_each_system(root: Path, code: str) -> None:
+    """Linux and macOS, Windows without activation, uv; no address of an index."""
+    text = template(replace(load_course(root), language=code), "students_readme.md")
+    unix, windows, uv, work = re.findall(r"```\n(.*?)```", text, re.DOTALL)
+    assert unix.startswith("python3 -m venv .venv\nsource .venv/bin/activate ")
+    assert windows.splitlines()[1].startswith(".venv\\Scripts\\python -m pip install -c ")
+    assert "activate" not in windows
+    assert "--torch-backend cpu" in uv
+    assert "grader pack " in work
+    assert "PIP_EXTRA_INDEX_URL" in text
+    assert "://" not in text
+
+
+def test_a_dev_container_installs_what_the_readme_says(root: Path) -> None:
+    """The processor's torch, and a kernel for notebooks."""
+    content = json.loads(template(load_course(root), "devcontainer.json"))
+    assert content["image"] == "python:3.12"
+    assert content["postCreateCommand"].endswith(
+        "--torch-backend cpu -c constraints.txt . ipykernel"
+    )
