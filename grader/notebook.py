@@ -6,12 +6,13 @@ of its own.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from grader.cli.render import plain_console, print_check
+from grader.cli.hint import hint_name
+from grader.cli.render import View, plain_console, print_check
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
@@ -63,11 +64,16 @@ def check_exercise(exercise_id: str) -> float | int:
     is_rich = find is not None and hasattr(find(), "kernel")
     console = plain_console()
     with console.capture() as shown:
-        print_check(result, console, pictures=not is_rich)
+        print_check(result, console, View(pictures=not is_rich, hint=_hint_call(course)))
     print(shown.get(), end="")
     if is_rich:
         _show_pictures(result)
     return points(result.score) or 0
+
+
+def _hint_call(course: Course) -> Callable[[str], str]:
+    """What asks for a hint inside a notebook."""
+    return lambda id_: f'`hint("{hint_name(course, id_)}")`'
 
 
 def _show_pictures(result: Result) -> None:

@@ -213,6 +213,8 @@ def explain(check: Check, error: BaseException | None) -> Explanation:
     """What a student reads of a check that ended in this way."""
     if error is None:
         return Explanation("")
+    if _is_open_forward(error):
+        return Explanation(_("`forward` is not written yet."))
     if isinstance(error, StudentOutcome):
         return Explanation(explain_failure(error.failure, error.calls, check.exercise.name))
     if isinstance(error, Mismatch):

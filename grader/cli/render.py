@@ -1,6 +1,6 @@
 """What the commands show on a terminal: results in, text out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -23,7 +23,13 @@ from grader.core.records import (
     Result,
 )
 from grader.core.text import display_width, filled
-from grader.feedback.outcomes import SIGNS, WORDS_BESIDE_SIGN, shown_checks
+from grader.feedback.outcomes import (
+    SIGNS,
+    WORDS_BESIDE_SIGN,
+    checks_passed,
+    shown_checks,
+    status_words,
+)
 from grader.grading.class_files import Row
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
@@ -84,52 +90,98 @@ def plain_console() -> Console:
     return Console(highlight=False, force_jupyter=False, force_terminal=False, width=100)
 
 
-def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
+def _hint_command(exercise: str) -> str:
+    return f"`grader hint {exercise}`"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How results are shown.
+
+    Args:
+        folder: where the submission lies, seen from where the command runs; "" for here.
+        pictures: whether to show them; where not, they are shown in another way.
+        hint: what asks for a hint on an exercise, by its id.
+    """
+
+    folder: str = ""
+    pictures: bool = True
+    hint: Callable[[str], str] = _hint_command
+
+    def path(self, file: str, line: int | None = None) -> str:
+        """A file of the submission, or a line of it, as an editor opens it."""
+        path = f"{self.folder}/{file}" if self.folder and file else file
+        return path if line is None else f"{path}:{line}"
+
+
+def print_check(result: Result, out: Console, view: View | None = None) -> None:
     """Show a student's own run: each exercise, and what to mend.
 
     Args:
         result: the run.
         out: where to.
-        pictures: whether to show them; where not, they are shown in another way.
+        view: how.
     """
+    view = view or View()
     for assignment in result.assignments:
-        print_assignment(out, assignment, pictures=pictures)
-    _print_total(out, result)
+        print_assignment(out, assignment, view)
+    _print_total(out, result, view)
 
 
-def print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bool = True) -> None:
+def print_assignment(
+    out: Console, assignment: AssignmentResult, view: View | None = None
+) -> None:
     """Show what was read for an assignment, its exercises, and what to mend.
 
     Args:
         out: where to.
         assignment: its result.
-        pictures: whether to show them.
+        view: how.
     """
-    file = assignment.read_from or _("nothing was handed in")
-    out.print(f"[bold]{assignment.id}[/]  [dim]{escape(file)}[/]")
+    view = view or View()
+    file = view.path(assignment.read_from) or _("nothing was handed in")
+    out.print(f"[bold]{assignment.id}[/]  [dim]{escape(file)}[/]", soft_wrap=True)
     for note in assignment.notes:
         out.print(indented(Text(note, style="yellow"), 2))
+    print_file_failures(out, assignment.file_failures)
     for exercise in assignment.exercises:
-        _print_exercise(out, exercise, pictures=pictures)
+        _print_exercise(out, exercise, view)
     out.print()
 
 
-def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -> None:
+def print_file_failures(out: Console, failures: Sequence[str]) -> None:
+    """Say of a file that it does not run, and why."""
+    for failure in failures:
+        head, *lines = failure.splitlines()
+        out.print(indented(Text(f"✗ {head}", style="red"), 2))
+        for line in lines:
+            out.print(indented(Text(line), 4))
+
+
+def _print_exercise(out: Console, exercise: ExerciseResult, view: View) -> None:
     sign, style = exercise_sign(exercise)
     score = "?" if exercise.score is None else points(exercise.score)
-    word = _(WORDS_BESIDE_SIGN[exercise.checks[0].outcome]) if exercise.is_untouched else ""
-    tail = f"  [dim]{word}[/]" if word else ""
-    out.print(f"  [{style}]{sign}[/] {exercise.name:<28} {score!s:>5} / {exercise.max_score}{tail}")
+    tail = ", ".join(filter(None, (_word(exercise), checks_passed(exercise))))
+    line = f"  [{style}]{sign}[/] {exercise.name:<28} {score!s:>5} / {exercise.max_score}"
+    out.print(f"{line}  [dim]{tail}[/]" if tail else line)
     wrong = shown_checks(exercise)
-    for number, check in enumerate(wrong[:ALL_SHOWN]):
-        _print_check(out, check, pictures=pictures and number == 0)
     for finding in exercise.findings:
         _print_finding(out, finding)
-    if not exercise.findings and any(check.outcome is Outcome.FAILED for check in wrong):
-        sentence = _("It is not one of the mistakes we know.")
-        out.print(indented(Text(sentence, style="dim"), 6))
+    for number, check in enumerate(wrong[:ALL_SHOWN]):
+        _print_check(out, check, view, has_picture=view.pictures and number == 0)
     for check in wrong[ALL_SHOWN:]:
-        out.print(indented(_head(check, _("also: {title}").format(title=check.title)), 6))
+        out.print(indented(_head(check), 6))
+    if not exercise.findings and any(check.outcome is Outcome.FAILED for check in wrong):
+        sentence = _("When stuck: {command}").format(command=view.hint(exercise.id))
+        out.print(indented(Text(sentence, style="dim"), 6))
+
+
+def _word(exercise: ExerciseResult) -> str:
+    """What is said of an exercise beside its points, where its checks do not say it."""
+    is_open = any(check.outcome is Outcome.NOT_ATTEMPTED for check in exercise.checks)
+    is_waiting = exercise.checks[:1] and exercise.checks[0].outcome is Outcome.BLOCKED
+    is_silent = exercise.is_untouched or is_open or is_waiting
+    return status_words(exercise) if is_silent and not exercise.undecided else ""
 
 
 def _print_finding(out: Console, finding: Finding) -> None:
@@ -150,7 +202,9 @@ def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
     elif exercise.is_solved:
         outcome = Outcome.PASSED
     else:
-        outcome = exercise.checks[0].outcome if exercise.is_untouched else Outcome.FAILED
+        first = exercise.checks[0].outcome
+        is_waiting = first is Outcome.BLOCKED and not exercise.score
+        outcome = first if exercise.is_untouched or is_waiting else Outcome.FAILED
     return _sign(outcome)
 
 
@@ -158,22 +212,39 @@ def _sign(outcome: Outcome) -> tuple[str, str]:
     return SIGNS[outcome], STYLES[SIGNS[outcome]]
 
 
-def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
-    out.print(indented(_head(check, check.title), 6))
-    lines = check.message.splitlines()
+def _print_check(out: Console, check: CheckResult, view: View, *, has_picture: bool) -> None:
+    lines = _message(check, view).splitlines()
+    if check.outcome is Outcome.BLOCKED:  # nothing was judged: only what it waits for matters
+        _print_lines(out, lines)
+        return
+    out.print(indented(_head(check), 6))
+    if check.outcome is Outcome.REMARK:  # it stays there forever: a line is enough
+        return
     first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
     _print_lines(out, lines[:first])
-    if check.picture is not None and pictures:
+    if check.picture is not None and has_picture:
         for line in render_picture(check.picture, out, BEFORE_PICTURE):
             out.print(indented(line, BEFORE_PICTURE))
     _print_lines(out, lines[after:], MOST_LINES // 2)
 
 
-def _head(check: CheckResult, title: str) -> Text:
-    """A check's line: its sign says that the title does not hold here."""
+def _message(check: CheckResult, view: View) -> str:
+    """A check's message, with the line it is about as an editor opens it."""
+    if check.where is None or check.where.cell is not None:
+        return check.message
+    file = check.where.file
+    for name in (file, file.rpartition("/")[2]):
+        inside = f" {name}:{check.where.line}"
+        if inside in check.message:
+            return check.message.replace(inside, f" {view.path(file, check.where.line)}", 1)
+    return check.message
+
+
+def _head(check: CheckResult) -> Text:
+    """A check's line: its title says what should hold, its sign that it does not."""
     sign, style = _sign(check.outcome)
     word = WORDS_BESIDE_SIGN[check.outcome]
-    head = Text(f"{sign} {title}", style=style)
+    head = Text(f"{sign} {check.title}", style=style)
     if word:
         head.append(f"  ({_(word)})", style="dim")
     return head
@@ -187,7 +258,7 @@ def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None
         out.print(indented(Text(more, style="dim"), 10))
 
 
-def _print_total(out: Console, result: Result) -> None:
+def _print_total(out: Console, result: Result, view: View) -> None:
     counted = [check for check in result.checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
@@ -199,16 +270,20 @@ def _print_total(out: Console, result: Result) -> None:
     tail = _("{points}, {passed} of {count} checks passed.")
     out.print(tail.format(points=f"[bold]{earned}[/]", passed=passed, count=len(counted)))
     if passed < len(counted):
-        out.print(_("Next: {what}").format(what=_next(result)))
+        out.print(_("Next: {what}").format(what=_next(result, view)), soft_wrap=True)
 
 
-def _next(result: Result) -> str:
-    """The first exercise that has not its full score."""
+def _next(result: Result, view: View) -> str:
+    """The first exercise that has not its full score, and where to mend it."""
     for assignment in result.assignments:
         for exercise in assignment.exercises:
             if not exercise.is_solved:
-                file = assignment.read_from or _("a file still to be written")
-                return _("{exercise}, in {file}").format(exercise=exercise.id, file=file)
+                wheres = (check.where for check in shown_checks(exercise))
+                where = next((one for one in wheres if one is not None and one.cell is None), None)
+                file = view.path(assignment.read_from) or _("a file still to be written")
+                if where is not None:
+                    file = view.path(where.file, where.line)
+                return _("{exercise}, in {file}").format(exercise=exercise.name, file=file)
     return _("nothing is left to do")
 
 

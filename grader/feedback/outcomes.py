@@ -15,7 +15,7 @@ WORDS = {
     Outcome.PASSED: N_("passed"),
     Outcome.FAILED: N_("not right yet"),
     Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
-    Outcome.MISSING: N_("missing"),
+    Outcome.MISSING: N_("not defined"),
     Outcome.BLOCKED: N_("not run"),
     Outcome.TIMEOUT: N_("took too long"),
     Outcome.OUT_OF_MEMORY: N_("out of memory"),
@@ -47,6 +47,10 @@ UNJUDGED = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
 """There is no code to judge, or it did not run."""
 
 
+WAITING = N_("waiting for another exercise")
+NOTHING_HANDED_IN = N_("nothing handed in")
+
+
 class ExerciseStatus(StrEnum):
     """How an exercise stands; the value is its name in style sheets."""
 
@@ -70,9 +74,9 @@ class ExerciseStatus(StrEnum):
             ExerciseStatus.SOLVED: _("solved"),
             ExerciseStatus.PARTLY: _("partly right"),
             ExerciseStatus.WRONG: _("not right yet"),
-            ExerciseStatus.WAITING: _("waiting for another exercise"),
+            ExerciseStatus.WAITING: _(WAITING),
             ExerciseStatus.UNTOUCHED: _("not attempted yet"),
-            ExerciseStatus.MISSING: _("missing"),
+            ExerciseStatus.MISSING: _("not defined"),
             ExerciseStatus.UNDECIDED: _("undecided: the grader failed"),
         }[self]
 
@@ -113,35 +117,51 @@ def headline(exercise: ExerciseResult) -> str:
     if exercise.is_solved:
         return N_("solved")
     outcomes = [check.outcome for check in exercise.checks]
-    for outcome in (
-        Outcome.TIMEOUT,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.CRASHED,
-        Outcome.NOT_ATTEMPTED,
-        Outcome.MISSING,
-    ):
+    for outcome in (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.CRASHED):
         if outcome in outcomes:
             return WORDS[outcome]
+    if exercise.is_untouched:
+        return WORDS[outcomes[0]]
+    if Outcome.NOT_ATTEMPTED in outcomes:
+        return N_("partly written")
+    if Outcome.MISSING in outcomes:
+        return WORDS[Outcome.MISSING]
     if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return N_("waiting for another exercise")
+        return WAITING
     return N_("partly right") if exercise.score else N_("wrong")
 
 
 def status_words(exercise: ExerciseResult | None, say: Callable[[str], str] = _) -> str:
-    """The headline, with the reason where it is undecided; None is a result nobody has.
+    """The headline, with the reason where it is undecided or waits; None is a result nobody has.
 
     By default in the language of the run, with `say=str` in English.
     """
     if exercise is None or exercise.undecided:
         return say(WORDS[Outcome.ERROR])
-    return say(headline(exercise))
+    word = headline(exercise)
+    if word == WAITING and exercise.waits_for:
+        return say(N_("waiting for {exercise}")).format(exercise=exercise.waits_for)
+    return say(word)
+
+
+def checks_passed(exercise: ExerciseResult) -> str:
+    """How many checks passed, where some did and it is not solved; "" elsewhere."""
+    counted = [check for check in exercise.checks if check.weight]
+    passed = sum(check.outcome is Outcome.PASSED for check in counted)
+    if not passed or exercise.undecided or exercise.is_solved:
+        return ""
+    return _("{passed} of {count} checks").format(passed=passed, count=len(counted))
 
 
 def summary_line(result: Result) -> str:
     """The outcomes of a student's exercises in a few words."""
     if not result.submitted:
         return _("nothing was handed in")
-    firsts = [headline(exercise) for exercise in result.exercises]
+    firsts = [
+        headline(exercise) if part.read_from or exercise.undecided else NOTHING_HANDED_IN
+        for part in result.assignments
+        for exercise in part.exercises
+    ]
     if not firsts:
         return paragraph(dict.fromkeys(n for a in result.assignments for n in a.notes[:1]))
     counts = Counter(firsts)
@@ -162,15 +182,25 @@ def is_attempted(exercise: ExerciseResult | None) -> bool:
 
 def shown_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a terminal or a page shows: of a stub none, as its status says enough."""
+    return [c for c in _with_messages(exercise) if c.outcome is not Outcome.NOT_ATTEMPTED]
+
+
+def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:
+    """The checks that have something to say; of those that were not run, the one that says why."""
+    waiting = [
+        check
+        for check in exercise.checks
+        if check.outcome is Outcome.BLOCKED and (check.waits_for or check is exercise.checks[0])
+    ]
+    open_ = [check for check in exercise.checks if check.outcome is Outcome.NOT_ATTEMPTED]
+    once = (*waiting[:1], *open_[:1])
     silent = (*SILENT, Outcome.NOT_ATTEMPTED)
-    return [check for check in exercise.checks if check.outcome not in silent]
+    return [c for c in exercise.checks if c.outcome not in silent or c in once]
 
 
 def reported_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a platform's report shows, those that cost points first."""
-    found = [check for check in exercise.checks if check.outcome not in SILENT]
-    if not found:  # the first check that was not run says why
-        found = [check for check in exercise.checks if check.outcome is Outcome.BLOCKED][:1]
+    found = _with_messages(exercise)
     return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
 
 

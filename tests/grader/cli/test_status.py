@@ -34,7 +34,7 @@ Small steps: 3 of 6 points
 01_scores                          2 / 2   solved
 02_mixture                         1 / 4   under way
   ✓ weights                        1 / 1   solved
-  ✗ Mixture                        0 / 3   missing
+  ✗ Mixture                        0 / 3   not defined
 
 Next: 02_mixture/Mixture
   in assignments/02_mixture/mixture.py
@@ -115,7 +115,7 @@ def test_a_target_shows_its_exercises(status, write):
         "",
         "Next: 01_scores/scores",
         "  in assignments/01_scores/scores.py",
-        "When stuck: `grader hint 01_scores/scores`",
+        "When stuck: `grader hint scores`",
     ]
 
 
