@@ -90,6 +90,23 @@ def test_an_unknown_mistake_is_not_named(grader, work):
     assert ran.out.count("When stuck") == 1
 
 
+def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
+    """As data, in words and with the sign of what is still open; places lead to it."""
+    stub = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'
+    edit("assignments/02_mixture/mixture.py", stub, "weights(torch.ones(2))")
+    assert grader("check", "Mixture").lines == [
+        "02_mixture  assignments/02_mixture/mixture.py",
+        "  · Mixture                          0 / 3  waiting for weights",
+        "          It needs 02_mixture/weights, which is not written yet.",
+        "",
+        "0 of 3 points, 0 of 2 checks passed.",
+        "Next: Mixture, in assignments/02_mixture/mixture.py",
+    ]
+    found = json.loads(grader("check", "Mixture", "--format", "json").out)
+    checks = found["assignments"][0]["exercises"][0]["checks"]
+    assert [check.get("waits_for") for check in checks] == ["02_mixture/weights", None]
+
+
 @pytest.mark.parametrize("target", ["weights", "02_mixture/weights"])
 def test_a_single_exercise_can_be_checked(grader, target):
     """By its name where that is unique, or in full."""
