@@ -100,7 +100,7 @@ def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
         "          It needs 02_mixture/weights, which is not written yet.",
         "",
         "0 of 3 points, 0 of 2 checks passed.",
-        "Next: Mixture, in assignments/02_mixture/mixture.py",
+        "Next: Mixture, in assignments/02_mixture/mixture.py:23",
     ]
     found = json.loads(grader("check", "Mixture", "--format", "json").out)
     checks = found["assignments"][0]["exercises"][0]["checks"]
