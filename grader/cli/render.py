@@ -1,6 +1,6 @@
 """What the commands show on a terminal: results in, text out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rich.box import SIMPLE
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +24,7 @@ from grader.core.records import (
 from grader.core.text import display_width, filled
 from grader.feedback.outcomes import (
     SIGNS,
+    UNJUDGED,
     WORDS_BESIDE_SIGN,
     checks_passed,
     shown_checks,
@@ -60,29 +60,42 @@ def console(*, quiet: bool = False) -> Console:
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
-    """Text with wide characters, broken into lines as Chinese and Japanese are."""
+class Lines:
+    """Text that is broken into lines as its script is, without space at their ends.
+
+    Args:
+        text: the text.
+        indent: the columns that stay free before each line.
+    """
 
     text: Text
+    indent: int = 0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The text line by line."""
-        del console
+        width = options.max_width - self.indent
+        is_wide = display_width(self.text.plain) > len(self.text.plain)
+        for line in self._wide(width) if is_wide else self.text.wrap(console, width):
+            line.rstrip()
+            yield Text(" " * self.indent).append_text(line)
+
+    def _wide(self, width: int) -> Iterator[Text]:
+        """The lines of Chinese and Japanese."""
         start, plain = 0, self.text.plain
-        for line in filled(plain, options.max_width):
+        for line in filled(plain, width):
             start = plain.index(line, start)
             yield self.text[start : start + len(line)]
             start += len(line)
 
 
-def broken(text: Text) -> Text | Wide:
+def broken(text: Text) -> Lines:
     """Text that is broken into lines as its script is."""
-    return Wide(text) if display_width(text.plain) > len(text.plain) else text
+    return Lines(text)
 
 
-def indented(text: Text, indent: int) -> Padding:
-    """Text some columns to the right, without trailing space."""
-    return Padding(broken(text), (0, 0, 0, indent), expand=False)
+def indented(text: Text, indent: int) -> Lines:
+    """Text some columns to the right."""
+    return Lines(text, indent)
 
 
 def plain_console() -> Console:
@@ -214,7 +227,7 @@ def _sign(outcome: Outcome) -> tuple[str, str]:
 
 def _print_check(out: Console, check: CheckResult, view: View, *, has_picture: bool) -> None:
     lines = _message(check, view).splitlines()
-    if check.outcome is Outcome.BLOCKED:  # nothing was judged: only what it waits for matters
+    if check.outcome in UNJUDGED:  # the title is not what matters
         _print_lines(out, lines)
         return
     out.print(indented(_head(check), 6))

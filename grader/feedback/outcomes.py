@@ -36,7 +36,12 @@ SIGNS = dict.fromkeys(Outcome, "✗") | {
     Outcome.ERROR: "!",
 }
 
-EMOJI = dict.fromkeys(Outcome, "❌") | {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
+EMOJI = dict.fromkeys(Outcome, "❌") | {
+    Outcome.REMARK: "💬",
+    Outcome.NOT_ATTEMPTED: "⏳",
+    Outcome.BLOCKED: "⏳",
+    Outcome.ERROR: "❗",
+}
 """Signs for GitHub's Markdown, of the checks that are reported."""
 
 
@@ -204,6 +209,12 @@ def reported_checks(exercise: ExerciseResult) -> list[CheckResult]:
     return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
 
 
+def check_head(check: CheckResult, beside: str = "") -> str:
+    """What stands above a check's message: what should hold, or that nothing was judged."""
+    is_judged = check.outcome not in UNJUDGED
+    return f"{check.title}{beside}" if is_judged else _(WORDS[check.outcome])
+
+
 def mistake_lines(exercise: ExerciseResult) -> list[str]:
     """The named mistakes, each with the question that leads out of it."""
     lines = []
@@ -219,6 +230,6 @@ def details(exercise: ExerciseResult) -> str:
     """What a student reads of an exercise: named mistakes, then each check's own message."""
     lines = mistake_lines(exercise)
     for check in reported_checks(exercise):
-        lines.append(f"{check.title}  ({_(WORDS[check.outcome])})")
+        lines.append(check_head(check, beside=f"  ({_(WORDS[check.outcome])})"))
         lines += [f"    {line}" for line in check.message.splitlines()]
     return "\n".join(lines)

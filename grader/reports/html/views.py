@@ -10,6 +10,7 @@ from grader.core.text import clean
 from grader.course.course import Course
 from grader.feedback.outcomes import (
     SIGNS,
+    UNJUDGED,
     WORDS,
     ExerciseStatus,
     checks_passed,
@@ -56,8 +57,8 @@ class Wording:
 
     @property
     def is_judged(self) -> bool:
-        """Whether its title says what should hold; nothing was judged where it waits."""
-        return self.check.outcome is not Outcome.BLOCKED
+        """Whether its title says what should hold; nothing was judged where it was not run."""
+        return self.check.outcome not in UNJUDGED
 
     @property
     def word(self) -> str:

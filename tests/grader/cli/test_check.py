@@ -125,7 +125,6 @@ def test_a_single_file_can_be_checked(grader, work):
     assert grader("check", "weights", "--submission", path).lines == [
         "02_mixture  ../class/work/mixture.py",
         "  ✗ weights                          0 / 1  not defined",
-        "      ✗ There is a weight for each score.  (not defined)",
         "          weights is not defined.",
         "          Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
         "            at mixture.py, line 8:",
