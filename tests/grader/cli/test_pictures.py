@@ -9,9 +9,10 @@ import pytest
 from generated_class import picture
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from grader.cli.pictures import render_picture
-from grader.cli.render import print_check
+from grader.cli.render import indented, print_check
 from grader.core.records import (
     AssignmentResult,
     Axis,
@@ -207,6 +208,16 @@ def test_a_failure_takes_no_more_than_a_screen() -> None:
     assert [failure.count("line 2\n") for failure in failures] == [0, 0, 1]
     assert [failure.count("… (") for failure in failures] == [1, 1, 1]
     assert max(failure.count("\n") for failure in failures) <= 24
+
+
+@pytest.mark.parametrize("text", ["The scores differ. " * 9, "得分不同。" * 30])
+def test_lines_end_without_blanks(text: str) -> None:
+    """Where they are broken, too, so that nothing is padded in a file."""
+    out = Console(file=io.StringIO(), width=60)
+    out.print(indented(Text(text.strip()), 6))
+    lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) > 2
+    assert all(line == f"      {line.strip()}" and cell_len(line) <= 60 for line in lines)
 
 
 def test_failures_told_by_title_have_their_sign() -> None:
