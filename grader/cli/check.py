@@ -55,7 +55,7 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
     with _no_garbage_collection():
         session = _session(course, submission, debug=options.debug)
         from grader.cli.hint import hint_command
-        from grader.cli.render import View, console, print_check, print_protection
+        from grader.cli.render import View, console, print_check, print_decided, print_protection
         from grader.grading.results import to_json
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
@@ -74,8 +74,13 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         if is_json:
             echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
         else:
-            view = View(from_here(path if path.is_dir() else path.parent), hint=hint_command(course))
+            view = View(
+                from_here(path if path.is_dir() else path.parent), hint=hint_command(course)
+            )
             print_check(result, console(), view)
+            print_decided(
+                [grader.decided.get(id_) for id_ in exercises], result.max_score, console()
+            )
             print_protection(protected, console())
     if options.submission is None:  # the copy's own work, which `grader status` reports
         from grader.progress.progress import remember

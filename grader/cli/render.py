@@ -2,13 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from grader.cli.pictures import render_picture
@@ -30,13 +26,8 @@ from grader.feedback.outcomes import (
     shown_checks,
     status_words,
 )
-from grader.grading.class_files import Row
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
-
-if TYPE_CHECKING:
-    from grader.authoring.validate import Report
-    from grader.authoring.validate import Row as ValidationRow
 
 STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
 """The colour of each sign."""
@@ -141,9 +132,7 @@ def print_check(result: Result, out: Console, view: View | None = None) -> None:
     _print_total(out, result, view)
 
 
-def print_assignment(
-    out: Console, assignment: AssignmentResult, view: View | None = None
-) -> None:
+def print_assignment(out: Console, assignment: AssignmentResult, view: View | None = None) -> None:
     """Show what was read for an assignment, its exercises, and what to mend.
 
     Args:
@@ -300,6 +289,14 @@ def _next(result: Result, view: View) -> str:
     return _("nothing is left to do")
 
 
+def print_decided(decided: Sequence[float | None], max_score: int, out: Console) -> None:
+    """Say how many points visible checks decide; nothing where that is not known, or all."""
+    known = round(sum(points for points in decided if points is not None))
+    if None not in decided and known < max_score:
+        sentence = _("The visible checks decide {points} of {max_score} points.")
+        out.print(sentence.format(points=known, max_score=max_score), style="dim")
+
+
 def print_protection(protection: Protection | None, out: Console) -> None:
     """Say loudly which protected files are not as they were released; nothing where all are."""
     if protection is None or not protection.changes:
@@ -308,77 +305,3 @@ def print_protection(protection: Protection | None, out: Console) -> None:
     out.print(Text(loud, style="bold red"))
     for change in protection.changes:
         out.print(indented(Text(f"{change.path}: {_(change.what)}"), 2))
-
-
-def class_table(rows: Sequence[Row], max_score: int) -> Table:
-    """The class as a table: a row per student, undecided and missing different from zero."""
-    table = Table(title=None, header_style="bold")
-    table.add_column(_("student"), overflow="fold")
-    table.add_column(_("score"), justify="right")
-    table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
-    table.add_column(_("what happened"), overflow="fold")
-    for row in rows:
-        score, share = _shown_score(row)
-        table.add_row(row.student, score, share, row.summary_line)
-    return table
-
-
-def class_summary(rows: Sequence[Row], max_score: int) -> str:
-    """A large class in a few lines."""
-    scores = sorted(row.score for row in rows if row.score is not None)
-    missing = sum(not row.submitted for row in rows)
-    lines = [f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing."]
-    if scores:
-        quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
-        lines.append(
-            f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
-            f"three quarters less than {three}."
-        )
-    return "\n".join([*lines, "Everybody's score is in scores.csv."])
-
-
-def _shown_score(row: Row) -> tuple[str, str]:
-    if row.undecided:
-        return _("undecided"), ""
-    if row.score is None:
-        return "–", ""
-    share = row.score / row.max_score if row.max_score else 0
-    return f"{row.score}", f"{share:.0%}"
-
-
-def validation_table(report: "Report") -> Table:
-    """The course as its author sees it: a row per exercise, in sections per assignment."""
-    table = Table(header_style="bold", box=SIMPLE)
-    table.add_column("exercise", no_wrap=True)
-    for name in ("points", "visible", "hidden", "known", "named", "visibly", "apart"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for assignment, group in groupby(report.rows, lambda row: row.exercise.assignment):
-        rows = list(group)
-        table.add_row(f"[bold]{assignment}[/]", *_numbers(rows))
-        for row in rows:
-            table.add_row(f"  {row.exercise.name}", *_numbers([row]))
-        table.add_section()
-    table.add_row("[bold]the course[/]", *_numbers(report.rows))
-    table.caption = (
-        "visible, hidden: checks. known: misconceptions; named: recognised by all checks; "
-        "visibly: by the visible ones alone. apart: the smallest separation."
-    )
-    return table
-
-
-def _numbers(rows: "list[ValidationRow]") -> list[str]:
-    """The columns of one or more exercises."""
-    counts = [
-        (
-            r.exercise.points,
-            r.visible,
-            r.hidden,
-            r.misconceptions,
-            r.recognised,
-            r.recognised_visibly,
-        )
-        for r in rows
-    ]
-    smallest = min((row.separation for row in rows), default=float("inf"))
-    apart = "-" if smallest == float("inf") else f"{smallest:.2g}"
-    return [*(str(sum(column)) for column in zip(*counts, strict=True)), apart]

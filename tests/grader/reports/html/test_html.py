@@ -195,9 +195,7 @@ def test_an_exercise_that_waits_says_for_which(course: Course) -> None:
     result = result_of(blocked, check("two", Outcome.BLOCKED, "Not run."))
     part = result.assignments[0]
     exercises = (replace(part.exercises[0], score=Decimal(0)),)
-    page = student_page(
-        replace(result, assignments=(replace(part, exercises=exercises),)), course
-    )
+    page = student_page(replace(result, assignments=(replace(part, exercises=exercises),)), course)
     said = words(page)
     assert "scores waiting for dot 0 / 2 It needs 01_scores/dot." in said
     assert said.count("It needs") == 1
