@@ -10,6 +10,7 @@ from rich.text import Text
 from grader.cli.edge import from_here
 from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command
 from grader.cli.render import View, broken, print_assignment, print_file_failures
+from grader.cli.status import place
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
@@ -83,7 +84,7 @@ class Loop:
             self.watched = (self.before.unfinished(mine) or mine)[0]
         self.screen.print()
         saved = _("Saved at {time}: {file}")
-        file = self._file(self.watched)
+        file = from_here(self.course.root / found.file(self.watched))
         self._say(saved.format(time=f"{self.clock():%H:%M:%S}", file=file), "dim")
         if found.submission.is_empty:
             self._stop()
@@ -253,10 +254,7 @@ class Loop:
 
     def _say_next(self, exercise: Exercise, what: str) -> None:
         self._say(_("Next: {what}").format(what=what), "bold")
-        self._say("  " + _("in {file}").format(file=self._file(exercise)))
-
-    def _file(self, exercise: Exercise) -> str:
-        return from_here(self.course.root / self.now.file(exercise))
+        self._say("  " + _("in {file}").format(file=place(self.now, exercise)))
 
     def _give_hint(self) -> None:
         if self.watched is None:

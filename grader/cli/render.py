@@ -25,6 +25,7 @@ from grader.feedback.outcomes import (
     checks_passed,
     shown_checks,
     status_words,
+    where_to_look,
 )
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
@@ -217,7 +218,7 @@ def _sign(outcome: Outcome) -> tuple[str, str]:
 def _print_check(out: Console, check: CheckResult, view: View, *, has_picture: bool) -> None:
     lines = _message(check, view).splitlines()
     if check.outcome in UNJUDGED:  # the title is not what matters
-        _print_lines(out, lines)
+        _print_lines(out, lines, indent=6)
         return
     out.print(indented(_head(check), 6))
     if check.outcome is Outcome.REMARK:  # it stays there forever: a line is enough
@@ -252,12 +253,12 @@ def _head(check: CheckResult) -> Text:
     return head
 
 
-def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None:
+def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES, indent: int = 10) -> None:
     for line in lines[:most]:
-        out.print(indented(Text(line), 10))
+        out.print(indented(Text(line), indent))
     if len(lines) > most:
         more = _("… ({count} more lines)").format(count=len(lines) - most)
-        out.print(indented(Text(more, style="dim"), 10))
+        out.print(indented(Text(more, style="dim"), indent))
 
 
 def _print_total(out: Console, result: Result, view: View) -> None:
@@ -280,11 +281,9 @@ def _next(result: Result, view: View) -> str:
     for assignment in result.assignments:
         for exercise in assignment.exercises:
             if not exercise.is_solved:
-                wheres = (check.where for check in shown_checks(exercise))
-                where = next((one for one in wheres if one is not None and one.cell is None), None)
+                where = where_to_look(exercise)
                 file = view.path(assignment.read_from) or _("a file still to be written")
-                if where is not None:
-                    file = view.path(where.file, where.line)
+                file = file if where is None else view.path(where.file, where.line)
                 return _("{exercise}, in {file}").format(exercise=exercise.name, file=file)
     return _("nothing is left to do")
 

@@ -13,7 +13,7 @@ from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import NOTHING_HANDED_IN, status_words
+from grader.feedback.outcomes import NOTHING_HANDED_IN, status_words, where_to_look
 from grader.grading.results import points
 from grader.progress.progress import Progress, read_progress
 from grader.progress.store import Memory
@@ -136,7 +136,7 @@ def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
     if not unfinished:
         return [_("All of it is done. Your instructor grades with further checks.")]
     first = unfinished[0]
-    file = from_here(now.course.root / now.file(first))
+    file = place(now, first)
     if not now.score(now.course.exercises.values()):
         write = _("Write {name} where it says TODO, there or in the notebook beside it.")
         return [
@@ -150,6 +150,15 @@ def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
         "  " + _("in {file}").format(file=file),
         _("When stuck: {command}").format(command=f"`grader hint {short}`"),
     ]
+
+
+def place(now: Progress, exercise: Exercise) -> str:
+    """Where an exercise is to be written or mended, as an editor opens it."""
+    result = now.results.get(exercise.id)
+    where = where_to_look(result) if result is not None else None
+    if where is None:
+        return from_here(now.course.root / now.file(exercise))
+    return f"{from_here(now.course.work_folder / where.file)}:{where.line}"
 
 
 def newcomer() -> str:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from grader.core.language import N_, _, ngettext, paragraph
-from grader.core.records import CheckResult, ExerciseResult, Outcome, Result
+from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
 
 WORDS = {
     Outcome.PASSED: N_("passed"),
@@ -207,6 +207,13 @@ def reported_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a platform's report shows, those that cost points first."""
     found = _with_messages(exercise)
     return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
+
+
+def where_to_look(exercise: ExerciseResult) -> CodeLocation | None:
+    """The line of a script that the first check with something to say is about."""
+    checks = (*shown_checks(exercise), *exercise.checks)
+    wheres = (check.where for check in checks if check.where is not None)
+    return next((where for where in wheres if where.cell is None), None)
 
 
 def check_head(check: CheckResult, beside: str = "") -> str:

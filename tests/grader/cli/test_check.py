@@ -15,7 +15,7 @@ STUBS = """\
   · Mixture                          0 / 3  not attempted yet
 
 0 of 6 points, 0 of 7 checks passed.
-Next: scores, in assignments/01_scores/scores.py
+Next: scores, in assignments/01_scores/scores.py:22
 """
 
 RIGHT = """\
@@ -97,7 +97,7 @@ def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
     assert grader("check", "Mixture").lines == [
         "02_mixture  assignments/02_mixture/mixture.py",
         "  · Mixture                          0 / 3  waiting for weights",
-        "          It needs 02_mixture/weights, which is not written yet.",
+        "      It needs 02_mixture/weights, which is not written yet.",
         "",
         "0 of 3 points, 0 of 2 checks passed.",
         "Next: Mixture, in assignments/02_mixture/mixture.py:23",
@@ -115,7 +115,7 @@ def test_a_single_exercise_can_be_checked(grader, target):
         "  · weights                          0 / 1  not attempted yet",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
-        "Next: weights, in assignments/02_mixture/mixture.py",
+        "Next: weights, in assignments/02_mixture/mixture.py:23",
     ]
 
 
@@ -125,10 +125,10 @@ def test_a_single_file_can_be_checked(grader, work):
     assert grader("check", "weights", "--submission", path).lines == [
         "02_mixture  ../class/work/mixture.py",
         "  ✗ weights                          0 / 1  not defined",
-        "          weights is not defined.",
-        "          Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
-        "            at mixture.py, line 8:",
-        "              from scores import scores",
+        "      weights is not defined.",
+        "      Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
+        "        at mixture.py, line 8:",
+        "          from scores import scores",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
         "Next: weights, in ../class/work/mixture.py:8",

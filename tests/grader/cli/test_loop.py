@@ -34,7 +34,7 @@ h hint   n next exercise   a show all   q quit
   · scores                           0 / 2  not attempted yet
 
 Next: 01_scores/scores
-  in assignments/01_scores/scores.py
+  in assignments/01_scores/scores.py:22
 Write it where it says TODO, there or in the notebook beside it, and save.
 """
 SAVED = "Saved at 12:00:00: assignments/01_scores/scores.py"
@@ -154,7 +154,7 @@ def test_a_solved_exercise_is_praised_and_the_next_one_chosen(driven):
     assert told[-3:] == [
         "scores is solved: 2 points. Well done!",
         "Next: 02_mixture/weights (not attempted yet)",
-        "  in assignments/02_mixture/mixture.py",
+        "  in assignments/02_mixture/mixture.py:23",
     ]
     assert driven.loop.watched.id == "02_mixture/weights"
 
@@ -185,10 +185,10 @@ def test_a_half_written_file_is_judged_like_any_other(driven):
     told = driven.save("scores", BROKEN)
     assert told[3:8] == [
         "  ✗ scores                           0 / 2  not defined",
-        "          scores is not defined.",
-        "          Loading the file stopped early: SyntaxError: expected ':'",
-        "            at scores.py, line 1:",
-        "              def scores(queries, keys)",
+        "      scores is not defined.",
+        "      Loading the file stopped early: SyntaxError: expected ':'",
+        "        at scores.py, line 1:",
+        "          def scores(queries, keys)",
     ]
     assert driven.save("scores", "right")[3] == "  ✓ scores                           2 / 2"
 
@@ -319,7 +319,7 @@ def test_what_an_exercise_waits_for_is_named(driven, mixture):
     assert told[2:5] == [
         "02_mixture  assignments/02_mixture/mixture.py",
         "  · Mixture                          0 / 3  waiting for weights",
-        "          It needs 02_mixture/weights, which is not written yet.",
+        "      It needs 02_mixture/weights, which is not written yet.",
     ]
 
 

@@ -24,7 +24,7 @@ Small steps: 0 of 6 points
   · scores                         0 / 2   not attempted yet
 02_mixture                         0 / 4   not attempted yet
 
-Begin here: assignments/01_scores/scores.py
+Begin here: assignments/01_scores/scores.py:22
 Write scores where it says TODO, there or in the notebook beside it.
 Run `grader watch`: it checks your work each time you save.
 """
@@ -128,7 +128,7 @@ def test_a_target_shows_its_exercises(status, write):
         "  ✗ scores                       0.5 / 2   partly right",
         "",
         "Next: 01_scores/scores",
-        "  in assignments/01_scores/scores.py",
+        "  in assignments/01_scores/scores.py:1",
         "When stuck: `grader hint scores`",
     ]
 
@@ -255,10 +255,10 @@ def test_no_line_is_wider_than_eighty_columns(grader, write, monkeypatch, code):
 
 
 def test_a_newcomer_is_told_what_to_do_in_three_lines(grader):
-    """Without a command, and without a check."""
+    """Without a command, and without a check, which would tell the line."""
     ran = grader()
     assert (ran.code, ran.err) == (0, "")
-    assert ran.lines == FRESH.splitlines()[-3:]
+    assert ran.lines == FRESH.replace("scores.py:22", "scores.py").splitlines()[-3:]
 
 
 def test_who_has_begun_is_told_how_to_go_on(grader, write):
@@ -268,7 +268,7 @@ def test_who_has_begun_is_told_how_to_go_on(grader, write):
     assert grader().lines == [
         "2 of 6 points.",
         "Next: 02_mixture/weights",
-        "  in assignments/02_mixture/mixture.py",
+        "  in assignments/02_mixture/mixture.py:23",
         "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
     ]
 
