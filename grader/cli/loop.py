@@ -182,8 +182,9 @@ class Loop:
             mine = next((e for e in assignment.exercises if e.id == watched.id), None)
             if mine is None:
                 continue
-            # At first not what is solved already; later not at once what is still not begun.
-            is_worth_it = is_attempted(mine) or self._has_news(watched)
+            # At first not what is solved already; later not at once what is as it was.
+            is_new = watched.id not in self.before.results
+            is_worth_it = self._has_news(watched) or (is_new and is_attempted(mine))
             if self.is_first_run:
                 is_worth_it = not mine.is_solved
             if is_worth_it:

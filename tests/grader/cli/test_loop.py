@@ -313,6 +313,18 @@ def test_a_syntax_error_in_a_file_that_was_right_is_no_reason_for_praise(driven)
     assert not any("Well done" in line for line in told)
 
 
+def test_what_is_as_it_was_is_not_shown_before_what_was_edited(driven, mixture):
+    """Only the verdict on the edited exercise; when nothing differs, the old one again."""
+    wrong = 'raise NotImplementedError("02_mixture/weights: not attempted yet")'
+    path = driven.folder / "assignments" / "02_mixture" / "mixture.py"
+    text = path.read_text("utf-8").replace(wrong, "return raw")
+    driven.save("mixture", text)
+    assert any("weights" in line for line in driven.save("mixture", f"{text}# more\n"))
+    told = driven.save("mixture", text.replace(OPEN, "raise ValueError"))
+    assert told[3] == "  ✗ Mixture                          0 / 3"
+    assert not any("weights" in line for line in told)
+
+
 def test_what_an_exercise_waits_for_is_named(driven, mixture):
     """The exercise it uses is not written yet."""
     told = mixture("weights(torch.ones(2))")
