@@ -13,7 +13,7 @@ from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import NOTHING_HANDED_IN, status_words, where_to_look
+from grader.feedback.outcomes import NOT_HANDED_IN, status_words, where_to_look
 from grader.grading.results import points
 from grader.progress.progress import Progress, read_progress
 from grader.progress.store import Memory
@@ -108,7 +108,7 @@ def _words(now: Progress, exercise: Exercise) -> str:
     result = now.results.get(exercise.id)
     is_handed_in = now.submission.readings[exercise.assignment].read_from
     if result is not None and result.is_untouched and not is_handed_in:
-        return _(NOTHING_HANDED_IN)
+        return _(NOT_HANDED_IN)
     return status_words(result)
 
 

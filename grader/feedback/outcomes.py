@@ -53,7 +53,7 @@ UNJUDGED = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
 
 
 WAITING = N_("waiting for another exercise")
-NOTHING_HANDED_IN = N_("nothing handed in")
+NOT_HANDED_IN = N_("not handed in")
 
 
 class ExerciseStatus(StrEnum):
@@ -163,7 +163,7 @@ def summary_line(result: Result) -> str:
     if not result.submitted:
         return _("nothing was handed in")
     firsts = [
-        headline(exercise) if part.read_from or exercise.undecided else NOTHING_HANDED_IN
+        headline(exercise) if part.read_from or exercise.undecided else NOT_HANDED_IN
         for part in result.assignments
         for exercise in part.exercises
     ]

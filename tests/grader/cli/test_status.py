@@ -107,8 +107,8 @@ def test_what_waits_and_what_was_not_handed_in_are_told(status, write, folder):
     for path in (folder / "assignments/01_scores").iterdir():
         path.unlink()
     assert status("01")[2:4] == [
-        "01_scores                          0 / 2   nothing handed in",
-        "  ✗ scores                         0 / 2   nothing handed in",
+        "01_scores                          0 / 2   not handed in",
+        "  ✗ scores                         0 / 2   not handed in",
     ]
 
 
