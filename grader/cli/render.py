@@ -23,6 +23,7 @@ from grader.feedback.outcomes import (
     UNJUDGED,
     WORDS_BESIDE_SIGN,
     checks_passed,
+    is_attempted,
     shown_checks,
     status_words,
     where_to_look,
@@ -206,8 +207,8 @@ def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
         outcome = Outcome.PASSED
     else:
         first = exercise.checks[0].outcome
-        is_waiting = first is Outcome.BLOCKED and not exercise.score
-        outcome = first if exercise.is_untouched or is_waiting else Outcome.FAILED
+        is_open = first in UNJUDGED and not is_attempted(exercise)
+        outcome = first if is_open else Outcome.FAILED
     return _sign(outcome)
 
 

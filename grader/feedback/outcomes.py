@@ -187,7 +187,8 @@ def is_attempted(exercise: ExerciseResult | None) -> bool:
 
 def shown_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a terminal or a page shows: of a stub none, as its status says enough."""
-    return [c for c in _with_messages(exercise) if c.outcome is not Outcome.NOT_ATTEMPTED]
+    silent = Outcome.NOT_ATTEMPTED if exercise.is_untouched else None
+    return [check for check in _with_messages(exercise) if check.outcome is not silent]
 
 
 def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:

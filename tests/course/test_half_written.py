@@ -4,9 +4,10 @@ import ast
 from contextlib import closing
 from pathlib import Path
 
+from grader.cli.render import exercise_sign
 from grader.core.records import Outcome
 from grader.course.course import load_course
-from grader.feedback.outcomes import checks_passed, status_words
+from grader.feedback.outcomes import checks_passed, shown_checks, status_words
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
@@ -44,6 +45,8 @@ def test_parameters_count_while_forward_is_open(root: Path, tmp_path: Path) -> N
     for exercise in result.exercises:
         assert exercise.checks[0].message == "`forward` is not written yet."
         assert {c.outcome for c in exercise.checks} == {Outcome.NOT_ATTEMPTED, Outcome.PASSED}
+        assert shown_checks(exercise) == [exercise.checks[0]]
+        assert exercise_sign(exercise)[0] == "·"
         count = sum(bool(check.weight) for check in exercise.checks)
         assert status_words(exercise) == "partly written"
         assert checks_passed(exercise).endswith(f" of {count} checks")
