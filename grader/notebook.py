@@ -10,15 +10,15 @@ import linecache
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from grader.cli.hint import run_hint
-from grader.cli.render import plain_console, print_assignment
+from grader.cli.hint import hint_name, run_hint
+from grader.cli.render import View, plain_console, print_assignment
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
@@ -133,7 +133,8 @@ def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) 
     console = plain_console()
     with console.capture() as shown:
         for assignment in result.assignments:
-            print_assignment(console, assignment, pictures=not is_rich)
+            view = View(pictures=not is_rich, hint=_hint_call(course))
+            print_assignment(console, assignment, view)
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)
@@ -142,6 +143,11 @@ def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) 
         following = following[following.index(exercise) + 1 :]
         what = following[0].id if following else _("nothing is left to do")
         print(_("Next: {what}").format(what=what))
+
+
+def _hint_call(course: Course) -> Callable[[str], str]:
+    """What asks for a hint inside a notebook."""
+    return lambda id_: f'`hint("{hint_name(course, id_)}")`'
 
 
 def _show_pictures(result: Result) -> None:

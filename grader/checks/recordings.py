@@ -30,6 +30,7 @@ class Recording:
         transcripts: per check, each request's shape and the reply.
         known: per exercise, how its checks end with one known mistake and with two.
         hints: per exercise, by its short name.
+        decided: per exercise, the points that visible checks decide; others are for hidden ones.
     """
 
     source: str
@@ -37,6 +38,7 @@ class Recording:
     transcripts: Transcripts
     known: dict[str, tuple[list[Known], list[Known]]]
     hints: dict[str, tuple[str, ...]]
+    decided: dict[str, float]
 
 
 def write_recording(recording: Recording) -> bytes:
@@ -52,6 +54,7 @@ def write_recording(recording: Recording) -> bytes:
         "names": recording.names,
         "traces": transcripts,
         "hints": {name: list(texts) for name, texts in recording.hints.items()},
+        "decided": recording.decided,
         "known": {
             exercise: [[_known_node(entry, payloads) for entry in entries] for entries in both]
             for exercise, both in recording.known.items()
@@ -86,7 +89,8 @@ def read_recording(path: Path) -> Recording:
             for exercise, (singles, pairs) in header["known"].items()
         }
         hints = {name: tuple(texts) for name, texts in header["hints"].items()}
-        return Recording(header["source"], header["names"], transcripts, known, hints)
+        decided = {exercise: float(points) for exercise, points in header["decided"].items()}
+        return Recording(header["source"], header["names"], transcripts, known, hints, decided)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
     except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:

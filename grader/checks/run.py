@@ -148,8 +148,9 @@ class CheckRun:
             picture = picture_of(
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
-        self._write(check, outcome, message, time.perf_counter() - started, where, picture)
-        if check.ends_its_exercise(outcome):
+        seconds, waits_for = time.perf_counter() - started, self._waits_for(check, error)
+        self._write(check, outcome, message, seconds, where, picture, waits_for)
+        if check.ends_its_exercise(outcome) and not _is_open_forward(error):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
 
@@ -161,6 +162,7 @@ class CheckRun:
         seconds: float,
         where: CodeLocation | None = None,
         picture: Picture | None = None,
+        waits_for: str = "",
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -172,7 +174,23 @@ class CheckRun:
             duration_s=round(seconds, 4),
             where=where,
             picture=picture,
+            waits_for=waits_for,
         )
+
+    def _waits_for(self, check: Check, error: BaseException | None) -> str:
+        """The id of the exercise that a blocked check needs, "" where it is none of the course's."""
+        if not isinstance(error, StudentOutcome) or error.failure.kind != "blocked":
+            return ""
+        failure = error.failure.loading or error.failure
+        ids = (failure.message, f"{check.exercise.assignment}/{failure.message}")
+        return next((id_ for id_ in ids if id_ in self.environment.course.exercises), "")
+
+
+def _is_open_forward(error: BaseException | None) -> bool:
+    """Whether a `forward` is a stub still: what stands in `__init__` can be judged all the same."""
+    if not isinstance(error, StudentOutcome) or error.failure.kind != "not_attempted":
+        return False
+    return bool(error.calls) and error.calls[-1].is_forward
 
 
 def _our_fault(fault: str) -> str:
@@ -195,6 +213,8 @@ def explain(check: Check, error: BaseException | None) -> Explanation:
     """What a student reads of a check that ended in this way."""
     if error is None:
         return Explanation("")
+    if _is_open_forward(error):
+        return Explanation(_("`forward` is not written yet."))
     if isinstance(error, StudentOutcome):
         return Explanation(explain_failure(error.failure, error.calls, check.exercise.name))
     if isinstance(error, Mismatch):

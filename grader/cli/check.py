@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.edge import ExitCode
+from grader.cli.edge import ExitCode, from_here
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
 from grader.core.language import _
@@ -57,7 +57,15 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=path))
     with _no_garbage_collection():
         session = _session(course, submission, options)
-        from grader.cli.render import console, print_as_graded, print_check, print_protection
+        from grader.cli.hint import hint_command
+        from grader.cli.render import (
+            View,
+            console,
+            print_as_graded,
+            print_check,
+            print_decided,
+            print_protection,
+        )
         from grader.grading.results import to_json
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
@@ -76,7 +84,13 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         if is_json:
             echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
         else:
-            print_check(result, console())
+            view = View(
+                from_here(path if path.is_dir() else path.parent), hint=hint_command(course)
+            )
+            print_check(result, console(), view)
+            print_decided(
+                [grader.decided.get(id_) for id_ in exercises], result.max_score, console()
+            )
             print_protection(protected, console())
             if options.as_graded:
                 print_as_graded(result, console())

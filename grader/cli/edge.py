@@ -90,6 +90,15 @@ lang_option = click.option(
 )
 
 
+def from_here(path: Path) -> str:
+    """A path as seen from where the command runs, which editors open; "" for that folder itself."""
+    try:
+        inner = Path(os.path.relpath(path.resolve(), Path.cwd().resolve()))
+    except ValueError:  # another drive of Windows
+        inner = path.resolve()
+    return "" if inner == Path() else inner.as_posix()
+
+
 def open_course(lang: str | None) -> Course:
     """Load the course that the working directory lies in, and use its language from here on.
 

@@ -1,5 +1,7 @@
 """`grader hint`: the next hint for an exercise, and its words, which `grader watch` shows, too."""
 
+from collections.abc import Callable
+
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
 from grader.core.language import N_, _, listed
@@ -53,12 +55,27 @@ def run_hint(
 
 
 def _only(course: Course, name: str) -> Exercise:
+    same = [exercise for exercise in course.exercises.values() if exercise.name == name]
+    if len(same) == 1:  # also where an assignment has the same name
+        return same[0]
     first, *others = course.select((name,)).values()
     if others:
         names = listed(one.name for one in (first, *others))
         sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
         raise UsageError(sentence.format(name=name, names=names))
     return first
+
+
+def hint_name(course: Course, id_: str) -> str:
+    """What to call an exercise: its name, or its id where another has the same name."""
+    name = course.exercises[id_].name
+    is_unique = sum(exercise.name == name for exercise in course.exercises.values()) == 1
+    return name if is_unique else id_
+
+
+def hint_command(course: Course) -> Callable[[str], str]:
+    """What asks for a hint on an exercise, by its id."""
+    return lambda id_: f"`grader hint {hint_name(course, id_)}`"
 
 
 def advice_text(advice: Advice, exercise: Exercise) -> str:

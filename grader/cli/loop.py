@@ -7,11 +7,13 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.hint import NOT_REMEMBERED, advice_text
-from grader.cli.render import broken, print_assignment
+from grader.cli.edge import from_here
+from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command
+from grader.cli.render import View, broken, print_assignment, print_file_failures
+from grader.cli.status import place
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import headline, is_attempted
 from grader.grading.results import points
@@ -82,7 +84,7 @@ class Loop:
             self.watched = (self.before.unfinished(mine) or mine)[0]
         self.screen.print()
         saved = _("Saved at {time}: {file}")
-        file = found.file(self.watched)
+        file = from_here(self.course.root / found.file(self.watched))
         self._say(saved.format(time=f"{self.clock():%H:%M:%S}", file=file), "dim")
         if found.submission.is_empty:
             self._stop()
@@ -150,15 +152,19 @@ class Loop:
         self._name_others()
         if self.watched is None:
             return
-        if not self.now.is_solved(self.watched):
+        was_solved = self.before.is_solved(self.watched)
+        if not self.now.is_solved(self.watched) or (was_solved and self._edited(self.watched)):
             self._follow(self.watched)
             return
         sentence = _("{exercise} is solved: {points}. Well done!")
-        if self.before.is_solved(self.watched):
+        if was_solved:
             sentence = _("{exercise} is still solved: {points}. Well done!")
         earned = _points(self.watched.points)
         self._say(sentence.format(exercise=self.watched.name, points=earned), "green")
+        failures = self.now.file_failures.get(self.watched.assignment, ())
         self._go_on()
+        if not self.has_shown:
+            print_file_failures(self.screen, failures)
 
     def _settle(self) -> None:
         """Choose the exercise to begin with, now that everything is known."""
@@ -176,12 +182,12 @@ class Loop:
             mine = next((e for e in assignment.exercises if e.id == watched.id), None)
             if mine is None:
                 continue
-            # At first not what is solved already; later not at once what is still not begun.
-            is_worth_it = is_attempted(mine) or self._has_changed(watched)
+            # At first not what is solved already; later not at once what is as it was.
+            is_new = watched.id not in self.before.results
+            is_worth_it = self._has_news(watched) or (is_new and is_attempted(mine))
             if self.is_first_run:
                 is_worth_it = not mine.is_solved
             if is_worth_it:
-                self.has_shown = True
                 self._show(assignment)
 
     def _name_others(self) -> None:
@@ -201,16 +207,24 @@ class Loop:
 
     def _follow(self, watched: Exercise) -> None:
         """Go where the student works: to what changed, when what is watched did not."""
-        if not self._has_changed(watched):
-            near = [e for e in self.chosen if e.assignment == watched.assignment]
-            for exercise in self.now.unfinished(near):
-                if self._has_changed(exercise) and is_attempted(self.now.results.get(exercise.id)):
-                    self.watched, self.has_shown = exercise, False
-                    break
+        if not self._has_news(watched):
+            edited = self._edited(watched)
+            if edited is not None:
+                self.watched, self.has_shown = edited, False
             if not self.has_shown:
-                self._show(*self.now.shown([self.watched or watched]))
+                self._show(*self.now.shown([edited or watched]))
         if self.has_keys:
             self._say(_(KEYS), "dim")
+
+    def _edited(self, watched: Exercise) -> Exercise | None:
+        """The first unfinished exercise of the same file of which the last save has news."""
+        near = [e for e in self.chosen if e.assignment == watched.assignment]
+        return next(filter(self._has_news, self.now.unfinished(near)), None)
+
+    def _has_news(self, exercise: Exercise) -> bool:
+        """Whether a student sees another result than before, and not only an empty stub's."""
+        result = self.now.results.get(exercise.id)
+        return self._has_changed(exercise) and not _is_stub(result)
 
     def _has_changed(self, exercise: Exercise) -> bool:
         """Whether a student sees another result than before."""
@@ -236,12 +250,12 @@ class Loop:
             word = _("{exercise} ({outcome})")
             what = word.format(exercise=what, outcome=_(headline(result)))
         self._say_next(self.watched, what)
-        if is_attempted(result):
+        if is_attempted(result) or self._has_news(self.watched):
             self._show(*self.now.shown([self.watched]))
 
     def _say_next(self, exercise: Exercise, what: str) -> None:
         self._say(_("Next: {what}").format(what=what), "bold")
-        self._say("  " + _("in {file}").format(file=self.now.file(exercise)))
+        self._say("  " + _("in {file}").format(file=place(self.now, exercise)))
 
     def _give_hint(self) -> None:
         if self.watched is None:
@@ -265,7 +279,7 @@ class Loop:
         if self.watched is not None:
             exercises = [e for e in exercises if e.assignment == self.watched.assignment]
         for assignment in self.now.shown(exercises):
-            print_assignment(self.screen, assignment)
+            print_assignment(self.screen, assignment, self._view)
         most = sum(exercise.points for exercise in exercises)
         sentence = _("{score} of {max_score} points.")
         score = points(self.now.score(exercises))
@@ -273,12 +287,17 @@ class Loop:
 
     def _show(self, *assignments: AssignmentResult) -> None:
         """Show results; the next hint is then another than the questions that they show."""
+        self.has_shown = True
         for assignment in assignments:
-            print_assignment(self.screen, assignment)
+            print_assignment(self.screen, assignment, self._view)
             for result in assignment.exercises:
                 helper = Helper(self.course, self.course.exercises[result.id])
                 for finding in result.findings:
                     helper.remember(Question(finding.candidates))
+
+    @property
+    def _view(self) -> View:
+        return View(from_here(self.course.work_folder), hint=hint_command(self.course))
 
     def _say(self, text: str, style: str = "") -> None:
         self.screen.print(broken(Text(text, style=style)))
@@ -288,6 +307,13 @@ def _seen(result: ExerciseResult) -> object:
     """What a student sees of a result."""
     checks = [(check.id, check.outcome, check.message) for check in result.checks]
     return result.score, result.is_solved, checks
+
+
+def _is_stub(result: ExerciseResult | None) -> bool:
+    """Whether it is left as it was handed out."""
+    return result is None or (
+        result.is_untouched and result.checks[0].outcome is Outcome.NOT_ATTEMPTED
+    )
 
 
 def _points(number: int) -> str:

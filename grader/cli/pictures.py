@@ -1,4 +1,4 @@
-"""A picture on a terminal: in colour where there is colour, as numbers or blocks where not."""
+"""A picture on a terminal: numbers side by side, in colour where there is colour."""
 
 import re
 
@@ -17,6 +17,7 @@ from grader.feedback.picture_layout import (
     cut_words,
     first_location,
     grids,
+    window,
 )
 
 COLUMNS = 80
@@ -29,7 +30,7 @@ WIDEST = 8
 """The most characters of a number: 4 decimals and a sign."""
 
 NARROWEST = 4
-"""With less room for a number, blocks are shown."""
+"""The fewest characters of a number: with less room, fewer columns are shown."""
 
 LEAST = 2
 """The narrowest that ones and zeros are shown."""
@@ -39,8 +40,7 @@ ORANGES = ("#fdeee0", "#fbd9b9", "#f6bb85", "#ec9a50", "#b35614", "#7f3a08")
 ZERO, NO_NUMBER = "#f3f2ef", "#b9b4aa"
 DARK, LIGHT = "#17202a", "#ffffff"
 
-SHADES = "·░░▒▒▓█"
-IN_ASCII = str.maketrans("−∞…·░▒▓█", "-I..:+##")
+IN_ASCII = str.maketrans("−∞…", "-I.")
 INFINITE = re.compile(r"  (−?)∞")
 """An infinity, with the room before it that its name needs in ASCII."""
 
@@ -56,6 +56,7 @@ def render_picture(picture: Picture, out: Console, indent: int) -> list[Text]:
     columns = min(COLUMNS, out.width) - indent
     has_colour = out.color_system in ("256", "truecolor")
     is_ascii = not out.encoding.lower().startswith("utf")
+    picture = _fitting(picture, columns)
     draw = _vector if len(picture.expected) == 1 else _matrices
     lines = draw(picture, columns, has_colour=has_colour)
     cut = cut_words(picture)
@@ -78,12 +79,39 @@ def _plain(line: Text) -> Text:
     return plain
 
 
+def _fitting(picture: Picture, columns: int) -> Picture:
+    """As many columns around the first difference as leave room to see that it is one."""
+    counts = range(len(picture.expected[0]), 0, -1)
+    fitting = [one for n in counts if _room(one := window(picture, n), columns) >= NARROWEST]
+    fitting = fitting or [window(picture, 1)]
+    telling = (one for one in fitting if _is_telling(one, _room(one, columns)))
+    return next(telling, fitting[0])
+
+
+def _is_telling(picture: Picture, room: int) -> bool:
+    """Whether the numbers at the first difference look different in this room."""
+    row, column = picture.first
+    expected, received = (grid.rows[row][column].text for grid in grids(picture, room))
+    return expected != received
+
+
+def _room(picture: Picture, columns: int) -> int:
+    """The characters there are for each number."""
+    count = len(picture.expected[0])
+    if len(picture.expected) == 1:
+        beside = max(cell_len(grid.title) for grid in grids(picture, WIDEST))
+        return min(WIDEST, (columns - beside - 1) // count - 1)
+    beside = max(map(cell_len, axis_labels(picture.rows, len(picture.expected))))
+    # Each row of a side is a column wider than its cells, for the bracket at its end.
+    return min(WIDEST, (columns - beside - BETWEEN - 2) // (2 * count) - 1)
+
+
 def _vector(picture: Picture, columns: int, *, has_colour: bool) -> list[Text]:
     """Expected above received, so that values to compare are in one column."""
     count = len(picture.expected[0])
     titles = [grid.title for grid in grids(picture, WIDEST)]
     beside = max(map(cell_len, titles))
-    room = min(WIDEST, max(NARROWEST, (columns - beside - 1) // count - 1))
+    room = _room(picture, columns)
     both = grids(picture, room)
     head = " " * beside + _head(axis_labels(picture.columns, count), room)
     return [
@@ -103,20 +131,18 @@ def _matrices(picture: Picture, columns: int, *, has_colour: bool) -> list[Text]
     above = axis_labels(picture.columns, count)
     beside = axis_labels(picture.rows, len(picture.expected))
     width = max(map(cell_len, beside))
-    # Each row of a side is a column wider than its cells, for the bracket at its end.
-    room = (columns - width - BETWEEN - 2) // (2 * count) - 1
-    room = min(WIDEST, room) if room >= NARROWEST else 0
-    sides: tuple[Grid, Grid] = grids(picture, room or WIDEST)
-    if room:
-        longest = max(len(cell.text) for grid in sides for row in grid.rows for cell in row)
-        room = max(longest, LEAST, min(room, NARROWEST, max(map(len, above))))
-    across = count * ((room or 1) + 1) + 1
+    room = _room(picture, columns)
+    sides: tuple[Grid, Grid] = grids(picture, room)
+    longest = max(len(cell.text) for grid in sides for row in grid.rows for cell in row)
+    room = max(longest, LEAST, min(room, NARROWEST, max(map(len, above))))
+    across = count * (room + 1) + 1
     gap = " " * BETWEEN
     titles = gap.join(set_cell_size(f" {grid.title}", across) for grid in sides)
-    lines = [Text(" " * width + titles.rstrip(), style="bold")]
-    if room:
-        head = _head(above, room)
-        lines.append(Text(f"{' ' * width}{head} {gap}{head}".rstrip(), style="dim"))
+    head = _head(above, room)
+    lines = [
+        Text(" " * width + titles.rstrip(), style="bold"),
+        Text(f"{' ' * width}{head} {gap}{head}".rstrip(), style="dim"),
+    ]
     for number, label in enumerate(beside):
         line = Text(_right(label, width))
         for side, grid in enumerate(sides):
@@ -138,23 +164,16 @@ def _right(text: str, width: int) -> str:
 
 
 def _row(cells: tuple[Cell, ...], room: int, *, has_colour: bool) -> Text:
-    """The cells of a row, brackets around the first difference; without room, as blocks."""
+    """The cells of a row, brackets around the first difference."""
     line = Text()
     follows = False
     for cell in cells:
         before = "[" if cell.is_first else "]" if follows else " "
         style = _style(cell) if has_colour else Style()
         line.append(before, style + Style(bold=True))
-        line.append(f"{cell.text:>{room}}" if room else _block(cell), style)
+        line.append(f"{cell.text:>{room}}", style)
         follows = cell.is_first
     return line.append("]", style="bold") if follows else line
-
-
-def _block(cell: Cell) -> str:
-    """One character for a value: the darker, the larger; a sign for what is no number."""
-    if cell.step is None:
-        return cell.text[-1]
-    return "−" if cell.step < 0 else SHADES[cell.step]
 
 
 def _style(cell: Cell) -> Style:

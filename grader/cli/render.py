@@ -1,15 +1,10 @@
 """What the commands show on a terminal: results in, text out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from grader.cli.pictures import render_picture
@@ -22,15 +17,19 @@ from grader.core.records import (
     Outcome,
     Result,
 )
-from grader.core.text import clean, display_width, filled
-from grader.feedback.outcomes import SIGNS, WORDS_BESIDE_SIGN, shown_checks
-from grader.grading.class_files import Row
+from grader.core.text import display_width, filled
+from grader.feedback.outcomes import (
+    SIGNS,
+    UNJUDGED,
+    WORDS_BESIDE_SIGN,
+    checks_passed,
+    is_attempted,
+    shown_checks,
+    status_words,
+    where_to_look,
+)
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
-
-if TYPE_CHECKING:
-    from grader.authoring.validate import Report
-    from grader.authoring.validate import Row as ValidationRow
 
 STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
 """The colour of each sign."""
@@ -54,29 +53,42 @@ def console(*, quiet: bool = False) -> Console:
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
-    """Text with wide characters, broken into lines as Chinese and Japanese are."""
+class Lines:
+    """Text that is broken into lines as its script is, without space at their ends.
+
+    Args:
+        text: the text.
+        indent: the columns that stay free before each line.
+    """
 
     text: Text
+    indent: int = 0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The text line by line."""
-        del console
+        width = options.max_width - self.indent
+        is_wide = display_width(self.text.plain) > len(self.text.plain)
+        for line in self._wide(width) if is_wide else self.text.wrap(console, width):
+            line.rstrip()
+            yield Text(" " * self.indent).append_text(line)
+
+    def _wide(self, width: int) -> Iterator[Text]:
+        """The lines of Chinese and Japanese."""
         start, plain = 0, self.text.plain
-        for line in filled(plain, options.max_width):
+        for line in filled(plain, width):
             start = plain.index(line, start)
             yield self.text[start : start + len(line)]
             start += len(line)
 
 
-def broken(text: Text) -> Text | Wide:
+def broken(text: Text) -> Lines:
     """Text that is broken into lines as its script is."""
-    return Wide(text) if display_width(text.plain) > len(text.plain) else text
+    return Lines(text)
 
 
-def indented(text: Text, indent: int) -> Padding:
-    """Text some columns to the right, without trailing space."""
-    return Padding(broken(text), (0, 0, 0, indent), expand=False)
+def indented(text: Text, indent: int) -> Lines:
+    """Text some columns to the right."""
+    return Lines(text, indent)
 
 
 def plain_console() -> Console:
@@ -84,52 +96,96 @@ def plain_console() -> Console:
     return Console(highlight=False, force_jupyter=False, force_terminal=False, width=100)
 
 
-def print_check(result: Result, out: Console, *, pictures: bool = True) -> None:
+def _hint_command(exercise: str) -> str:
+    return f"`grader hint {exercise}`"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How results are shown.
+
+    Args:
+        folder: where the submission lies, seen from where the command runs; "" for here.
+        pictures: whether to show them; where not, they are shown in another way.
+        hint: what asks for a hint on an exercise, by its id.
+    """
+
+    folder: str = ""
+    pictures: bool = True
+    hint: Callable[[str], str] = _hint_command
+
+    def path(self, file: str, line: int | None = None) -> str:
+        """A file of the submission, or a line of it, as an editor opens it."""
+        path = f"{self.folder}/{file}" if self.folder and file else file
+        return path if line is None else f"{path}:{line}"
+
+
+def print_check(result: Result, out: Console, view: View | None = None) -> None:
     """Show a student's own run: each exercise, and what to mend.
 
     Args:
         result: the run.
         out: where to.
-        pictures: whether to show them; where not, they are shown in another way.
+        view: how.
     """
+    view = view or View()
     for assignment in result.assignments:
-        print_assignment(out, assignment, pictures=pictures)
-    _print_total(out, result)
+        print_assignment(out, assignment, view)
+    _print_total(out, result, view)
 
 
-def print_assignment(out: Console, assignment: AssignmentResult, *, pictures: bool = True) -> None:
+def print_assignment(out: Console, assignment: AssignmentResult, view: View | None = None) -> None:
     """Show what was read for an assignment, its exercises, and what to mend.
 
     Args:
         out: where to.
         assignment: its result.
-        pictures: whether to show them.
+        view: how.
     """
-    file = assignment.read_from or _("nothing was handed in")
-    out.print(f"[bold]{assignment.id}[/]  [dim]{escape(file)}[/]")
+    view = view or View()
+    file = view.path(assignment.read_from) or _("nothing was handed in")
+    out.print(f"[bold]{assignment.id}[/]  [dim]{escape(file)}[/]", soft_wrap=True)
     for note in assignment.notes:
         out.print(indented(Text(note, style="yellow"), 2))
+    print_file_failures(out, assignment.file_failures)
     for exercise in assignment.exercises:
-        _print_exercise(out, exercise, pictures=pictures)
+        _print_exercise(out, exercise, view)
     out.print()
 
 
-def _print_exercise(out: Console, exercise: ExerciseResult, *, pictures: bool) -> None:
+def print_file_failures(out: Console, failures: Sequence[str]) -> None:
+    """Say of a file that it does not run, and why."""
+    for failure in failures:
+        head, *lines = failure.splitlines()
+        out.print(indented(Text(f"✗ {head}", style="red"), 2))
+        for line in lines:
+            out.print(indented(Text(line), 4))
+
+
+def _print_exercise(out: Console, exercise: ExerciseResult, view: View) -> None:
     sign, style = exercise_sign(exercise)
     score = "?" if exercise.score is None else points(exercise.score)
-    word = _(WORDS_BESIDE_SIGN[exercise.checks[0].outcome]) if exercise.is_untouched else ""
-    tail = f"  [dim]{word}[/]" if word else ""
-    out.print(f"  [{style}]{sign}[/] {exercise.name:<28} {score!s:>5} / {exercise.max_score}{tail}")
+    tail = ", ".join(filter(None, (_word(exercise), checks_passed(exercise))))
+    line = f"  [{style}]{sign}[/] {exercise.name:<28} {score!s:>5} / {exercise.max_score}"
+    out.print(f"{line}  [dim]{tail}[/]" if tail else line)
     wrong = shown_checks(exercise)
-    for number, check in enumerate(wrong[:ALL_SHOWN]):
-        _print_check(out, check, pictures=pictures and number == 0)
     for finding in exercise.findings:
         _print_finding(out, finding)
-    if not exercise.findings and any(check.outcome is Outcome.FAILED for check in wrong):
-        sentence = _("It is not one of the mistakes we know.")
-        out.print(indented(Text(sentence, style="dim"), 6))
+    for number, check in enumerate(wrong[:ALL_SHOWN]):
+        _print_check(out, check, view, has_picture=view.pictures and number == 0)
     for check in wrong[ALL_SHOWN:]:
-        out.print(indented(_head(check, _("also: {title}").format(title=check.title)), 6))
+        out.print(indented(_head(check), 6))
+    if not exercise.findings and any(check.outcome is Outcome.FAILED for check in wrong):
+        sentence = _("When stuck: {command}").format(command=view.hint(exercise.id))
+        out.print(indented(Text(sentence, style="dim"), 6))
+
+
+def _word(exercise: ExerciseResult) -> str:
+    """What is said of an exercise beside its points, where its checks do not say it."""
+    is_open = any(check.outcome is Outcome.NOT_ATTEMPTED for check in exercise.checks)
+    is_waiting = exercise.checks[:1] and exercise.checks[0].outcome is Outcome.BLOCKED
+    is_silent = exercise.is_untouched or is_open or is_waiting
+    return status_words(exercise) if is_silent and not exercise.undecided else ""
 
 
 def _print_finding(out: Console, finding: Finding) -> None:
@@ -150,7 +206,9 @@ def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
     elif exercise.is_solved:
         outcome = Outcome.PASSED
     else:
-        outcome = exercise.checks[0].outcome if exercise.is_untouched else Outcome.FAILED
+        first = exercise.checks[0].outcome
+        is_open = first in UNJUDGED and not is_attempted(exercise)
+        outcome = first if is_open else Outcome.FAILED
     return _sign(outcome)
 
 
@@ -158,36 +216,53 @@ def _sign(outcome: Outcome) -> tuple[str, str]:
     return SIGNS[outcome], STYLES[SIGNS[outcome]]
 
 
-def _print_check(out: Console, check: CheckResult, *, pictures: bool) -> None:
-    out.print(indented(_head(check, check.title), 6))
-    lines = check.message.splitlines()
+def _print_check(out: Console, check: CheckResult, view: View, *, has_picture: bool) -> None:
+    lines = _message(check, view).splitlines()
+    if check.outcome in UNJUDGED:  # the title is not what matters
+        _print_lines(out, lines, indent=6)
+        return
+    out.print(indented(_head(check), 6))
+    if check.outcome is Outcome.REMARK:  # it stays there forever: a line is enough
+        return
     first, after = check.picture.lines if check.picture is not None else (len(lines), len(lines))
     _print_lines(out, lines[:first])
-    if check.picture is not None and pictures:
+    if check.picture is not None and has_picture:
         for line in render_picture(check.picture, out, BEFORE_PICTURE):
             out.print(indented(line, BEFORE_PICTURE))
     _print_lines(out, lines[after:], MOST_LINES // 2)
 
 
-def _head(check: CheckResult, title: str) -> Text:
-    """A check's line: its sign says that the title does not hold here."""
+def _message(check: CheckResult, view: View) -> str:
+    """A check's message, with the line it is about as an editor opens it."""
+    if check.where is None or check.where.cell is not None:
+        return check.message
+    file = check.where.file
+    for name in (file, file.rpartition("/")[2]):
+        inside = f" {name}:{check.where.line}"
+        if inside in check.message:
+            return check.message.replace(inside, f" {view.path(file, check.where.line)}", 1)
+    return check.message
+
+
+def _head(check: CheckResult) -> Text:
+    """A check's line: its title says what should hold, its sign that it does not."""
     sign, style = _sign(check.outcome)
     word = WORDS_BESIDE_SIGN[check.outcome]
-    head = Text(f"{sign} {title}", style=style)
+    head = Text(f"{sign} {check.title}", style=style)
     if word:
         head.append(f"  {bracketed(_(word))}", style="dim")
     return head
 
 
-def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES) -> None:
+def _print_lines(out: Console, lines: list[str], most: int = MOST_LINES, indent: int = 10) -> None:
     for line in lines[:most]:
-        out.print(indented(Text(line), 10))
+        out.print(indented(Text(line), indent))
     if len(lines) > most:
         more = _("… ({count} more lines)").format(count=len(lines) - most)
-        out.print(indented(Text(more, style="dim"), 10))
+        out.print(indented(Text(more, style="dim"), indent))
 
 
-def _print_total(out: Console, result: Result) -> None:
+def _print_total(out: Console, result: Result, view: View) -> None:
     counted = [check for check in result.checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
@@ -199,17 +274,27 @@ def _print_total(out: Console, result: Result) -> None:
     tail = _("{points}, {passed} of {count} checks passed.")
     out.print(tail.format(points=f"[bold]{earned}[/]", passed=passed, count=len(counted)))
     if passed < len(counted):
-        out.print(_("Next: {what}").format(what=_next(result)))
+        out.print(_("Next: {what}").format(what=_next(result, view)), soft_wrap=True)
 
 
-def _next(result: Result) -> str:
-    """The first exercise that has not its full score."""
+def _next(result: Result, view: View) -> str:
+    """The first exercise that has not its full score, and where to mend it."""
     for assignment in result.assignments:
         for exercise in assignment.exercises:
             if not exercise.is_solved:
-                file = assignment.read_from or _("a file still to be written")
-                return _("{exercise}, in {file}").format(exercise=exercise.id, file=file)
+                where = where_to_look(exercise)
+                file = view.path(assignment.read_from) or _("a file still to be written")
+                file = file if where is None else view.path(where.file, where.line)
+                return _("{exercise}, in {file}").format(exercise=exercise.name, file=file)
     return _("nothing is left to do")
+
+
+def print_decided(decided: Sequence[float | None], max_score: int, out: Console) -> None:
+    """Say how many points visible checks decide; nothing where that is not known, or all."""
+    known = round(sum(points for points in decided if points is not None))
+    if None not in decided and known < max_score:
+        sentence = _("The visible checks decide {points} of {max_score} points.")
+        out.print(sentence.format(points=known, max_score=max_score), style="dim")
 
 
 def print_protection(protection: Protection | None, out: Console) -> None:
@@ -232,77 +317,3 @@ def print_as_graded(result: Result, out: Console) -> None:
             "your code other files and the network; this computer cannot."
         )
     out.print(broken(Text(note)))
-
-
-def class_table(rows: Sequence[Row], max_score: int) -> Table:
-    """The class as a table: a row per student, undecided and missing different from zero."""
-    table = Table(title=None, header_style="bold")
-    table.add_column(_("student"), overflow="fold")
-    table.add_column(_("score"), justify="right")
-    table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
-    table.add_column(_("what happened"), overflow="fold")
-    for row in rows:
-        score, share = _shown_score(row)
-        table.add_row(escape(clean(row.student)), score, share, escape(row.summary_line))
-    return table
-
-
-def class_summary(rows: Sequence[Row], max_score: int) -> str:
-    """A large class in a few lines."""
-    scores = sorted(row.score for row in rows if row.score is not None)
-    missing = sum(not row.submitted for row in rows)
-    lines = [f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing."]
-    if scores:
-        quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
-        lines.append(
-            f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
-            f"three quarters less than {three}."
-        )
-    return "\n".join([*lines, "Everybody's score is in scores.csv."])
-
-
-def _shown_score(row: Row) -> tuple[str, str]:
-    if row.undecided:
-        return _("undecided"), ""
-    if row.score is None:
-        return "–", ""
-    share = row.score / row.max_score if row.max_score else 0
-    return f"{row.score}", f"{share:.0%}"
-
-
-def validation_table(report: "Report") -> Table:
-    """The course as its author sees it: a row per exercise, in sections per assignment."""
-    table = Table(header_style="bold", box=SIMPLE)
-    table.add_column("exercise", no_wrap=True)
-    for name in ("points", "visible", "hidden", "known", "named", "visibly", "apart"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for assignment, group in groupby(report.rows, lambda row: row.exercise.assignment):
-        rows = list(group)
-        table.add_row(f"[bold]{assignment}[/]", *_numbers(rows))
-        for row in rows:
-            table.add_row(f"  {row.exercise.name}", *_numbers([row]))
-        table.add_section()
-    table.add_row("[bold]the course[/]", *_numbers(report.rows))
-    table.caption = (
-        "visible, hidden: checks. known: misconceptions; named: recognised by all checks; "
-        "visibly: by the visible ones alone. apart: the smallest separation."
-    )
-    return table
-
-
-def _numbers(rows: "list[ValidationRow]") -> list[str]:
-    """The columns of one or more exercises."""
-    counts = [
-        (
-            r.exercise.points,
-            r.visible,
-            r.hidden,
-            r.misconceptions,
-            r.recognised,
-            r.recognised_visibly,
-        )
-        for r in rows
-    ]
-    smallest = min((row.separation for row in rows), default=float("inf"))
-    apart = "-" if smallest == float("inf") else f"{smallest:.2g}"
-    return [*(str(sum(column)) for column in zip(*counts, strict=True)), apart]

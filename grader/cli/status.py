@@ -1,19 +1,19 @@
 """`grader status`: a map of the course, from what the last checks found."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from grader.cli.edge import open_course
-from grader.cli.render import broken, console, exercise_sign
+from grader.cli.edge import from_here, open_course
+from grader.cli.hint import hint_name
+from grader.cli.render import broken, console, exercise_sign, print_file_failures
 from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import status_words
+from grader.feedback.outcomes import NOT_HANDED_IN, status_words, where_to_look
 from grader.grading.results import points
 from grader.progress.progress import Progress, read_progress
 from grader.progress.store import Memory
@@ -70,11 +70,12 @@ def print_status(
     for assignment in now.course.assignments:
         exercises = [exercise for exercise in assignment.exercises if exercise.id in ids]
         if exercises:
-            words = {status_words(now.results.get(exercise.id)) for exercise in exercises}
+            words = {_words(now, exercise) for exercise in exercises}
             is_under_way = len(words) > 1
             word = _("under way") if is_under_way else words.pop()
             _print_assignment(now, exercises, word, out)
             if everything or is_under_way or following[:1] == exercises[:1]:
+                print_file_failures(out, now.file_failures.get(assignment.id, ()))
                 for exercise in exercises:
                     _print_exercise(now, exercise, out)
     out.print()
@@ -98,8 +99,17 @@ def _print_exercise(now: Progress, exercise: Exercise, out: Console) -> None:
     score = _points(now, [exercise])
     out.print(
         f"  [{style}]{sign}[/] {exercise.name:<{NAME - 2}} {gap}{score:>5} / {exercise.points:<3} "
-        f"[dim]{status_words(result)}[/]"
+        f"[dim]{_words(now, exercise)}[/]"
     )
+
+
+def _words(now: Progress, exercise: Exercise) -> str:
+    """How an exercise stands, in words."""
+    result = now.results.get(exercise.id)
+    is_handed_in = now.submission.readings[exercise.assignment].read_from
+    if result is not None and result.is_untouched and not is_handed_in:
+        return _(NOT_HANDED_IN)
+    return status_words(result)
 
 
 def _points(now: Progress, exercises: Sequence[Exercise]) -> str:
@@ -126,7 +136,7 @@ def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
     if not unfinished:
         return [_("All of it is done. Your instructor grades with further checks.")]
     first = unfinished[0]
-    file = now.file(first)
+    file = place(now, first)
     if not now.score(now.course.exercises.values()):
         write = _("Write {name} where it says TODO, there or in the notebook beside it.")
         return [
@@ -134,14 +144,21 @@ def what_next(now: Progress, chosen: Sequence[Exercise]) -> list[str]:
             write.format(name=first.name),
             _("Run `grader watch`: it checks your work each time you save."),
         ]
-    short = first.id
-    with suppress(UsageError):  # the name alone is not enough
-        short = first.name if len(now.course.select((first.name,))) == 1 else short
+    short = hint_name(now.course, first.id)
     return [
         _("Next: {what}").format(what=first.id),
         "  " + _("in {file}").format(file=file),
         _("When stuck: {command}").format(command=f"`grader hint {short}`"),
     ]
+
+
+def place(now: Progress, exercise: Exercise) -> str:
+    """Where an exercise is to be written or mended, as an editor opens it."""
+    result = now.results.get(exercise.id)
+    where = where_to_look(result) if result is not None else None
+    if where is None:
+        return from_here(now.course.root / now.file(exercise))
+    return f"{from_here(now.course.work_folder / where.file)}:{where.line}"
 
 
 def newcomer() -> str:

@@ -106,6 +106,7 @@ class CheckResult:
         duration_s: seconds.
         where: the line it is about, where one is known; None when the check passed.
         picture: expected and received side by side, where two tensors of a shape differ.
+        waits_for: the id of the exercise that has to be written first, where it is blocked by one.
     """
 
     id: str
@@ -117,6 +118,7 @@ class CheckResult:
     duration_s: float
     picture: Picture | None = field(default=None, kw_only=True)
     where: CodeLocation | None = None
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,16 @@ class ExerciseResult:
     def is_untouched(self) -> bool:
         """Whether it was left as it was handed out, or not handed in at all."""
         empty = (Outcome.NOT_ATTEMPTED, Outcome.MISSING)
-        return bool(self.checks) and self.checks[0].outcome in empty
+        if not self.checks or self.checks[0].outcome not in empty:
+            return False
+        # Of a class whose `forward` is open, `__init__` may be written and judged.
+        return all(check.outcome in (*empty, Outcome.BLOCKED) for check in self.checks)
+
+    @property
+    def waits_for(self) -> str:
+        """The exercise that has to be written first, by its name or, elsewhere, its id."""
+        id_ = next((check.waits_for for check in self.checks if check.waits_for), "")
+        return id_.removeprefix(f"{self.id.partition('/')[0]}/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +199,7 @@ class AssignmentResult:
         days_late: days begun after the due date.
         defects: those of the notes that say what nbgrader would stumble over. They are known only
             where a submission was just graded: its file has them among the notes.
+        file_failures: sentences about a file that does not run.
     """
 
     id: str
@@ -198,6 +210,7 @@ class AssignmentResult:
     notes: tuple[str, ...] = ()
     days_late: int = 0
     defects: tuple[str, ...] = ()
+    file_failures: tuple[str, ...] = ()
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:

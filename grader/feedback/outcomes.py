@@ -9,13 +9,13 @@ from enum import StrEnum
 from itertools import groupby
 
 from grader.core.language import N_, _, bracketed, listed, ngettext, paragraph
-from grader.core.records import CheckResult, ExerciseResult, Outcome, Result
+from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
 
 WORDS = {
     Outcome.PASSED: N_("passed"),
     Outcome.FAILED: N_("not right yet"),
     Outcome.NOT_ATTEMPTED: N_("not attempted yet"),
-    Outcome.MISSING: N_("missing"),
+    Outcome.MISSING: N_("not defined"),
     Outcome.BLOCKED: N_("not run"),
     Outcome.TIMEOUT: N_("took too long"),
     Outcome.OUT_OF_MEMORY: N_("out of memory"),
@@ -36,7 +36,12 @@ SIGNS = dict.fromkeys(Outcome, "✗") | {
     Outcome.ERROR: "!",
 }
 
-EMOJI = dict.fromkeys(Outcome, "❌") | {Outcome.REMARK: "💬", Outcome.ERROR: "❗"}
+EMOJI = dict.fromkeys(Outcome, "❌") | {
+    Outcome.REMARK: "💬",
+    Outcome.NOT_ATTEMPTED: "⏳",
+    Outcome.BLOCKED: "⏳",
+    Outcome.ERROR: "❗",
+}
 """Signs for GitHub's Markdown, of the checks that are reported."""
 
 
@@ -45,6 +50,10 @@ SILENT = (Outcome.PASSED, Outcome.BLOCKED)
 
 UNJUDGED = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
 """There is no code to judge, or it did not run."""
+
+
+WAITING = N_("waiting for another exercise")
+NOT_HANDED_IN = N_("not handed in")
 
 
 class ExerciseStatus(StrEnum):
@@ -70,9 +79,9 @@ class ExerciseStatus(StrEnum):
             ExerciseStatus.SOLVED: _("solved"),
             ExerciseStatus.PARTLY: _("partly right"),
             ExerciseStatus.WRONG: _("not right yet"),
-            ExerciseStatus.WAITING: _("waiting for another exercise"),
+            ExerciseStatus.WAITING: _(WAITING),
             ExerciseStatus.UNTOUCHED: _("not attempted yet"),
-            ExerciseStatus.MISSING: _("missing"),
+            ExerciseStatus.MISSING: _("not defined"),
             ExerciseStatus.UNDECIDED: _("undecided: the grader failed"),
         }[self]
 
@@ -113,28 +122,40 @@ def headline(exercise: ExerciseResult) -> str:
     if exercise.is_solved:
         return N_("solved")
     outcomes = [check.outcome for check in exercise.checks]
-    for outcome in (
-        Outcome.TIMEOUT,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.CRASHED,
-        Outcome.NOT_ATTEMPTED,
-        Outcome.MISSING,
-    ):
+    for outcome in (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.CRASHED):
         if outcome in outcomes:
             return WORDS[outcome]
+    if exercise.is_untouched:
+        return WORDS[outcomes[0]]
+    if Outcome.NOT_ATTEMPTED in outcomes:
+        return N_("partly written")
+    if Outcome.MISSING in outcomes:
+        return WORDS[Outcome.MISSING]
     if outcomes and outcomes[0] is Outcome.BLOCKED:
-        return N_("waiting for another exercise")
+        return WAITING
     return N_("partly right") if exercise.score else N_("wrong")
 
 
 def status_words(exercise: ExerciseResult | None, say: Callable[[str], str] = _) -> str:
-    """The headline, with the reason where it is undecided; None is a result nobody has.
+    """The headline, with the reason where it is undecided or waits; None is a result nobody has.
 
     By default in the language of the run, with `say=str` in English.
     """
     if exercise is None or exercise.undecided:
         return say(WORDS[Outcome.ERROR])
-    return say(headline(exercise))
+    word = headline(exercise)
+    if word == WAITING and exercise.waits_for:
+        return say(N_("waiting for {exercise}")).format(exercise=exercise.waits_for)
+    return say(word)
+
+
+def checks_passed(exercise: ExerciseResult) -> str:
+    """How many checks passed, where some did and it is not solved; "" elsewhere."""
+    counted = [check for check in exercise.checks if check.weight]
+    passed = sum(check.outcome is Outcome.PASSED for check in counted)
+    if not passed or exercise.undecided or exercise.is_solved:
+        return ""
+    return _("{passed} of {count} checks").format(passed=passed, count=len(counted))
 
 
 def summary_line(result: Result) -> str:
@@ -143,7 +164,11 @@ def summary_line(result: Result) -> str:
         return _("files, none of which is read: {names}").format(names=", ".join(result.unread))
     if not result.submitted:
         return _("nothing was handed in")
-    firsts = [headline(exercise) for exercise in result.exercises]
+    firsts = [
+        headline(exercise) if part.read_from or exercise.undecided else NOT_HANDED_IN
+        for part in result.assignments
+        for exercise in part.exercises
+    ]
     if not firsts:
         return paragraph(dict.fromkeys(n for a in result.assignments for n in a.notes[:1]))
     counts = Counter(firsts)
@@ -164,16 +189,40 @@ def is_attempted(exercise: ExerciseResult | None) -> bool:
 
 def shown_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a terminal or a page shows: of a stub none, as its status says enough."""
+    silent = Outcome.NOT_ATTEMPTED if exercise.is_untouched else None
+    return [check for check in _with_messages(exercise) if check.outcome is not silent]
+
+
+def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:
+    """The checks that have something to say; of those that were not run, the one that says why."""
+    waiting = [
+        check
+        for check in exercise.checks
+        if check.outcome is Outcome.BLOCKED and (check.waits_for or check is exercise.checks[0])
+    ]
+    open_ = [check for check in exercise.checks if check.outcome is Outcome.NOT_ATTEMPTED]
+    once = (*waiting[:1], *open_[:1])
     silent = (*SILENT, Outcome.NOT_ATTEMPTED)
-    return [check for check in exercise.checks if check.outcome not in silent]
+    return [c for c in exercise.checks if c.outcome not in silent or c in once]
 
 
 def reported_checks(exercise: ExerciseResult) -> list[CheckResult]:
     """The checks that a platform's report shows, those that cost points first."""
-    found = [check for check in exercise.checks if check.outcome not in SILENT]
-    if not found:  # the first check that was not run says why
-        found = [check for check in exercise.checks if check.outcome is Outcome.BLOCKED][:1]
+    found = _with_messages(exercise)
     return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
+
+
+def where_to_look(exercise: ExerciseResult) -> CodeLocation | None:
+    """The line of a script that the first check with something to say is about."""
+    checks = (*shown_checks(exercise), *exercise.checks)
+    wheres = (check.where for check in checks if check.where is not None)
+    return next((where for where in wheres if where.cell is None), None)
+
+
+def check_head(check: CheckResult, beside: str = "") -> str:
+    """What stands above a check's message: what should hold, or that nothing was judged."""
+    is_judged = check.outcome not in UNJUDGED
+    return f"{check.title}{beside}" if is_judged else _(WORDS[check.outcome])
 
 
 def mistake_lines(exercise: ExerciseResult) -> list[str]:
@@ -191,6 +240,6 @@ def details(exercise: ExerciseResult) -> str:
     """What a student reads of an exercise: named mistakes, then each check's own message."""
     lines = mistake_lines(exercise)
     for check in reported_checks(exercise):
-        lines.append(f"{check.title}  {bracketed(_(WORDS[check.outcome]))}")
+        lines.append(check_head(check, beside=f"  {bracketed(_(WORDS[check.outcome]))}"))
         lines += [f"    {line}" for line in check.message.splitlines()]
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """What a picture shows on a terminal and on a page: steps of colour, texts of cells, words."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.core.language import _, listed
 from grader.core.records import Axis, Number, Picture
@@ -68,6 +68,21 @@ def grids(picture: Picture, room: int) -> tuple[Grid, Grid]:
         )
 
     return grid(_("expected"), picture.expected), grid(_("received"), picture.received)
+
+
+def window(picture: Picture, count: int) -> Picture:
+    """The same with this many columns, the first difference among them."""
+    axis, (row, column) = picture.columns, picture.first
+    start = max(0, min(column - count // 2, len(picture.expected[0]) - count))
+    seen = slice(start, start + count)
+    return replace(
+        picture,
+        expected=tuple(numbers[seen] for numbers in picture.expected),
+        received=tuple(numbers[seen] for numbers in picture.received),
+        differs=tuple(marks[seen] for marks in picture.differs),
+        first=(row, column - start),
+        columns=replace(axis, start=axis.start + start, labels=axis.labels[seen]),
+    )
 
 
 def _finite(rows: tuple[tuple[Number, ...], ...]) -> list[float]:

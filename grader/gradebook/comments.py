@@ -3,8 +3,8 @@
 import textwrap
 from collections.abc import Sequence
 
-from grader.core.records import CheckResult, ExerciseResult, Finding, Outcome
-from grader.feedback.outcomes import SIGNS, SILENT
+from grader.core.records import CheckResult, ExerciseResult, Finding
+from grader.feedback.outcomes import SIGNS, check_head, reported_checks
 from grader.grading.results import points
 
 MAX_CHARACTERS = 20_000
@@ -17,8 +17,8 @@ def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
         exercise: as the student may see it, without what hidden checks asked.
         notes: sentences on the whole assignment.
     """
-    checks = [_check(check) for check in exercise.checks if check.outcome not in SILENT]
-    parts = [*notes, *checks, *(_finding(finding) for finding in exercise.findings)]
+    checks = [_check(check) for check in reported_checks(exercise)]
+    parts = [*notes, *(_finding(finding) for finding in exercise.findings), *checks]
     if exercise.undecided:
         parts.insert(0, "The grader itself failed here: the score is undecided.")
     if not parts:
@@ -29,11 +29,9 @@ def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
 
 
 def _check(check: CheckResult) -> str:
-    if check.outcome is Outcome.NOT_ATTEMPTED:
-        return f"✗ {check.title} (not attempted yet)"
-    sign = SIGNS[Outcome.REMARK if check.outcome is Outcome.REMARK else Outcome.FAILED]
     message = textwrap.indent(check.message, "    ", lambda line: True)
-    return f"{sign} {check.title}" + (f"\n\n{message}" if check.message else "")
+    head = f"{SIGNS[check.outcome]} {check_head(check)}"
+    return head + (f"\n\n{message}" if check.message else "")
 
 
 def _finding(finding: Finding) -> str:

@@ -33,6 +33,7 @@ SPECIAL: dict[str, Any] = {
     "picture": override(omit_if_default=True),
     "where": override(omit_if_default=True),
     "unread": override(omit_if_default=True),
+    "waits_for": override(omit_if_default=True),
 }
 
 
@@ -67,7 +68,7 @@ def for_student(result: Result) -> Result:
     def public(check: CheckResult) -> CheckResult:
         if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
             return check
-        return replace(check, message=message, picture=None, where=None)
+        return replace(check, message=message, picture=None, where=None, waits_for="")
 
     def exercises(assignment: AssignmentResult) -> tuple[ExerciseResult, ...]:
         return tuple(

@@ -45,12 +45,17 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionGrader:
-    """What submissions are graded with: the environment of the checks, and the known mistakes."""
+    """What submissions are graded with: the environment of the checks, and the known mistakes.
+
+    Args:
+        decided: by exercise, the points that visible checks decide, where that was recorded.
+    """
 
     environment: CheckEnvironment
     mistakes: KnownMistakes
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
     answers: AnswerCache = field(default_factory=AnswerCache)
+    decided: Mapping[str, float] = field(default_factory=dict)
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -101,7 +106,9 @@ def visible_grader(
     assignments = [a for a in course.assignments if a.id in needed]
     recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
-    return SubmissionGrader(recorded_environment(course, recordings), RecordedMistakes(known))
+    decided = {id_: points for r in recordings.values() for id_, points in r.decided.items()}
+    environment = recorded_environment(course, recordings)
+    return SubmissionGrader(environment, RecordedMistakes(known), decided=decided)
 
 
 def grade(

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
 
@@ -20,11 +20,13 @@ class Progress:
 
     Args:
         results: by exercise, the results that hold for the work as it is.
+        file_failures: by assignment, sentences about a file that does not run.
     """
 
     course: Course
     submission: Submission
     results: Mapping[str, ExerciseResult]
+    file_failures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def unknown(self, exercises: Iterable[Exercise]) -> list[Exercise]:
         """Those of these exercises whose result is not known."""
@@ -67,14 +69,20 @@ class Progress:
             results = tuple(self.results[exercise.id] for exercise in group)
             reading = self.submission.readings[id_]
             most = sum(result.max_score for result in results)
-            read_from, notes = reading.read_from, reading.notes
-            found.append(AssignmentResult(id_, read_from, None, most, results, notes))
+            failures = self.file_failures.get(id_, ())
+            shown = AssignmentResult(id_, reading.read_from, None, most, results, reading.notes)
+            found.append(replace(shown, file_failures=failures))
         return tuple(found)
 
     def adding(self, result: Result) -> "Progress":
         """The same with the exercises of a result; undecided ones are left to be checked again."""
         added = {e.id: e for e in result.exercises if not e.undecided}
-        return replace(self, results={**self.results, **added})
+        failures = {part.id: part.file_failures for part in result.assignments}
+        return replace(
+            self,
+            results={**self.results, **added},
+            file_failures={**self.file_failures, **failures},
+        )
 
 
 def read_progress(course: Course, memory: Memory) -> Progress:
@@ -86,13 +94,15 @@ def read_progress(course: Course, memory: Memory) -> Progress:
     submission = read_submission(course, course.work_folder, STUDENT)
     keys = work_keys(course, submission)
     holding = {
-        id_: last.exercise
+        id_: last
         for id_, last in memory.results().items()
         if (exercise := course.exercises.get(id_)) is not None
         and last.key == keys[exercise.assignment]
         and last.exercise.max_score == exercise.points
     }
-    return Progress(course, submission, holding)
+    results = {id_: last.exercise for id_, last in holding.items()}
+    failures = {course.exercises[i].assignment: last.file_failures for i, last in holding.items()}
+    return Progress(course, submission, results, failures)
 
 
 def remember(course: Course, submission: Submission, result: Result) -> None:
@@ -106,7 +116,7 @@ def remember(course: Course, submission: Submission, result: Result) -> None:
     keys = work_keys(course, submission)
     Memory(course.root).remember_results(
         {
-            exercise.id: Remembered(keys[assignment.id], exercise)
+            exercise.id: Remembered(keys[assignment.id], exercise, assignment.file_failures)
             for assignment in result.assignments
             for exercise in assignment.exercises
             if not exercise.undecided

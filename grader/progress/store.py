@@ -20,10 +20,15 @@ from grader.grading.results import converter
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The last result of an exercise, and a hash of everything that decided it."""
+    """The last result of an exercise, and a hash of everything that decided it.
+
+    Args:
+        file_failures: sentences about its file, where that does not run.
+    """
 
     key: str
     exercise: ExerciseResult
+    file_failures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

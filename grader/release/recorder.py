@@ -36,7 +36,21 @@ def record(course: Course, assignment: Assignment) -> Recording:
     names = [exercise.name for exercise in assignment.exercises]
     source = read_solutions(course).readings[assignment.id].sources[0]
     hints = read_hints(assignment, course.paths(assignment).hints)
-    return Recording(source, names, transcripts, _known(course, assignment, run), hints)
+    known, decided = _known(course, assignment, run), _decided(course, assignment)
+    return Recording(source, names, transcripts, known, hints, decided)
+
+
+def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
+    """The points of each exercise that its visible checks decide."""
+    ids = [exercise.id for exercise in assignment.exercises]
+    checks = collect(course, ids, (Visibility.VISIBLE, Visibility.HIDDEN))
+    decided = {}
+    for exercise in assignment.exercises:
+        own = [check for check in checks if check.exercise.id == exercise.id]
+        seen = sum(check.weight for check in own if check.visibility is Visibility.VISIBLE)
+        share = seen / max(1, sum(check.weight for check in own))
+        decided[exercise.id] = round(exercise.points * share, 4)
+    return decided
 
 
 def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]:

@@ -13,7 +13,14 @@ from grader.core.files import OutputFile
 from grader.core.language import _, listed, paragraph
 from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
-from grader.feedback.outcomes import EMOJI, WORDS, mistake_lines, reported_checks, status_words
+from grader.feedback.outcomes import (
+    EMOJI,
+    WORDS,
+    check_head,
+    mistake_lines,
+    reported_checks,
+    status_words,
+)
 from grader.grading.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, score_line, shown
 from grader.submissions.protected_files import Change, Protection
@@ -75,7 +82,7 @@ def _environment() -> "Environment":
     from grader.reports.html.pages import environment
 
     made = environment().overlay(loader=PackageLoader("grader.reports"), autoescape=False)
-    said = (paragraph, score_line, status_words, mistake_lines, reported_checks)
+    said = (paragraph, score_line, status_words, mistake_lines, reported_checks, check_head)
     made.filters = {
         **made.filters,
         **{filter_.__name__: filter_ for filter_ in (words, code, fenced, was, location, *said)},
@@ -150,7 +157,7 @@ def annotations(result: Result, folder: str, protection: Protection | None = Non
 
 def _annotation(exercise: ExerciseResult, check: CheckResult, folder: str) -> str:
     named = mistake_lines(exercise)
-    message = "\n".join([*named, check.title, check.message[:MAX_MESSAGE]])
+    message = "\n".join([*named, check_head(check), check.message[:MAX_MESSAGE]])
     title = f"{exercise.id}: {_(WORDS[check.outcome])}"
     if check.where is None:
         return _command(message, title=title)

@@ -191,7 +191,9 @@ class _Reader:
         notes = (*notes, *_name_note(assignment, chosen), *_problem_note(chosen), *time_notes)
         defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
         read_from = self.sources[keys[0]].name
-        return Reading(keys, read_from, notes, submitted_at, defects, own=chosen.key, is_untouched=untouched)
+        return Reading(
+            keys, read_from, notes, submitted_at, defects, own=chosen.key, is_untouched=untouched
+        )
 
     def _inner(self, assignment: Assignment) -> Path:
         """The assignment's folder, also under a name in another case or of a copy."""

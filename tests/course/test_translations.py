@@ -26,7 +26,8 @@ from grader.authoring.translations import (
     kit_messages,
     updated,
 )
-from grader.cli.render import class_table, print_check
+from grader.cli.render import print_check
+from grader.cli.tables import class_table
 from grader.core import language
 from grader.core.errors import CourseError
 from grader.core.records import (

@@ -8,7 +8,16 @@ from grader.core.language import _
 from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.feedback.outcomes import SIGNS, WORDS, ExerciseStatus, exercise_status, shown_checks
+from grader.feedback.outcomes import (
+    SIGNS,
+    UNJUDGED,
+    WORDS,
+    ExerciseStatus,
+    checks_passed,
+    exercise_status,
+    shown_checks,
+    status_words,
+)
 from grader.grading.results import points
 from grader.reports.html.heatmap import Figure, figure
 
@@ -47,6 +56,11 @@ class Wording:
         return SIGNS[self.check.outcome]
 
     @property
+    def is_judged(self) -> bool:
+        """Whether its title says what should hold; nothing was judged where it was not run."""
+        return self.check.outcome not in UNJUDGED
+
+    @property
     def word(self) -> str:
         """How it ended, "" where the sign says it."""
         is_plain = self.check.outcome is Outcome.FAILED
@@ -63,7 +77,6 @@ class Card:
         first: the failure to begin with; None where nothing visible costs points.
         others: the other checks that say something.
         hidden: titles of the hidden checks that did not pass.
-        is_unknown: whether it is wrong in a way that is none of the known mistakes.
         hint: the command for a hint.
         read_from: the file.
     """
@@ -73,7 +86,6 @@ class Card:
     first: Wording | None
     others: tuple[Wording, ...]
     hidden: tuple[str, ...]
-    is_unknown: bool
     hint: str
     read_from: str
 
@@ -81,6 +93,13 @@ class Card:
     def anchor(self) -> str:
         """Its address on the page."""
         return self.exercise.id.replace("/", "-")
+
+    @property
+    def word(self) -> str:
+        """How far it is, in words; with what it waits for."""
+        is_known = self.status in (ExerciseStatus.WAITING, ExerciseStatus.PARTLY)
+        word = status_words(self.exercise) if is_known else self.status.word
+        return ", ".join(filter(None, (word, checks_passed(self.exercise))))
 
     @property
     def passed(self) -> tuple[str, ...]:
@@ -119,7 +138,6 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
         first=shown_parts[0] if costs else None,
         others=tuple(shown_parts[1:] if costs else shown_parts),
         hidden=tuple(check.title for check in notable if check not in visible),
-        is_unknown=not exercise.findings and any(c.outcome is Outcome.FAILED for c in notable),
         hint=f"grader hint {name if is_unique else exercise.id}",
         read_from=clean(read_from, 200),
     )

@@ -42,6 +42,7 @@ RECORDING = Recording(
         "01_first/two": ([], []),
     },
     hints={"one": ("What is one?", "Look at two.")},
+    decided={"01_first/one": 1.5, "01_first/two": 2.0},
 )
 
 

@@ -7,25 +7,23 @@ import pytest
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
 STUBS = """\
-01_scores  01_scores/scores.py
+01_scores  assignments/01_scores/scores.py
   · scores                           0 / 2  not attempted yet
 
-02_mixture  02_mixture/mixture.py
+02_mixture  assignments/02_mixture/mixture.py
   · weights                          0 / 1  not attempted yet
   · Mixture                          0 / 3  not attempted yet
 
 0 of 6 points, 0 of 7 checks passed.
-Next: 01_scores/scores, in 01_scores/scores.py
+Next: scores, in assignments/01_scores/scores.py:22
 """
 
 RIGHT = """\
-01_scores  scores.py
+01_scores  ../class/work/scores.py
   ✓ scores                           2 / 2
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
-          scores([[1.0]], [[1.0, 2.0]])
-          There is no ValueError.
 
-02_mixture  mixture.py
+02_mixture  ../class/work/mixture.py
   ✓ weights                          1 / 1
   ✓ Mixture                          3 / 3
 
@@ -33,8 +31,11 @@ RIGHT = """\
 """
 
 MISTAKEN = """\
-01_scores  scores.py
-  ✗ scores                         0.5 / 2
+01_scores  ../class/work/scores.py
+  ✗ scores                         0.5 / 2  1 of 3 checks
+      → This looks like a known mistake:
+        The scores are not scaled.  (scores-not-scaled)
+        What happens to a score when keys get longer?
       ✗ The scores are the document's.
           scores(tensor([[ 1.0000, 0.5000], [-0.5000, 2.0000]]), tensor([[ 0.5000, 1.0000], [
           1.5000, -1.0000], [ 0.2500, 0.7500]]))
@@ -53,14 +54,9 @@ MISTAKEN = """\
           -1.1452.
           Every value is 2.236 times the expected one, the square root of 5.
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
-          scores([[1.0]], [[1.0, 2.0]])
-          There is no ValueError.
-      → This looks like a known mistake:
-        The scores are not scaled.  (scores-not-scaled)
-        What happens to a score when keys get longer?
 
 0.5 of 2 points, 1 of 3 checks passed.
-Next: 01_scores/scores, in scores.py
+Next: scores, in ../class/work/scores.py:1
 """
 
 
@@ -86,22 +82,40 @@ def test_a_known_mistake_is_named(grader, work):
 
 
 def test_an_unknown_mistake_is_not_named(grader, work):
-    """The student is told that it is none of those we know."""
+    """The student is told how to get a hint, once and last."""
     wrong = "def scores(queries, keys):\n    return queries @ keys.T * 7\n"
     ran = grader("check", "01", "--submission", work(scores=wrong))
     assert ran.code == 1
-    assert "      It is not one of the mistakes we know." in ran.lines
+    assert ran.lines[-4:-2] == ["      When stuck: `grader hint scores`", ""]
+    assert ran.out.count("When stuck") == 1
+
+
+def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
+    """As data, in words and with the sign of what is still open; places lead to it."""
+    stub = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'
+    edit("assignments/02_mixture/mixture.py", stub, "weights(torch.ones(2))")
+    assert grader("check", "Mixture").lines == [
+        "02_mixture  assignments/02_mixture/mixture.py",
+        "  · Mixture                          0 / 3  waiting for weights",
+        "      It needs 02_mixture/weights, which is not written yet.",
+        "",
+        "0 of 3 points, 0 of 2 checks passed.",
+        "Next: Mixture, in assignments/02_mixture/mixture.py:23",
+    ]
+    found = json.loads(grader("check", "Mixture", "--format", "json").out)
+    checks = found["assignments"][0]["exercises"][0]["checks"]
+    assert [check.get("waits_for") for check in checks] == ["02_mixture/weights", None]
 
 
 @pytest.mark.parametrize("target", ["weights", "02_mixture/weights"])
 def test_a_single_exercise_can_be_checked(grader, target):
     """By its name where that is unique, or in full."""
     assert grader("check", target).lines == [
-        "02_mixture  02_mixture/mixture.py",
+        "02_mixture  assignments/02_mixture/mixture.py",
         "  · weights                          0 / 1  not attempted yet",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
-        "Next: 02_mixture/weights, in 02_mixture/mixture.py",
+        "Next: weights, in assignments/02_mixture/mixture.py:23",
     ]
 
 
@@ -109,16 +123,15 @@ def test_a_single_file_can_be_checked(grader, work):
     """It is to define everything; an import of another assignment's file finds nothing."""
     path = work(mixture="right") / "mixture.py"
     assert grader("check", "weights", "--submission", path).lines == [
-        "02_mixture  mixture.py",
-        "  ✗ weights                          0 / 1  missing",
-        "      ✗ There is a weight for each score.  (missing)",
-        "          weights is not defined.",
-        "          Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
-        "            at mixture.py, line 8:",
-        "              from scores import scores",
+        "02_mixture  ../class/work/mixture.py",
+        "  ✗ weights                          0 / 1  not defined",
+        "      weights is not defined.",
+        "      Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
+        "        at mixture.py, line 8:",
+        "          from scores import scores",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
-        "Next: 02_mixture/weights, in mixture.py",
+        "Next: weights, in ../class/work/mixture.py:8",
     ]
 
 
@@ -154,7 +167,7 @@ def test_with_debug_what_student_code_prints_is_shown(grader, work):
     assert ran.lines[:4] == [
         "look (2, 3)",
         "look (4, 3)",
-        "02_mixture  mixture.py",
+        "02_mixture  ../class/work/mixture.py",
         "  ✓ weights                          1 / 1",
     ]
 
@@ -186,7 +199,7 @@ def test_the_course_may_be_elsewhere(grader, folder, tmp_path, monkeypatch):
     """Where GRADER_COURSE says, and not where the command is run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GRADER_COURSE", str(folder))
-    assert grader("check").out == STUBS
+    assert grader("check").out == STUBS.replace(" assignments/", " course/assignments/")
 
 
 # What cannot be checked.

@@ -92,7 +92,7 @@ def test_the_screen_shows_what_happened_to_each(grade):
     ]
     assert cells == [
         ["ada", "6", "100%", "3 solved"],
-        ["bo", "0.4", "7%", "1 partly right, 2 missing; known mistakes: scores-not-scaled"],
+        ["bo", "0.4", "7%", "1 partly right, 2 not handed in; known mistakes: scores-not-scaled"],
         ["cem", "–", "", "nothing was handed in"],
     ]
 

@@ -36,6 +36,11 @@ def test_hints_climb_and_the_last_one_stays(hint):
     assert [hint() for _ in range(4)] == [told(1), told(2), told(3), told(3)]
 
 
+def test_a_name_that_an_assignment_has_too_means_the_exercise(grader):
+    """Hints are about exercises."""
+    assert grader("hint", "scores").out == told(1)
+
+
 def test_hints_begin_again_where_asked_to(hint):
     """And climb from there."""
     hint()

@@ -30,11 +30,11 @@ BROKEN = "def scores(queries, keys)\n    return queries\n"
 START = """\
 Watching assignments/: save a file, and its verdict appears here.
 h hint   n next exercise   a show all   q quit
-01_scores  01_scores/scores.py
+01_scores  assignments/01_scores/scores.py
   · scores                           0 / 2  not attempted yet
 
 Next: 01_scores/scores
-  in assignments/01_scores/scores.py
+  in assignments/01_scores/scores.py:22
 Write it where it says TODO, there or in the notebook beside it, and save.
 """
 SAVED = "Saved at 12:00:00: assignments/01_scores/scores.py"
@@ -134,20 +134,17 @@ def test_a_newcomer_is_told_what_to_do(watching):
 def test_a_save_is_judged_and_its_mistake_named(driven):
     """Only what is watched is shown, and then the keys."""
     told = driven.save("scores", NOT_SCALED)
-    assert told[:5] == [
+    assert told[:8] == [
         "",
         SAVED,
-        "01_scores  01_scores/scores.py",
-        "  ✗ scores                         0.5 / 2",
-        "      ✗ The scores are the document's.",
-    ]
-    assert told[-5:] == [
+        "01_scores  assignments/01_scores/scores.py",
+        "  ✗ scores                         0.5 / 2  1 of 3 checks",
         "      → This looks like a known mistake:",
         "        The scores are not scaled.  (scores-not-scaled)",
         "        What happens to a score when keys get longer?",
-        "",
-        KEYS,
+        "      ✗ The scores are the document's.",
     ]
+    assert told[-2:] == ["", KEYS]
 
 
 def test_a_solved_exercise_is_praised_and_the_next_one_chosen(driven):
@@ -157,7 +154,7 @@ def test_a_solved_exercise_is_praised_and_the_next_one_chosen(driven):
     assert told[-3:] == [
         "scores is solved: 2 points. Well done!",
         "Next: 02_mixture/weights (not attempted yet)",
-        "  in assignments/02_mixture/mixture.py",
+        "  in assignments/02_mixture/mixture.py:23",
     ]
     assert driven.loop.watched.id == "02_mixture/weights"
 
@@ -186,13 +183,12 @@ def test_what_a_save_breaks_elsewhere_is_told(driven):
 def test_a_half_written_file_is_judged_like_any_other(driven):
     """The next save has the next verdict."""
     told = driven.save("scores", BROKEN)
-    assert told[3:9] == [
-        "  ✗ scores                           0 / 2  missing",
-        "      ✗ Two queries and three keys have two rows of three scores.  (missing)",
-        "          scores is not defined.",
-        "          Loading the file stopped early: SyntaxError: expected ':'",
-        "            at scores.py, line 1:",
-        "              def scores(queries, keys)",
+    assert told[3:8] == [
+        "  ✗ scores                           0 / 2  not defined",
+        "      scores is not defined.",
+        "      Loading the file stopped early: SyntaxError: expected ':'",
+        "        at scores.py, line 1:",
+        "          def scores(queries, keys)",
     ]
     assert driven.save("scores", "right")[3] == "  ✓ scores                           2 / 2"
 
@@ -207,7 +203,7 @@ def test_a_new_save_does_not_wait_for_an_endless_loop(driven):
     assert told[:4] == [
         "",
         SAVED,
-        "01_scores  01_scores/scores.py",
+        "01_scores  assignments/01_scores/scores.py",
         "  ✓ scores                           2 / 2",
     ]
 
@@ -223,7 +219,7 @@ def test_the_exercise_that_is_worked_on_is_watched(driven):
     told = driven.save("mixture", "def weights(raw):\n    return raw\n")
     assert told[1:3] == [
         "Saved at 12:00:00: assignments/02_mixture/mixture.py",
-        "02_mixture  02_mixture/mixture.py",
+        "02_mixture  assignments/02_mixture/mixture.py",
     ]
     assert driven.loop.watched.id == "02_mixture/weights"
     both = "def weights(raw):\n    return raw\n\n\nclass Mixture:\n    pass\n"
@@ -266,10 +262,77 @@ def test_what_is_not_begun_is_not_shown_before_what_changed(driven):
     assert gap in text
     told = driven.save("mixture", text.replace(gap, "raise ValueError"))
     assert told[2:4] == [
-        "02_mixture  02_mixture/mixture.py",
+        "02_mixture  assignments/02_mixture/mixture.py",
         "  ✗ Mixture                          0 / 3",
     ]
     assert not any("weights" in line for line in told)
+
+
+OPEN = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'
+
+
+@pytest.fixture
+def mixture(driven):
+    """Saves the second file with something in place of what `Mixture` leaves open."""
+    path = driven.folder / "assignments" / "02_mixture" / "mixture.py"
+    text = path.read_text("utf-8")
+    return lambda body: driven.save("mixture", text.replace(OPEN, body))
+
+
+def test_a_syntax_error_below_what_is_watched_is_shown(driven, mixture):
+    """And after it the verdict on what was edited, not the empty exercise above."""
+    driven.press("n")
+    told = mixture("return torch.exp(x")
+    assert any("✗ Mixture                          0 / 3  not defined" in line for line in told)
+    assert any("SyntaxError" in line for line in told)
+    assert driven.loop.watched.id == "02_mixture/Mixture"
+    told = mixture("raise ValueError")
+    assert told[3] == "  ✗ Mixture                          0 / 3"
+
+
+def test_a_syntax_error_in_the_first_exercise_gives_way_to_the_verdict_on_it(driven):
+    """The exercise that was watched is an empty stub again, which is no news."""
+    path = driven.folder / "assignments" / "02_mixture" / "mixture.py"
+    stub = path.read_text("utf-8")
+    driven.press("n")
+    driven.press("n")
+    gap = 'raise NotImplementedError("02_mixture/weights: not attempted yet")'
+    driven.save("mixture", stub.replace(gap, "return (raw"))
+    told = driven.save("mixture", stub.replace(gap, "return raw"))
+    assert told[3] == "  ✗ weights                        0.5 / 1  1 of 2 checks"
+    assert driven.loop.watched.id == "02_mixture/weights"
+
+
+def test_a_syntax_error_in_a_file_that_was_right_is_no_reason_for_praise(driven):
+    """What stands above it is still solved, and the error is shown."""
+    driven.save("scores", "right")
+    driven.save("mixture", "right")
+    right = (driven.folder / "solutions/02_mixture/mixture.py").read_text("utf-8")
+    told = driven.save("mixture", right.replace("class Mixture", "class (Mixture"))
+    assert any("SyntaxError" in line for line in told)
+    assert not any("Well done" in line for line in told)
+
+
+def test_what_is_as_it_was_is_not_shown_before_what_was_edited(driven, mixture):
+    """Only the verdict on the edited exercise; when nothing differs, the old one again."""
+    wrong = 'raise NotImplementedError("02_mixture/weights: not attempted yet")'
+    path = driven.folder / "assignments" / "02_mixture" / "mixture.py"
+    text = path.read_text("utf-8").replace(wrong, "return raw")
+    driven.save("mixture", text)
+    assert any("weights" in line for line in driven.save("mixture", f"{text}# more\n"))
+    told = driven.save("mixture", text.replace(OPEN, "raise ValueError"))
+    assert told[3] == "  ✗ Mixture                          0 / 3"
+    assert not any("weights" in line for line in told)
+
+
+def test_what_an_exercise_waits_for_is_named(driven, mixture):
+    """The exercise it uses is not written yet."""
+    told = mixture("weights(torch.ones(2))")
+    assert told[2:5] == [
+        "02_mixture  assignments/02_mixture/mixture.py",
+        "  · Mixture                          0 / 3  waiting for weights",
+        "      It needs 02_mixture/weights, which is not written yet.",
+    ]
 
 
 def test_a_notebook_is_judged_as_a_script_is(driven):
@@ -283,8 +346,8 @@ def test_a_notebook_is_judged_as_a_script_is(driven):
     told = driven.settle()
     assert told[1:4] == [
         "Saved at 12:00:00: assignments/01_scores/scores.ipynb",
-        "01_scores  01_scores/scores.ipynb",
-        "  ✗ scores                         0.5 / 2",
+        "01_scores  assignments/01_scores/scores.ipynb",
+        "  ✗ scores                         0.5 / 2  1 of 3 checks",
     ]
 
 
@@ -304,7 +367,7 @@ def test_what_was_found_is_remembered_by_the_next_watch(driven, watching):
     driven.save("scores", "right")
     again = watching()
     assert again.begin()[2:4] == [
-        "02_mixture  02_mixture/mixture.py",
+        "02_mixture  assignments/02_mixture/mixture.py",
         "  · weights                          0 / 1  not attempted yet",
     ]
 
@@ -369,7 +432,7 @@ def test_all_of_an_assignment_can_be_shown(driven):
     """With its points."""
     driven.save("scores", "right")
     assert driven.press("a") == [
-        "02_mixture  02_mixture/mixture.py",
+        "02_mixture  assignments/02_mixture/mixture.py",
         "  · weights                          0 / 1  not attempted yet",
         "  · Mixture                          0 / 3  not attempted yet",
         "",

@@ -9,9 +9,10 @@ import pytest
 from generated_class import picture
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from grader.cli.pictures import render_picture
-from grader.cli.render import print_check
+from grader.cli.render import indented, print_check
 from grader.core.records import (
     AssignmentResult,
     Axis,
@@ -82,14 +83,39 @@ def test_the_values_of_a_vector_stand_below_each_other() -> None:
     ]
 
 
-def test_where_numbers_have_no_room_there_are_blocks() -> None:
-    """The darker, the larger."""
+def test_where_numbers_have_no_room_there_are_fewer_columns() -> None:
+    """Those around the first difference, and a line that says which."""
     drawn = lines(picture(random.Random(1), 2, 12), terminal())
     assert drawn == [
-        "  expected                    received",
-        "0[░]█ ▓ ░ ▒ ▒ ▓ █ ░ ░ █ ▒    [N]█ ▓ ░ ▒ ▒ ▓ █ ░ ░ █ ▒",
-        "1 ▓ ░ ▒ ▓ ░ █ █ ░ ░ ▒ █ ▒     ▓ − ▒ ▓ ░ █ █ ░ ░ ▒ █ ▒",
+        "(key 0 to 5 of 12)",
+        "  expected                          received",
+        "     0    1    2    3    4    5        0    1    2    3    4    5",
+        "0[ 0.0] 0.1  0.1  0.0  0.0  0.0    [ NaN] 0.1  0.1  0.0  0.0  0.0",
+        "1  0.1  0.0  0.0  0.1  0.0  0.1      0.1 −0.0  0.0  0.1  0.0  0.1",
         "[ ] first difference: query 0, key 0",
+    ]
+
+
+def test_columns_give_way_until_the_marked_numbers_look_different() -> None:
+    """They differ in the fourth decimal, for which all columns would leave no room."""
+    drawn_rows = tuple(tuple(0.1 * (r + c) for c in range(6)) for r in range(2))
+    mine = ((*drawn_rows[0][:5], 0.5004), drawn_rows[1])
+    shown = Picture(
+        what="the weights",
+        expected=drawn_rows,
+        received=mine,
+        differs=((False,) * 5 + (True,), (False,) * 6),
+        first=(0, 5),
+        rows=Axis("query", 0, 2),
+        columns=Axis("key", 0, 6),
+    )
+    assert lines(shown, terminal()) == [
+        "(key 2 to 5 of 6)",
+        "  expected                        received",
+        "       2      3      4      5          2      3      4      5",
+        "0 0.2000 0.3000 0.4000[0.5000]    0.2000 0.3000 0.4000[0.5004]",
+        "1 0.3000 0.4000 0.5000 0.6000     0.3000 0.4000 0.5000 0.6000",
+        "[ ] first difference: query 0, key 5",
     ]
 
 
@@ -184,6 +210,16 @@ def test_a_failure_takes_no_more_than_a_screen() -> None:
     assert max(failure.count("\n") for failure in failures) <= 24
 
 
+@pytest.mark.parametrize("text", ["The scores differ. " * 9, "得分不同。" * 30])
+def test_lines_end_without_blanks(text: str) -> None:
+    """Where they are broken, too, so that nothing is padded in a file."""
+    out = Console(file=io.StringIO(), width=60)
+    out.print(indented(Text(text.strip()), 6))
+    lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) > 2
+    assert all(line == f"      {line.strip()}" and cell_len(line) <= 60 for line in lines)
+
+
 def test_failures_told_by_title_have_their_sign() -> None:
     """Without it, a title would read as if it held."""
     outcomes = [Outcome.FAILED] * 4 + [Outcome.REMARK]
@@ -198,5 +234,5 @@ def test_failures_told_by_title_have_their_sign() -> None:
     print_check(result, out)
     out.file.flush()
     text = out.file.buffer.getvalue().decode()  # type: ignore[attr-defined]
-    told = [line.strip() for line in text.splitlines() if "also: " in line]
-    assert told == ["✗ also: It holds 3.", "~ also: It holds 4.  (remark)"]
+    told = [line.strip() for line in text.splitlines() if "It holds" in line]
+    assert told[-2:] == ["✗ It holds 3.", "~ It holds 4.  (remark)"]

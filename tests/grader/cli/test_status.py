@@ -24,7 +24,7 @@ Small steps: 0 of 6 points
   · scores                         0 / 2   not attempted yet
 02_mixture                         0 / 4   not attempted yet
 
-Begin here: assignments/01_scores/scores.py
+Begin here: assignments/01_scores/scores.py:22
 Write scores where it says TODO, there or in the notebook beside it.
 Run `grader watch`: it checks your work each time you save.
 """
@@ -34,7 +34,7 @@ Small steps: 3 of 6 points
 01_scores                          2 / 2   solved
 02_mixture                         1 / 4   under way
   ✓ weights                        1 / 1   solved
-  ✗ Mixture                        0 / 3   missing
+  ✗ Mixture                        0 / 3   not defined
 
 Next: 02_mixture/Mixture
   in assignments/02_mixture/mixture.py
@@ -98,6 +98,20 @@ def test_work_under_way_is_a_map(status, write):
     assert status() == UNDER_WAY.splitlines()
 
 
+def test_what_waits_and_what_was_not_handed_in_are_told(status, write, folder):
+    """In plain words, with the name of what it waits for."""
+    stub = (folder / "assignments/02_mixture/mixture.py").read_text("utf-8")
+    gap = 'raise NotImplementedError("02_mixture/Mixture: not attempted yet")'
+    write(mixture=stub.replace(gap, "weights(torch.ones(2))"))
+    assert status("Mixture")[3] == "  · Mixture                        0 / 3   waiting for weights"
+    for path in (folder / "assignments/01_scores").iterdir():
+        path.unlink()
+    assert status("01")[2:4] == [
+        "01_scores                          0 / 2   not handed in",
+        "  ✗ scores                         0 / 2   not handed in",
+    ]
+
+
 def test_solved_work_has_nothing_next(status, write):
     """Hidden checks are still to come."""
     write(scores="right", mixture="right")
@@ -114,8 +128,8 @@ def test_a_target_shows_its_exercises(status, write):
         "  ✗ scores                       0.5 / 2   partly right",
         "",
         "Next: 01_scores/scores",
-        "  in assignments/01_scores/scores.py",
-        "When stuck: `grader hint 01_scores/scores`",
+        "  in assignments/01_scores/scores.py:1",
+        "When stuck: `grader hint scores`",
     ]
 
 
@@ -241,10 +255,10 @@ def test_no_line_is_wider_than_eighty_columns(grader, write, monkeypatch, code):
 
 
 def test_a_newcomer_is_told_what_to_do_in_three_lines(grader):
-    """Without a command, and without a check."""
+    """Without a command, and without a check, which would tell the line."""
     ran = grader()
     assert (ran.code, ran.err) == (0, "")
-    assert ran.lines == FRESH.splitlines()[-3:]
+    assert ran.lines == FRESH.replace("scores.py:22", "scores.py").splitlines()[-3:]
 
 
 def test_who_has_begun_is_told_how_to_go_on(grader, write):
@@ -254,7 +268,7 @@ def test_who_has_begun_is_told_how_to_go_on(grader, write):
     assert grader().lines == [
         "2 of 6 points.",
         "Next: 02_mixture/weights",
-        "  in assignments/02_mixture/mixture.py",
+        "  in assignments/02_mixture/mixture.py:23",
         "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
     ]
 

@@ -196,7 +196,7 @@ def test_without_a_terminal_it_prints_verdicts_until_it_is_interrupted(folder):
         "Ctrl-C ends it.",
     ]
     assert seen[3:5] == [
-        "01_scores  01_scores/scores.py",
+        "01_scores  assignments/01_scores/scores.py",
         "  · scores                           0 / 2  not attempted yet",
     ]
     assert not ESCAPE.search("\n".join(seen))

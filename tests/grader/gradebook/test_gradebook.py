@@ -82,9 +82,9 @@ def test_a_comment_is_the_feedback_without_what_hidden_checks_asked(
         assert comment(gradebook, "ada", "weights").comment is None
         assert comment(gradebook, "ada").comment == (
             "1.5 of 3 points.\n\n"
+            "→ A known mistake, mixture-of-keys: The keys are mixed. What does a token pass on?\n\n"
             "✗ It is right.\n\n    expected 1, received 2\n    secret of the seed\n\n"
-            "✗ It is right.\n\n    This is a hidden check: its inputs are not shown.\n\n"
-            "→ A known mistake, mixture-of-keys: The keys are mixed. What does a token pass on?"
+            "✗ It is right.\n\n    This is a hidden check: its inputs are not shown."
         )
 
 

@@ -187,6 +187,22 @@ def test_nothing_handed_in_is_no_zero(course: Course) -> None:
     assert "? of 6 points" in said
 
 
+def test_an_exercise_that_waits_says_for_which(course: Course) -> None:
+    """Once, and without a title that would read as if something were wrong."""
+    blocked = check(
+        "one", Outcome.BLOCKED, "It needs 01_scores/dot.", waits_for="01_scores/dot", picture=None
+    )
+    result = result_of(blocked, check("two", Outcome.BLOCKED, "Not run."))
+    part = result.assignments[0]
+    exercises = (replace(part.exercises[0], score=Decimal(0)),)
+    page = student_page(replace(result, assignments=(replace(part, exercises=exercises),)), course)
+    said = words(page)
+    assert "scores waiting for dot 0 / 2 It needs 01_scores/dot." in said
+    assert said.count("It needs") == 1
+    assert "The title of" not in said
+    assert "Not run." not in said
+
+
 def test_an_assignment_without_a_file_is_one_line(course: Course) -> None:
     """Its exercises are all missing, which one sentence says."""
     result = result_of(check("one", Outcome.MISSING, "Nothing was handed in for scores."))

@@ -1,0 +1,91 @@
+"""Tables on a terminal: a class, and the course as its author sees it."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Table
+
+from grader.core.language import _
+from grader.core.text import clean
+from grader.grading.class_files import Row
+
+if TYPE_CHECKING:
+    from grader.authoring.validate import Report
+    from grader.authoring.validate import Row as ValidationRow
+
+
+def class_table(rows: Sequence[Row], max_score: int) -> Table:
+    """The class as a table: a row per student, undecided and missing different from zero."""
+    table = Table(title=None, header_style="bold")
+    table.add_column(_("student"), overflow="fold")
+    table.add_column(_("score"), justify="right")
+    table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
+    table.add_column(_("what happened"), overflow="fold")
+    for row in rows:
+        score, share = _shown_score(row)
+        table.add_row(escape(clean(row.student)), score, share, escape(row.summary_line))
+    return table
+
+
+def class_summary(rows: Sequence[Row], max_score: int) -> str:
+    """A large class in a few lines."""
+    scores = sorted(row.score for row in rows if row.score is not None)
+    missing = sum(not row.submitted for row in rows)
+    lines = [f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing."]
+    if scores:
+        quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
+        lines.append(
+            f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
+            f"three quarters less than {three}."
+        )
+    return "\n".join([*lines, "Everybody's score is in scores.csv."])
+
+
+def _shown_score(row: Row) -> tuple[str, str]:
+    if row.undecided:
+        return _("undecided"), ""
+    if row.score is None:
+        return "–", ""
+    share = row.score / row.max_score if row.max_score else 0
+    return f"{row.score}", f"{share:.0%}"
+
+
+def validation_table(report: "Report") -> Table:
+    """The course as its author sees it: a row per exercise, in sections per assignment."""
+    table = Table(header_style="bold", box=SIMPLE)
+    table.add_column("exercise", no_wrap=True)
+    for name in ("points", "visible", "hidden", "known", "named", "visibly", "apart"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for assignment, group in groupby(report.rows, lambda row: row.exercise.assignment):
+        rows = list(group)
+        table.add_row(f"[bold]{assignment}[/]", *_numbers(rows))
+        for row in rows:
+            table.add_row(f"  {row.exercise.name}", *_numbers([row]))
+        table.add_section()
+    table.add_row("[bold]the course[/]", *_numbers(report.rows))
+    table.caption = (
+        "visible, hidden: checks. known: misconceptions; named: recognised by all checks; "
+        "visibly: by the visible ones alone. apart: the smallest separation."
+    )
+    return table
+
+
+def _numbers(rows: "list[ValidationRow]") -> list[str]:
+    """The columns of one or more exercises."""
+    counts = [
+        (
+            r.exercise.points,
+            r.visible,
+            r.hidden,
+            r.misconceptions,
+            r.recognised,
+            r.recognised_visibly,
+        )
+        for r in rows
+    ]
+    smallest = min((row.separation for row in rows), default=float("inf"))
+    apart = "-" if smallest == float("inf") else f"{smallest:.2g}"
+    return [*(str(sum(column)) for column in zip(*counts, strict=True)), apart]

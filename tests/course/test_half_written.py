@@ -1,0 +1,53 @@
+"""A class whose `forward` is still open is judged on what stands in its `__init__`."""
+
+import ast
+from contextlib import closing
+from pathlib import Path
+
+from grader.cli.render import exercise_sign
+from grader.core.records import Outcome
+from grader.course.course import load_course
+from grader.feedback.outcomes import checks_passed, shown_checks, status_words
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.submission import read_submission
+
+CLASSES = 8
+
+
+def with_open_forwards(solution: Path) -> tuple[str, list[str]]:
+    """A solution with a stub in place of each `forward`, and the ids of its classes."""
+    tree = ast.parse(solution.read_text("utf-8"))
+    ids = []
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            ids.append(f"{solution.parent.name}/{node.name}")
+            (forward,) = (n for n in node.body if getattr(n, "name", "") == "forward")
+            stub = f"raise NotImplementedError('{ids[-1]}: not attempted yet')"
+            forward.body = ast.parse(stub).body
+    return ast.unparse(tree), ids
+
+
+def test_parameters_count_while_forward_is_open(root: Path, tmp_path: Path) -> None:
+    """In all classes: they are partly written, and have points for what is there."""
+    course, ids = load_course(root), []
+    for assignment in course.assignments:
+        solution = course.paths(assignment).solution
+        text, found = with_open_forwards(solution)
+        if found:
+            (tmp_path / solution.name).write_text(text, "utf-8")
+        ids += found
+    assert len(ids) == CLASSES
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope({id_: course.exercises[id_] for id_ in ids}, VISIBLE_CHECKS)
+    with closing(visible_grader(course)) as grader:
+        result = grade(grader, submission, InProcessSession(submission), scope)
+    for exercise in result.exercises:
+        assert exercise.checks[0].message == "`forward` is not written yet."
+        assert {c.outcome for c in exercise.checks} == {Outcome.NOT_ATTEMPTED, Outcome.PASSED}
+        assert shown_checks(exercise) == [exercise.checks[0]]
+        assert exercise_sign(exercise)[0] == "·"
+        count = sum(bool(check.weight) for check in exercise.checks)
+        assert status_words(exercise) == "partly written"
+        assert checks_passed(exercise).endswith(f" of {count} checks")
+        assert exercise.score
