@@ -1,7 +1,6 @@
 """Assignment 01 on inputs nobody has seen: other sizes, other values, other dtypes."""
 
 import pytest
-import torch
 
 NUM_TOKENS, D_IN = 5, 7
 
@@ -14,18 +13,6 @@ class TestDotProduct:
         a, b = draw.normal(D_IN), draw.normal(D_IN)
         expected = reference.call("dot_product", a, b).value
         judge(student.call("dot_product", a, b).value, expected)
-
-    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
-        """The vectors are not changed in place."""
-        answer = student.call("dot_product", draw.normal(D_IN), draw.normal(D_IN))
-        judge.that(not answer.changed, "It changed one of its arguments in place")
-
-    def test_gradients_reach_both_vectors(self, student, judge, draw):
-        """The gradient for each vector is the other one."""
-        a, b = draw.normal(D_IN), draw.normal(D_IN)
-        gradients = student.call("dot_product", a, b, cotangent=torch.tensor(1.0)).gradients
-        judge(gradients.arguments["0"], b, what="the gradient for a", axes=("entry",))
-        judge(gradients.arguments["1"], a, what="the gradient for b", axes=("entry",))
 
 
 @pytest.mark.exercise("attention_scores")
@@ -43,15 +30,6 @@ class TestAttentionScores:
         expected = reference.call("attention_scores", query, inputs).value
         judge(student.call("attention_scores", query, inputs).value, expected, axes=("token",))
 
-    def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
-        """Gradients flow back to the query and to the tokens."""
-        query, inputs = draw.normal(D_IN), draw.normal(NUM_TOKENS, D_IN)
-        cotangent = draw.normal(NUM_TOKENS)
-        mine = student.call("attention_scores", query, inputs, cotangent=cotangent).gradients
-        right = reference.call("attention_scores", query, inputs, cotangent=cotangent).gradients
-        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the query")
-        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the inputs")
-
 
 @pytest.mark.exercise("normalize_scores")
 class TestNormalizeScores:
@@ -68,11 +46,6 @@ class TestNormalizeScores:
         one = student.call("normalize_scores", scores).value
         judge(student.call("normalize_scores", 3 * scores).value, one, axes=("token",))
 
-    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
-        """The scores are not changed in place."""
-        answer = student.call("normalize_scores", draw.uniform(NUM_TOKENS, low=0.2, high=2.0))
-        judge.that(not answer.changed, "It changed its argument in place")
-
 
 @pytest.mark.exercise("softmax_naive")
 class TestSoftmaxNaive:
@@ -80,17 +53,6 @@ class TestSoftmaxNaive:
     def test_unseen_scores(self, student, reference, judge, draw):
         """Another number of scores gives what the solution gives."""
         scores = draw.normal(NUM_TOKENS)
-        expected = reference.call("softmax_naive", scores).value
-        judge(student.call("softmax_naive", scores).value, expected, axes=("token",))
-
-    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
-        """The scores are not changed in place."""
-        answer = student.call("softmax_naive", draw.normal(NUM_TOKENS))
-        judge.that(not answer.changed, "It changed its argument in place")
-
-    def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Scores in float64 give weights in float64."""
-        scores = draw.normal(NUM_TOKENS, dtype=torch.float64)
         expected = reference.call("softmax_naive", scores).value
         judge(student.call("softmax_naive", scores).value, expected, axes=("token",))
 
@@ -118,13 +80,6 @@ class TestSoftmaxStable:
         expected = reference.call("softmax_stable", scores).value
         judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
 
-    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
-        """Gradients flow back to the scores."""
-        scores, cotangent = draw.normal(NUM_TOKENS), draw.normal(NUM_TOKENS)
-        mine = student.call("softmax_stable", scores, cotangent=cotangent).gradients
-        right = reference.call("softmax_stable", scores, cotangent=cotangent).gradients
-        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
-
 
 @pytest.mark.exercise("context_vector")
 class TestContextVector:
@@ -140,8 +95,3 @@ class TestContextVector:
         weights, inputs = draw.uniform(4), draw.normal(4, 4)
         expected = reference.call("context_vector", weights, inputs).value
         judge(student.call("context_vector", weights, inputs).value, expected, axes=("feature",))
-
-    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
-        """The weights and the inputs are not changed in place."""
-        answer = student.call("context_vector", draw.uniform(NUM_TOKENS), draw.normal(5, D_IN))
-        judge.that(not answer.changed, "It changed one of its arguments in place")

@@ -5,6 +5,9 @@ import torch
 
 JOURNEY = 1
 
+# All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
+NUM_TOKENS, D_IN = 4, 5
+
 # 004 prints nothing; these figures were obtained by running its code. Its second token is
 # [0.55, 0.87, 0.64].
 SCORES_004 = torch.tensor([0.9366, 1.4690, 1.4626, 0.8368, 0.7050, 1.0755])
@@ -47,6 +50,18 @@ class TestDotProduct:
         one, other = torch.tensor([2.0, -1.0]), torch.tensor([1.0, 2.0])
         judge(student.call("dot_product", one, other).value, torch.tensor(0.0))
 
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The vectors are not changed in place."""
+        answer = student.call("dot_product", draw.normal(D_IN), draw.normal(D_IN))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
+    def test_gradients_reach_both_vectors(self, student, judge, draw):
+        """The gradient for each vector is the other one."""
+        a, b = draw.normal(D_IN), draw.normal(D_IN)
+        gradients = student.call("dot_product", a, b, cotangent=torch.tensor(1.0)).gradients
+        judge(gradients.arguments["0"], b, what="the gradient for a", axes=("entry",))
+        judge(gradients.arguments["1"], a, what="the gradient for b", axes=("entry",))
+
 
 @pytest.mark.exercise("attention_scores")
 class TestAttentionScores:
@@ -88,6 +103,15 @@ class TestAttentionScores:
         answer = student.call("attention_scores", inputs[JOURNEY], inputs)
         judge.that(not answer.changed, "It changed one of its arguments in place")
 
+    def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
+        """Gradients flow back to the query and to the tokens."""
+        query, inputs = draw.normal(D_IN), draw.normal(NUM_TOKENS, D_IN)
+        cotangent = draw.normal(NUM_TOKENS)
+        mine = student.call("attention_scores", query, inputs, cotangent=cotangent).gradients
+        right = reference.call("attention_scores", query, inputs, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the query")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the inputs")
+
 
 @pytest.mark.exercise("normalize_scores")
 class TestNormalizeScores:
@@ -107,6 +131,11 @@ class TestNormalizeScores:
         """The shares sum to 1, as printed."""
         value = student.call("normalize_scores", printed("T01").tensor).value
         judge(value.sum(), printed("T04"), what="the sum of the shares")
+
+    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
+        """The scores are not changed in place."""
+        answer = student.call("normalize_scores", draw.uniform(NUM_TOKENS, low=0.2, high=2.0))
+        judge.that(not answer.changed, "It changed its argument in place")
 
 
 @pytest.mark.exercise("softmax_naive")
@@ -140,6 +169,17 @@ class TestSoftmaxNaive:
         """Large scores do not overflow (that is what `softmax_stable` is for)."""
         value = student.call("softmax_naive", torch.tensor([1000.0, 1000.0])).value
         judge(value, torch.tensor([0.5, 0.5]))
+
+    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
+        """The scores are not changed in place."""
+        answer = student.call("softmax_naive", draw.normal(NUM_TOKENS))
+        judge.that(not answer.changed, "It changed its argument in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Scores in float64 give weights in float64."""
+        scores = draw.normal(NUM_TOKENS, dtype=torch.float64)
+        expected = reference.call("softmax_naive", scores).value
+        judge(student.call("softmax_naive", scores).value, expected, axes=("token",))
 
 
 @pytest.mark.exercise("softmax_stable")
@@ -180,6 +220,13 @@ class TestSoftmaxStable:
         answer = student.call("softmax_stable", printed("T01").tensor)
         judge.that(not answer.changed, "It changed its argument in place")
 
+    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
+        """Gradients flow back to the scores."""
+        scores, cotangent = draw.normal(NUM_TOKENS), draw.normal(NUM_TOKENS)
+        mine = student.call("softmax_stable", scores, cotangent=cotangent).gradients
+        right = reference.call("softmax_stable", scores, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
 
 @pytest.mark.exercise("context_vector")
 class TestContextVector:
@@ -200,3 +247,10 @@ class TestContextVector:
         weights = torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
         value = student.call("context_vector", weights, printed("T45").tensor).value
         judge(value, printed("T45").tensor[3], axes=("feature",))
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The weights and the inputs are not changed in place."""
+        answer = student.call(
+            "context_vector", draw.uniform(NUM_TOKENS), draw.normal(NUM_TOKENS, D_IN)
+        )
+        judge.that(not answer.changed, "It changed one of its arguments in place")

@@ -5,6 +5,9 @@ import torch
 
 JOURNEY = 1
 
+# All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
+NUM_TOKENS, D_IN = 4, 5
+
 # 004 prints nothing; these figures were obtained by running its code. Its second token is
 # [0.55, 0.87, 0.64].
 SCORES_004 = torch.tensor([0.9366, 1.4690, 1.4626, 0.8368, 0.7050, 1.0755])
@@ -50,6 +53,18 @@ class TestAttentionScoresLoop:
         expected = reference.call("attention_scores_loop", inputs).value
         judge(student.call("attention_scores_loop", inputs).value, expected)
 
+    def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens."""
+        inputs, cotangent = draw.normal(NUM_TOKENS, D_IN), draw.normal(NUM_TOKENS, NUM_TOKENS)
+        mine = student.call("attention_scores_loop", inputs, cotangent=cotangent).gradients
+        right = reference.call("attention_scores_loop", inputs, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the inputs")
+
+    def test_the_inputs_are_left_as_they_are(self, student, judge, draw):
+        """The inputs are not changed in place."""
+        answer = student.call("attention_scores_loop", draw.normal(NUM_TOKENS, D_IN))
+        judge.that(not answer.changed, "It changed its argument in place")
+
 
 @pytest.mark.exercise("attention_scores_matmul")
 class TestAttentionScoresMatmul:
@@ -69,6 +84,25 @@ class TestAttentionScoresMatmul:
         value = student.call("attention_scores_matmul", inputs_004(printed)).value
         judge.shape(value, (6, 6))
         judge(value[JOURNEY], SCORES_004, atol=FOUR_DECIMALS, what='"journey"', axes=("token",))
+
+    def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens."""
+        inputs, cotangent = draw.normal(NUM_TOKENS, D_IN), draw.normal(NUM_TOKENS, NUM_TOKENS)
+        mine = student.call("attention_scores_matmul", inputs, cotangent=cotangent).gradients
+        right = reference.call("attention_scores_matmul", inputs, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the inputs")
+
+    def test_the_inputs_are_left_as_they_are(self, student, judge, draw):
+        """The inputs are not changed in place."""
+        answer = student.call("attention_scores_matmul", draw.normal(NUM_TOKENS, D_IN))
+        judge.that(not answer.changed, "It changed its argument in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Inputs in float64 give scores in float64."""
+        inputs = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64)
+        expected = reference.call("attention_scores_matmul", inputs).value
+        value = student.call("attention_scores_matmul", inputs).value
+        judge(value, expected, axes=("query", "token"))
 
 
 @pytest.mark.exercise("attention_weights")
@@ -106,6 +140,25 @@ class TestAttentionWeights:
         value = student.call("attention_weights", torch.full((2, 2), 1000.0)).value
         judge(value, torch.full((2, 2), 0.5), axes=("query", "token"))
 
+    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
+        """Gradients flow back to the scores."""
+        scores, cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, NUM_TOKENS)
+        mine = student.call("attention_weights", scores, cotangent=cotangent).gradients
+        right = reference.call("attention_weights", scores, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
+    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
+        """The scores are not changed in place."""
+        answer = student.call("attention_weights", draw.normal(NUM_TOKENS, NUM_TOKENS))
+        judge.that(not answer.changed, "It changed its argument in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Scores in float64 give weights in float64."""
+        scores = draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=torch.float64)
+        expected = reference.call("attention_weights", scores).value
+        value = student.call("attention_weights", scores).value
+        judge(value, expected, axes=("query", "token"))
+
 
 @pytest.mark.exercise("context_vectors")
 class TestContextVectors:
@@ -135,3 +188,18 @@ class TestContextVectors:
         expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
         value = student.call("context_vectors", weights, inputs).value
         judge(value, expected, axes=("query", "feature"))
+
+    def test_gradients_reach_weights_and_tokens(self, student, reference, judge, draw):
+        """Gradients flow back to the weights and to the tokens."""
+        weights, inputs = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_IN)
+        cotangent = draw.normal(NUM_TOKENS, D_IN)
+        mine = student.call("context_vectors", weights, inputs, cotangent=cotangent).gradients
+        right = reference.call("context_vectors", weights, inputs, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the inputs")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The weights and the inputs are not changed in place."""
+        weights, inputs = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_IN)
+        answer = student.call("context_vectors", weights, inputs)
+        judge.that(not answer.changed, "It changed one of its arguments in place")

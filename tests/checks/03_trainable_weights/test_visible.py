@@ -7,6 +7,8 @@ from grader.testing import N_, describe
 
 JOURNEY = 1
 D_K = 2
+# All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
+NUM_TOKENS, D_IN, D_OUT = 4, 5, 7
 PARTS = (N_("query"), N_("key"), N_("value"))
 
 # 004 prints nothing; these figures were obtained by running its code: seed 123, `randn(3, 2)` for
@@ -240,6 +242,27 @@ class TestProject:
         expected = torch.tensor([[-2.0, 4.0, 9.0], [0.0, 1.0, 3.0], [3.0, 4.0, -1.0]])
         judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
 
+    def test_gradients_reach_token_and_weight(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens and to the weight."""
+        x, weight = draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT)
+        cotangent = draw.normal(NUM_TOKENS, D_OUT)
+        mine = student.call("project", x, weight, cotangent=cotangent).gradients
+        right = reference.call("project", x, weight, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the tokens")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the weight")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """Tokens and weight are not changed in place."""
+        answer = student.call("project", draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Tokens and weight in float64 give a result in float64."""
+        x = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64)
+        weight = draw.normal(D_IN, D_OUT, dtype=torch.float64)
+        expected = reference.call("project", x, weight).value
+        judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
+
 
 @pytest.mark.exercise("query_scores")
 class TestQueryScores:
@@ -280,6 +303,27 @@ class TestQueryScores:
         keys = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
         value = student.call("query_scores", torch.tensor([3.0, -1.0]), keys).value
         judge(value, torch.tensor([3.0, 5.0]), axes=("key",))
+
+    def test_gradients_reach_query_and_keys(self, student, reference, judge, draw):
+        """Gradients flow back to the query and to the keys."""
+        query, keys = draw.normal(D_OUT), draw.normal(NUM_TOKENS, D_OUT)
+        cotangent = draw.normal(NUM_TOKENS)
+        mine = student.call("query_scores", query, keys, cotangent=cotangent).gradients
+        right = reference.call("query_scores", query, keys, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the query")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the keys")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """Query and keys are not changed in place."""
+        answer = student.call("query_scores", draw.normal(D_OUT), draw.normal(NUM_TOKENS, D_OUT))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Query and keys in float64 give scores in float64."""
+        query = draw.normal(D_OUT, dtype=torch.float64)
+        keys = draw.normal(NUM_TOKENS, D_OUT, dtype=torch.float64)
+        expected = reference.call("query_scores", query, keys).value
+        judge(student.call("query_scores", query, keys).value, expected, axes=("key",))
 
 
 @pytest.mark.exercise("scaled_weights")
@@ -322,6 +366,25 @@ class TestScaledWeights:
         value = student.call("scaled_weights", scores, 16).value
         judge(value, expected, atol=FOUR_DECIMALS, axes=("key",))
 
+    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
+        """Gradients flow back to the scores."""
+        scores, cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, NUM_TOKENS)
+        mine = student.call("scaled_weights", scores, D_OUT, cotangent=cotangent).gradients
+        right = reference.call("scaled_weights", scores, D_OUT, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
+    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
+        """The scores are not changed in place."""
+        answer = student.call("scaled_weights", draw.normal(NUM_TOKENS, NUM_TOKENS), D_OUT)
+        judge.that(not answer.changed, "It changed its argument in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Scores in float64 give weights in float64."""
+        scores = draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=torch.float64)
+        expected = reference.call("scaled_weights", scores, D_OUT).value
+        value = student.call("scaled_weights", scores, D_OUT).value
+        judge(value, expected, axes=("query", "key"))
+
 
 @pytest.mark.exercise("weighted_values")
 class TestWeightedValues:
@@ -359,3 +422,18 @@ class TestWeightedValues:
         expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
         value = student.call("weighted_values", weights, values).value
         judge(value, expected, axes=("query", "feature"))
+
+    def test_gradients_reach_weights_and_values(self, student, reference, judge, draw):
+        """Gradients flow back to the weights and to the values."""
+        weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
+        cotangent = draw.normal(NUM_TOKENS, D_OUT)
+        mine = student.call("weighted_values", weights, values, cotangent=cotangent).gradients
+        right = reference.call("weighted_values", weights, values, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the values")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """Weights and values are not changed in place."""
+        weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
+        answer = student.call("weighted_values", weights, values)
+        judge.that(not answer.changed, "It changed one of its arguments in place")

@@ -41,14 +41,14 @@ def inputs_004(printed):
     return inputs
 
 
-def drawn(draw, names, *shape):
+def drawn(draw, names, *shape, dtype=torch.float32):
     """A matrix for each name."""
-    return {name: draw.normal(*shape) for name in names}
+    return {name: draw.normal(*shape, dtype=dtype) for name in names}
 
 
-def no_biases(size):
+def no_biases(size, dtype=torch.float32):
     """Biases that change nothing, for layers that should have none."""
-    return {name.replace("weight", "bias"): torch.zeros(size) for name in LAYERS}
+    return {name.replace("weight", "bias"): torch.zeros(size, dtype=dtype) for name in LAYERS}
 
 
 def by_name(found, name):
@@ -182,6 +182,29 @@ def alike(one, other):
     return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)
 
 
+def judge_twice(student, judge, draw, name, values):
+    """Judge that a call changes neither the tokens nor the next result."""
+    instance, _ = made(student, name, (D_IN, D_OUT), values)
+    x = draw.normal(NUM_TOKENS, D_IN)
+    first = student.call(instance, x)
+    judge.that(not first.changed, "It changed the tokens in place")
+    other = student.call(instance, draw.normal(NUM_TOKENS + 1, D_IN))
+    judge.that(not other.changed, "It changed the tokens in place")
+    judge(student.call(instance, x).value, first.value, what="the second answer", axes=AXES)
+
+
+def judge_fresh(student, judge, draw, name):
+    """Judge that two instances start with different weights."""
+    x, seed = draw.normal(NUM_TOKENS, D_IN), draw.seed()
+    answers = []
+    for each in (seed, seed + 1):
+        instance = student.call(name, D_IN, D_OUT, seed=each).value
+        answers.append(student.call(instance, x).value)
+        judge.shape(answers[-1], (NUM_TOKENS, D_OUT))
+    same = torch.allclose(*answers)
+    judge.that(not same, "Two instances start alike: does the class set the seed itself?")
+
+
 @pytest.mark.exercise("SelfAttention_v1")
 class TestSelfAttentionV1:
     @pytest.mark.gate
@@ -263,6 +286,23 @@ class TestSelfAttentionV1:
         instance = student.call("SelfAttention_v1", 3, 2, seed=123).value
         judge(student.call(instance, printed("T45").tensor).value, printed("T16"), axes=AXES)
 
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Matrices and tokens in float64 give context vectors in float64."""
+        values = drawn(draw, MATRICES, D_IN, D_OUT, dtype=torch.float64)
+        x, sizes = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64), (D_IN, D_OUT)
+        expected = right_answer(reference, "SelfAttention_v1", sizes, values, x)
+        value = answer(student, judge, "SelfAttention_v1", sizes, values, x)
+        judge(value, expected, axes=AXES)
+
+    def test_asking_changes_nothing(self, student, judge, draw):
+        """Asking again answers the same, and the tokens are not changed in place."""
+        values = drawn(draw, MATRICES, D_IN, D_OUT)
+        judge_twice(student, judge, draw, "SelfAttention_v1", values)
+
+    def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
+        """Two instances start with different matrices."""
+        judge_fresh(student, judge, draw, "SelfAttention_v1")
+
 
 @pytest.mark.exercise("SelfAttention_v2")
 class TestSelfAttentionV2:
@@ -332,6 +372,24 @@ class TestSelfAttentionV2:
         """Seed 789 gives the documents' numbers (if query, key, value are made in this order)."""
         instance = student.call("SelfAttention_v2", 3, 2, seed=789).value
         judge(student.call(instance, printed("T45").tensor).value, printed("T17"), axes=AXES)
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Weights and tokens in float64 give context vectors in float64."""
+        values = drawn(draw, LAYERS, D_OUT, D_IN, dtype=torch.float64)
+        x, sizes = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64), (D_IN, D_OUT)
+        name, spare = "SelfAttention_v2", no_biases(D_OUT, torch.float64)
+        expected = right_answer(reference, name, sizes, values, x)
+        value = answer(student, judge, name, sizes, values, x, spare=spare)
+        judge(value, expected, axes=AXES)
+
+    def test_asking_changes_nothing(self, student, judge, draw):
+        """Asking again answers the same, and the tokens are not changed in place."""
+        values = drawn(draw, LAYERS, D_OUT, D_IN)
+        judge_twice(student, judge, draw, "SelfAttention_v2", values)
+
+    def test_each_instance_draws_its_own_weights(self, student, judge, draw):
+        """Two instances start with different weights."""
+        judge_fresh(student, judge, draw, "SelfAttention_v2")
 
 
 @pytest.mark.exercise("copy_weights")
@@ -457,3 +515,7 @@ class TestSelfAttentionNormal:
         atol = printed("T16").atol
         judge(x[1] @ matrices[0], QUERY_004, what="the query of journey", atol=atol)
         judge(attention(x, *matrices), CONTEXT_004, what="what they give", atol=atol, axes=AXES)
+
+    def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
+        """Two instances start with different matrices."""
+        judge_fresh(student, judge, draw, "SelfAttentionNormal")

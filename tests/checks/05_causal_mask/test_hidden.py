@@ -54,12 +54,6 @@ class TestMaskWeights:
         value = student.call("mask_weights", weights, mask).value
         judge(value, expected, axes=("query", "key"))
 
-    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
-        """The weights and the mask are not changed in place."""
-        weights, mask = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1), 1 - future(NUM_TOKENS)
-        answer = student.call("mask_weights", weights, mask)
-        judge.that(not answer.changed, "It changed one of its arguments in place")
-
 
 @pytest.mark.exercise("renormalize_rows")
 class TestRenormalizeRows:
@@ -70,26 +64,6 @@ class TestRenormalizeRows:
         expected = reference.call("renormalize_rows", weights).value
         value = student.call("renormalize_rows", weights).value
         judge(value, expected, axes=("query", "key"))
-
-    def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Weights in float64 give weights in float64."""
-        weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1).double()
-        expected = reference.call("renormalize_rows", weights).value
-        value = student.call("renormalize_rows", weights).value
-        judge(value, expected, axes=("query", "key"))
-
-    def test_gradients_reach_the_weights(self, student, reference, judge, draw):
-        """Gradients flow back to the weights, through the sums as well."""
-        weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1)
-        cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS)
-        mine = student.call("renormalize_rows", weights, cotangent=cotangent).gradients
-        right = reference.call("renormalize_rows", weights, cotangent=cotangent).gradients
-        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
-
-    def test_the_weights_are_left_as_they_are(self, student, judge, draw):
-        """The weights are not changed in place."""
-        answer = student.call("renormalize_rows", draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1))
-        judge.that(not answer.changed, "It changed its argument in place")
 
 
 @pytest.mark.exercise("upper_triangular_mask")
@@ -128,15 +102,6 @@ class TestMaskScores:
         value = student.call("mask_scores", scores, mask).value
         judge(value, expected, axes=("query", "key"))
 
-    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
-        """Gradients flow back to the scores that are not hidden, and only to those."""
-        scores, mask = draw.normal(NUM_TOKENS, NUM_TOKENS), future(NUM_TOKENS, torch.bool)
-        cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS)
-        kept = torch.where(mask, 0.0, cotangent)  # what a softmax hands back: nothing where hidden
-        mine = student.call("mask_scores", scores, mask, cotangent=kept).gradients
-        right = reference.call("mask_scores", scores, mask, cotangent=kept).gradients
-        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
-
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The scores and the mask are not changed in place."""
         scores, mask = draw.normal(NUM_TOKENS, NUM_TOKENS), future(NUM_TOKENS, torch.bool)
@@ -160,22 +125,3 @@ class TestCausalWeights:
         mixed = torch.where(future(NUM_TOKENS, torch.bool), other, scores)
         judge.shape(one, (NUM_TOKENS, NUM_TOKENS))
         judge(student.call("causal_weights", mixed, D_K).value, one, axes=("query", "key"))
-
-    def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Scores in float64 give weights in float64."""
-        scores = draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=torch.float64)
-        expected = reference.call("causal_weights", scores, D_K).value
-        judge(student.call("causal_weights", scores, D_K).value, expected, axes=("query", "key"))
-
-    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
-        """Gradients flow back to the scores on and below the diagonal."""
-        scores = draw.normal(NUM_TOKENS, NUM_TOKENS)
-        cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS)
-        mine = student.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
-        right = reference.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
-        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
-
-    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
-        """The scores are not changed in place."""
-        answer = student.call("causal_weights", draw.normal(NUM_TOKENS, NUM_TOKENS), D_K)
-        judge.that(not answer.changed, "It changed its argument in place")

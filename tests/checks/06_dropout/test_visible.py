@@ -103,6 +103,28 @@ class TestApplyDropoutMask:
         expected = torch.tensor([[0.5, 0.0, 0.0], [0.25, 0.25, 0.75]])
         judge(value, expected, axes=("query", "key"))
 
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Weights in float64 stay in float64."""
+        weights = draw.uniform(5, 7, low=0.1).double()
+        keep_mask = draw.uniform(5, 7) > 0.4
+        expected = reference.call("apply_dropout_mask", weights, keep_mask, 0.7).value
+        value = student.call("apply_dropout_mask", weights, keep_mask, 0.7).value
+        judge(value, expected, axes=("query", "key"))
+
+    def test_gradients_reach_the_kept_weights(self, student, reference, judge, draw):
+        """Gradients flow back to the weights that are kept, scaled like them."""
+        weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
+        arguments, cotangent = (weights, keep_mask, 0.3), draw.normal(5, 7)
+        mine = student.call("apply_dropout_mask", *arguments, cotangent=cotangent).gradients
+        right = reference.call("apply_dropout_mask", *arguments, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The weights and the mask are not changed in place."""
+        weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
+        answer = student.call("apply_dropout_mask", weights, keep_mask, 0.3)
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
 
 @pytest.mark.exercise("dropout")
 class TestDropout:
@@ -150,3 +172,20 @@ class TestDropout:
         judge.shape(value, (LARGE, 4))
         judge(value.amax(dim=0), row, what="the largest values of equal rows", axes=("key",))
         judge(value.amin(dim=0), row, what="the smallest values of equal rows", axes=("key",))
+
+    def test_gradients_reach_the_kept_weights(self, student, judge):
+        """Gradients flow back to the weights that are kept, scaled like them."""
+        weights = torch.ones(LARGE, LARGE)
+        answer = student.call("dropout", weights, 0.2, True, seed=1, cotangent=weights)
+        gradient = answer.gradients.arguments["0"]
+        judge.shape(answer.value, (LARGE, LARGE))
+        judge.shape(gradient, (LARGE, LARGE))
+        # Of ones, kept ones and their gradients are the same.
+        judge(gradient.unique(), torch.tensor([0.0, 1.25]), what="the factors of the gradient")
+        are_the_same = torch.equal(gradient == 0, answer.value == 0)
+        judge.that(are_the_same, "Gradients reach other weights than those that were kept")
+
+    def test_the_weights_are_left_as_they_are(self, student, judge):
+        """The weights are not changed in place."""
+        answer = student.call("dropout", torch.ones(3, 5), 0.2, True, seed=1)
+        judge.that(not answer.changed, "It changed its argument in place")

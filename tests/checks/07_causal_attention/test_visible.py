@@ -16,9 +16,9 @@ def batch_of_the_text(printed):
     return torch.stack([printed("T45").tensor] * 2)
 
 
-def given_weights(draw, d_in, d_out):
+def given_weights(draw, d_in, d_out, dtype=torch.float32):
     """Values for the three linear layers."""
-    return {f"{name}.weight": draw.normal(d_out, d_in) for name in NAMES}
+    return {f"{name}.weight": draw.normal(d_out, d_in, dtype=dtype) for name in NAMES}
 
 
 def with_weights(handle, weights, context_length, dropout=0.0, biases=None):
@@ -29,7 +29,8 @@ def with_weights(handle, weights, context_length, dropout=0.0, biases=None):
     d_out, d_in = weights["W_query.weight"].shape
     arguments = (d_in, d_out, context_length, dropout, *([True] if biases else []))
     instance = handle.call("CausalAttention", *arguments, seed=1).value
-    handle.load(instance, {f"{name}.bias": torch.zeros(d_out) for name in NAMES})
+    zeros = torch.zeros(d_out, dtype=weights["W_query.weight"].dtype)
+    handle.load(instance, {f"{name}.bias": zeros for name in NAMES})
     loaded = handle.load(instance, {**weights, **(biases or {})})
     return instance, loaded.problems
 
@@ -46,6 +47,12 @@ def look_up_weights(draw, num_tokens):
     """Parameters with which context vectors are the attention weights, for `torch.eye` tokens."""
     weights = given_weights(draw, num_tokens, num_tokens)
     return {**weights, "W_value.weight": torch.eye(num_tokens)}
+
+
+def gradient(gradients, name):
+    """A parameter's gradient, also where the parameter's name has something in front."""
+    found = [g for known, g in gradients.parameters.items() if f".{known}".endswith(f".{name}")]
+    return found[0] if found else None
 
 
 @pytest.mark.exercise("stack_batch")
@@ -220,3 +227,38 @@ class TestCausalAttention:
         failure = student.refusal(attention, torch.ones(1, 5, 3), training=False)
         kinds = () if failure is None else (failure.type, *failure.bases)
         judge.that("ValueError" in kinds, "Five tokens for a context length of 4: no ValueError")
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_everything(self, student, reference, judge, draw):
+        """Gradients flow back to all three weights and to the tokens."""
+        weights, x, cotangent = (
+            given_weights(draw, 5, 3),
+            draw.normal(2, 4, 5),
+            draw.normal(2, 4, 3),
+        )
+        mine, right = (
+            handle.call(one, x, training=False, cotangent=cotangent).gradients
+            for handle, one in zip(
+                (student, reference), pair(student, reference, judge, weights, 4), strict=True
+            )
+        )
+        for name in weights:
+            what = judge.words("the gradient for {name}", name=name)
+            judge(gradient(mine, name), gradient(right, name), what=what, axes=("row", "column"))
+        axes = (N_("batch entry"), N_("token"), N_("feature"))
+        found, expected = mine.arguments["0"], right.arguments["0"]
+        judge(found, expected, what="the gradient for the tokens", axes=axes)
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 give context vectors in float64."""
+        weights, x = given_weights(draw, 5, 3, torch.float64), draw.normal(2, 4, 5).double()
+        mine, right = pair(student, reference, judge, weights, 4)
+        expected = reference.call(right, x, training=False).value
+        value = student.call(mine, x, training=False).value
+        judge(value, expected, axes=("batch entry", "token", "feature"))
+
+    def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
+        """The texts that were handed in are not changed in place."""
+        mine, _ = with_weights(student, given_weights(draw, 5, 3), 4)
+        answer = student.call(mine, draw.normal(2, 4, 5), training=False)
+        judge.that(not answer.changed, "It changed its argument in place")

@@ -313,3 +313,20 @@ class TestMultiHeadAttentionWrapper:
         heads.give(wrapper, draw)
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE - 1, SIZE))
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE + 1, SIZE))
+
+    def test_double_precision_is_kept(self, student, judge, draw):
+        """Parameters and tokens in float64 give context vectors in float64."""
+        heads = Heads(student, SIZE, SIZE, SIZE, count=3)
+        wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
+        heads.give(wrapper, draw, dtype=torch.float64)
+        judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE, SIZE).double())
+
+    def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
+        """The texts that were handed in are changed by the wrapper only where a head does so."""
+        heads = Heads(student, SIZE, SIZE, SIZE, count=3)
+        wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
+        heads.give(wrapper, draw)
+        x = draw.normal(SIZE, SIZE, SIZE)
+        allowed = student.call(heads.made[0], x, training=False).changed
+        changed = student.call(wrapper, x, training=False).changed
+        judge(changed, allowed, what="the arguments that were changed in place")

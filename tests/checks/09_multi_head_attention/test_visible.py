@@ -37,6 +37,22 @@ IN_TWO_HEADS = torch.tensor(
 )
 
 
+def judge_gradients(student, reference, judge, name, *args, cotangent):
+    """Gradients for every tensor among the arguments of a function are the solution's."""
+    mine = student.call(name, *args, cotangent=cotangent).gradients
+    right = reference.call(name, *args, cotangent=cotangent).gradients
+    for position, gradient in right.arguments.items():
+        what = judge.words("the gradient for argument {number}", number=int(position) + 1)
+        judge(mine.arguments.get(position), gradient, what=what)
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    known = gradients.parameters
+    matches = [key for key in known if key == name or key.endswith(f".{name}")]
+    return known[matches[0]] if matches else None
+
+
 @pytest.mark.exercise("split_heads")
 class TestSplitHeads:
     @pytest.mark.gate
@@ -60,6 +76,11 @@ class TestSplitHeads:
         """The tokens are not changed in place."""
         answer = student.call("split_heads", NUMBERED, 2)
         judge.that(not answer.changed, "It changed its argument in place")
+
+    def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens."""
+        x, cotangent = draw.normal(2, 5, 12), draw.normal(2, 3, 5, 4)
+        judge_gradients(student, reference, judge, "split_heads", x, 3, cotangent=cotangent)
 
 
 @pytest.mark.exercise("head_scores")
@@ -98,6 +119,19 @@ class TestHeadScores:
         expected = torch.tensor([[[[3.0, 5.0], [8.0, 12.0]]]])
         judge(value, expected, axes=("batch", "head", "query", "key"))
 
+    def test_gradients_reach_queries_and_keys(self, student, reference, judge, draw):
+        """Gradients flow back to the queries and to the keys."""
+        queries, keys = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4)
+        cotangent = draw.normal(2, 3, 5, 5)
+        judge_gradients(
+            student, reference, judge, "head_scores", queries, keys, cotangent=cotangent
+        )
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The queries and the keys are not changed in place."""
+        answer = student.call("head_scores", draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
 
 @pytest.mark.exercise("merge_heads")
 class TestMergeHeads:
@@ -123,8 +157,13 @@ class TestMergeHeads:
         answer = student.call("merge_heads", IN_TWO_HEADS)
         judge.that(not answer.changed, "It changed its argument in place")
 
+    def test_gradients_reach_the_heads(self, student, reference, judge, draw):
+        """Gradients flow back to the heads."""
+        x, cotangent = draw.normal(2, 3, 5, 4), draw.normal(2, 5, 12)
+        judge_gradients(student, reference, judge, "merge_heads", x, cotangent=cotangent)
 
-def drawn_parameters(draw, *, qkv_bias=False):
+
+def drawn_parameters(draw, *, qkv_bias=False, dtype=torch.float32):
     """Values for all parameters of a layer of this file's sizes."""
     layers = ("W_query", "W_key", "W_value")
     values = {f"{layer}.weight": draw.normal(D_OUT, D_IN, std=0.5) for layer in layers}
@@ -132,7 +171,7 @@ def drawn_parameters(draw, *, qkv_bias=False):
         values |= {f"{layer}.bias": draw.normal(D_OUT, std=0.5) for layer in layers}
     values["out_proj.weight"] = draw.normal(D_OUT, D_OUT, std=0.5)
     values["out_proj.bias"] = draw.normal(D_OUT, std=0.5)
-    return values
+    return {name: value.to(dtype) for name, value in values.items()}
 
 
 def made(handle, *, dropout=0.0, qkv_bias=False):
@@ -141,15 +180,16 @@ def made(handle, *, dropout=0.0, qkv_bias=False):
     return handle.call("MultiHeadAttention", *sizes, qkv_bias=qkv_bias).value
 
 
-def zero_biases(d_out):
+def zero_biases(d_out, dtype=torch.float32):
     """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
-    return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
+    zeros = torch.zeros(d_out, dtype=dtype)
+    return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
 
 
 def given(handle, values, *, dropout=0.0, qkv_bias=False):
     """A layer of this file's sizes with these parameters."""
     layer = made(handle, dropout=dropout, qkv_bias=qkv_bias)
-    handle.load(layer, zero_biases(D_OUT) | values)
+    handle.load(layer, zero_biases(D_OUT, values["out_proj.bias"].dtype) | values)
     return layer
 
 
@@ -308,3 +348,41 @@ class TestMultiHeadAttention:
             failure is not None and "ValueError" in failure.bases,
             "8 tokens for a context_length of 7 did not raise a ValueError",
         )
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens and to every parameter."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
+        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
+        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
+        judge(
+            mine.arguments.get("0"),
+            right.arguments["0"],
+            what="the gradient for the tokens",
+            atol=1e-4,
+        )
+        for name in values:
+            found, expected = of_parameter(mine, name), of_parameter(right, name)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 give context vectors in float64."""
+        values = drawn_parameters(draw, dtype=torch.float64)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_a_second_call_gives_the_same(self, student, judge, draw):
+        """A longer text in between changes nothing, and the texts are not changed in place."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = given(student, drawn_parameters(draw))
+        first = student.call(layer, x)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge.that(not first.changed, "It changed its argument in place")

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.testing import N_
+
 # The queries and keys are printed to 4 decimals. A score adds up two products of numbers up to
 # 1.08, each operand half a unit of its last digit off: 5e-5 * (1.03 + 0.49 + 1.08 + 0.61), and the
 # printed score is rounded itself. A softmax with the greatest weight 0.29 makes 0.3 times that of
@@ -16,6 +18,13 @@ EYE = torch.eye(4)
 def printed_head(printed):
     """The queries and keys of the document's first head."""
     return printed("T34").tensor, printed("T35").tensor.T
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    known = gradients.parameters
+    matches = [key for key in known if key == name or key.endswith(f".{name}")]
+    return known[matches[0]] if matches else None
 
 
 @pytest.mark.exercise("head_output")
@@ -52,6 +61,22 @@ class TestHeadOutput:
         value = student.call("head_output", queries, keys, values).value
         # Numbers near 100 in float32.
         judge(value, expected, atol=1e-4, axes=("token", "feature"))
+
+    def test_gradients_reach_queries_keys_and_values(self, student, reference, judge, draw):
+        """Gradients flow back to the queries, the keys and the values."""
+        head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]
+        cotangent = draw.normal(NUM_TOKENS, HEAD_DIM)
+        mine = student.call("head_output", *head, cotangent=cotangent).gradients
+        right = reference.call("head_output", *head, cotangent=cotangent).gradients
+        for position, name in enumerate((N_("queries"), N_("keys"), N_("values"))):
+            found, expected = mine.arguments.get(f"{position}"), right.arguments[f"{position}"]
+            judge(found, expected, what=judge.words("the gradient for the {name}", name=name))
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The queries, the keys and the values are not changed in place."""
+        head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]
+        answer = student.call("head_output", *head)
+        judge.that(not answer.changed, "It changed one of its arguments in place")
 
 
 def slipped_weight(printed):
@@ -110,20 +135,35 @@ class TestJoinHeads:
         value = student.call("join_heads", heads, torch.eye(6)).value
         judge(value, expected, axes=("token", "feature"))
 
+    def test_gradients_reach_the_output_weight(self, student, reference, judge, draw):
+        """Gradients flow back to the output weight."""
+        heads = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(NUM_HEADS)]
+        weight, cotangent = draw.normal(NUM_HEADS * HEAD_DIM, 7), draw.normal(NUM_TOKENS, 7)
+        mine = student.call("join_heads", heads, weight, cotangent=cotangent).gradients
+        right = reference.call("join_heads", heads, weight, cotangent=cotangent).gradients
+        expected = right.arguments["1"]
+        judge(mine.arguments.get("1"), expected, what="the gradient for the output weight")
+
+    def test_the_output_weight_is_left_as_it_is(self, student, judge, draw):
+        """The output weight is not changed in place."""
+        heads = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(NUM_HEADS)]
+        answer = student.call("join_heads", heads, draw.normal(NUM_HEADS * HEAD_DIM, 7))
+        judge.that(not answer.changed, "It changed its argument in place")
+
 
 # Sizes that all differ, so that none can stand in for another.
 EMBED_DIM, HEAD_DIM, NUM_HEADS, NUM_TOKENS = 7, 4, 3, 5
 PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 
 
-def drawn_parameters(draw):
+def drawn_parameters(draw, dtype=torch.float32):
     """Values for all parameters of a module of this file's sizes."""
     width = NUM_HEADS * HEAD_DIM
     values = {f"{name}.weight": draw.normal(width, EMBED_DIM, std=0.5) for name in PROJECTIONS}
     values |= {f"{name}.bias": draw.normal(width, std=0.5) for name in PROJECTIONS}
     values["out_proj.weight"] = draw.normal(EMBED_DIM, width, std=0.5)
     values["out_proj.bias"] = draw.normal(EMBED_DIM, std=0.5)
-    return values
+    return {name: value.to(dtype) for name, value in values.items()}
 
 
 def made(handle):
@@ -190,3 +230,37 @@ class TestMultiHeadAttention:
         judge.shape(trained, (NUM_TOKENS, EMBED_DIM))
         is_same = torch.allclose(trained, evaluated, rtol=0, atol=1e-5, equal_nan=True)
         judge.that(is_same, "Training mode gives something other than eval mode")
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens and to every parameter."""
+        values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
+        cotangent = draw.normal(NUM_TOKENS, EMBED_DIM)
+        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
+        # Sums of products of numbers near 1: ten times the noise of the results.
+        found, expected = mine.arguments.get("0"), right.arguments["0"]
+        judge(found, expected, what="the gradient for the tokens", atol=1e-4)
+        for name in values:
+            found, expected = of_parameter(mine, name), of_parameter(right, name)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 give context vectors in float64."""
+        values = drawn_parameters(draw, torch.float64)
+        x = draw.normal(NUM_TOKENS, EMBED_DIM, dtype=torch.float64)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("token", "feature"))
+
+    def test_a_second_call_gives_the_same(self, student, judge, draw):
+        """A longer text in between changes nothing, and the text is not changed in place."""
+        x = draw.normal(NUM_TOKENS, EMBED_DIM)
+        module = given(student, drawn_parameters(draw))
+        first = student.call(module, x)
+        student.call(module, draw.normal(2 * NUM_TOKENS, EMBED_DIM))
+        judge.shape(first.value, (NUM_TOKENS, EMBED_DIM))
+        judge(student.call(module, x).value, first.value, what="the second result")
+        judge.that(not first.changed, "It changed its argument in place")

@@ -94,7 +94,7 @@ class TestCountParameters:
         judge(student.call("count_parameters", module).value, expected)
 
 
-def drawn_parameters(draw, *, qkv_bias=False):
+def drawn_parameters(draw, *, qkv_bias=False, dtype=torch.float32):
     """Values for all parameters of a layer of this file's sizes."""
     layers = ("W_query", "W_key", "W_value")
     values = {f"{layer}.weight": draw.normal(D_OUT, D_IN, std=0.5) for layer in layers}
@@ -102,7 +102,7 @@ def drawn_parameters(draw, *, qkv_bias=False):
         values |= {f"{layer}.bias": draw.normal(D_OUT, std=0.5) for layer in layers}
     values["out_proj.weight"] = draw.normal(D_OUT, D_OUT, std=0.5)
     values["out_proj.bias"] = draw.normal(D_OUT, std=0.5)
-    return values
+    return {name: value.to(dtype) for name, value in values.items()}
 
 
 def made(handle, *, dropout=0.0, qkv_bias=False):
@@ -112,15 +112,16 @@ def made(handle, *, dropout=0.0, qkv_bias=False):
     return handle.call("GPT2MultiHeadAttention", **sizes, **rest).value
 
 
-def zero_biases(d_out):
+def zero_biases(d_out, dtype=torch.float32):
     """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
-    return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
+    zeros = torch.zeros(d_out, dtype=dtype)
+    return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
 
 
 def given(handle, values, *, dropout=0.0, qkv_bias=False):
     """A layer of this file's sizes with these parameters."""
     layer = made(handle, dropout=dropout, qkv_bias=qkv_bias)
-    handle.load(layer, zero_biases(D_OUT) | values)
+    handle.load(layer, zero_biases(D_OUT, values["out_proj.bias"].dtype) | values)
     return layer
 
 
@@ -158,6 +159,13 @@ def shown_weights(student, judge, layer, **how):
     judge.shape(value, (SHOWN_COPIES, SHOWN_TOKENS, SHOWN_OUT))
     by_head = value.detach().reshape(SHOWN_COPIES, SHOWN_TOKENS, SHOWN_HEADS, SHOWN_TOKENS + 1)
     return by_head[..., :-1], by_head[..., -1]
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    known = gradients.parameters
+    matches = [key for key in known if key == name or key.endswith(f".{name}")]
+    return known[matches[0]] if matches else None
 
 
 @pytest.mark.exercise("GPT2MultiHeadAttention")
@@ -297,3 +305,41 @@ class TestGPT2MultiHeadAttention:
             failure is not None and "ValueError" in failure.bases,
             "8 tokens for a context_length of 7 did not raise a ValueError",
         )
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
+        """Gradients flow back to the tokens and to every parameter."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
+        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
+        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
+        judge(
+            mine.arguments.get("0"),
+            right.arguments["0"],
+            what="the gradient for the tokens",
+            atol=1e-4,
+        )
+        for name in values:
+            found, expected = of_parameter(mine, name), of_parameter(right, name)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 give context vectors in float64."""
+        values = drawn_parameters(draw, dtype=torch.float64)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_a_second_call_gives_the_same(self, student, judge, draw):
+        """A longer text in between changes nothing, and the texts are not changed in place."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = given(student, drawn_parameters(draw))
+        first = student.call(layer, x)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge.that(not first.changed, "It changed its argument in place")
