@@ -8,6 +8,7 @@ NUM_TOKENS, D_IN = 5, 7
 @pytest.mark.exercise("dot_product")
 class TestDotProduct:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_your_and_journey_as_printed")
     def test_unseen_vectors(self, student, reference, judge, draw):
         """Vectors of another size give what the solution gives."""
         a, b = draw.normal(D_IN), draw.normal(D_IN)
@@ -18,12 +19,16 @@ class TestDotProduct:
 @pytest.mark.exercise("attention_scores")
 class TestAttentionScores:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_another_query_has_scores_of_its_own")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size, with a query that is none of them."""
         query, inputs = draw.normal(D_IN), draw.normal(NUM_TOKENS, D_IN)
         expected = reference.call("attention_scores", query, inputs).value
         judge(student.call("attention_scores", query, inputs).value, expected, axes=("token",))
 
+    @pytest.mark.deepens(
+        "Shape `(num_tokens,)`: entry `i` is the dot product of the query and token `i`."
+    )
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
         """Tokens are rows, also where there are as many tokens as features."""
         query, inputs = draw.normal(4), draw.normal(4, 4)
@@ -34,12 +39,14 @@ class TestAttentionScores:
 @pytest.mark.exercise("normalize_scores")
 class TestNormalizeScores:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_shares_as_printed")
     def test_unseen_scores(self, student, reference, judge, draw):
         """Another number of scores gives what the solution gives."""
         scores = draw.uniform(NUM_TOKENS, low=0.2, high=2.0)
         expected = reference.call("normalize_scores", scores).value
         judge(student.call("normalize_scores", scores).value, expected, axes=("token",))
 
+    @pytest.mark.deepens("test_the_shares_sum_to_one")
     def test_scaling_all_scores_changes_nothing(self, student, judge, draw):
         """Three times the scores have the same shares."""
         scores = draw.uniform(NUM_TOKENS, low=0.2, high=2.0)
@@ -50,6 +57,7 @@ class TestNormalizeScores:
 @pytest.mark.exercise("softmax_naive")
 class TestSoftmaxNaive:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_negative_scores_get_positive_weights")
     def test_unseen_scores(self, student, reference, judge, draw):
         """Another number of scores gives what the solution gives."""
         scores = draw.normal(NUM_TOKENS)
@@ -60,12 +68,14 @@ class TestSoftmaxNaive:
 @pytest.mark.exercise("softmax_stable")
 class TestSoftmaxStable:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_weights_of_journey_as_printed")
     def test_unseen_scores(self, student, reference, judge, draw):
         """Another number of scores gives what the solution gives."""
         scores = draw.normal(NUM_TOKENS)
         expected = reference.call("softmax_stable", scores).value
         judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
 
+    @pytest.mark.deepens("test_large_scores_do_not_overflow")
     def test_unseen_large_scores(self, student, reference, judge, draw):
         """Scores around 1000 give what the solution gives."""
         scores = (draw.normal(NUM_TOKENS) * 4).round() / 4 + 1_000.0
@@ -74,6 +84,7 @@ class TestSoftmaxStable:
         value = student.call("softmax_stable", scores).value
         judge(value, expected, atol=1e-4, axes=("token",))
 
+    @pytest.mark.deepens("test_scores_far_apart_do_not_overflow")
     def test_unseen_scores_far_apart(self, student, reference, judge, draw):
         """Scores hundreds apart give what the solution gives."""
         scores = draw.permutation(NUM_TOKENS) * 150.0 - 300.0
@@ -84,12 +95,14 @@ class TestSoftmaxStable:
 @pytest.mark.exercise("context_vector")
 class TestContextVector:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_context_of_journey_as_printed")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size."""
         weights, inputs = draw.uniform(NUM_TOKENS), draw.normal(NUM_TOKENS, D_IN)
         expected = reference.call("context_vector", weights, inputs).value
         judge(student.call("context_vector", weights, inputs).value, expected, axes=("feature",))
 
+    @pytest.mark.deepens("test_all_weight_on_one_token_gives_that_token")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
         """Tokens are rows, also where there are as many tokens as features."""
         weights, inputs = draw.uniform(4), draw.normal(4, 4)

@@ -8,6 +8,7 @@ NUM_TOKENS, D_IN = 5, 7
 @pytest.mark.exercise("attention_scores_loop")
 class TestAttentionScoresLoop:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_two_tokens_have_four_scores")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size."""
         inputs = draw.normal(NUM_TOKENS, D_IN)
@@ -15,6 +16,7 @@ class TestAttentionScoresLoop:
         value = student.call("attention_scores_loop", inputs).value
         judge(value, expected, axes=("query", "token"))
 
+    @pytest.mark.deepens("test_all_scores_as_printed")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
         """Tokens are rows, also where there are as many tokens as features."""
         inputs = draw.normal(4, 4)
@@ -26,6 +28,7 @@ class TestAttentionScoresLoop:
 @pytest.mark.exercise("attention_scores_matmul")
 class TestAttentionScoresMatmul:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_all_scores_as_printed")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size."""
         inputs = draw.normal(NUM_TOKENS, D_IN)
@@ -34,6 +37,7 @@ class TestAttentionScoresMatmul:
         judge(value, expected, axes=("query", "token"))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_all_scores_as_printed")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
         """Tokens are rows, also where there are as many tokens as features."""
         inputs = draw.normal(4, 4)
@@ -45,6 +49,7 @@ class TestAttentionScoresMatmul:
 @pytest.mark.exercise("attention_weights")
 class TestAttentionWeights:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_scores_that_are_not_symmetric")
     def test_unseen_scores(self, student, reference, judge, draw):
         """Other scores, which are not symmetric."""
         scores = draw.normal(NUM_TOKENS, NUM_TOKENS)
@@ -52,6 +57,7 @@ class TestAttentionWeights:
         value = student.call("attention_weights", scores).value
         judge(value, expected, axes=("query", "token"))
 
+    @pytest.mark.deepens("test_each_row_of_weights_sums_to_one")
     def test_negative_scores_give_positive_weights(self, student, reference, judge, draw):
         """Scores that are all negative give positive weights."""
         scores = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=-3.0, high=-0.5)
@@ -63,6 +69,7 @@ class TestAttentionWeights:
 @pytest.mark.exercise("context_vectors")
 class TestContextVectors:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_all_context_vectors_as_printed")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size, with weights that are not symmetric."""
         weights, inputs = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_IN)
@@ -70,6 +77,7 @@ class TestContextVectors:
         value = student.call("context_vectors", weights, inputs).value
         judge(value, expected, axes=("query", "feature"))
 
+    @pytest.mark.deepens("test_all_weight_on_one_token_gives_that_token")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
         """Tokens are rows, also where there are as many tokens as features."""
         weights, inputs = draw.uniform(4, 4), draw.normal(4, 4)

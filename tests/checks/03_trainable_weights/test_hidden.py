@@ -23,6 +23,7 @@ def three(judge, value, shape):
 
 @pytest.mark.exercise("init_weights")
 class TestInitWeights:
+    @pytest.mark.deepens("test_the_weights_are_drawn_in_the_documents_order")
     def test_other_sizes(self, student, reference, judge, draw):
         """Matrices of another size, drawn in the order of query, key, value."""
         seed = draw.seed()
@@ -36,6 +37,7 @@ class TestInitWeights:
                 axes=("row", "column"),
             )
 
+    @pytest.mark.deepens("test_no_weight_requires_gradients")
     def test_each_weight_is_a_parameter_without_gradients(self, student, judge, draw):
         """Each weight is an `nn.Parameter` that requires no gradients."""
         answer = student.call("init_weights", D_IN, D_OUT, seed=draw.seed())
@@ -44,6 +46,7 @@ class TestInitWeights:
         what = N_("whether it is an nn.Parameter, and whether it requires gradients")
         judge(found, [(True, False)] * 3, what=what)
 
+    @pytest.mark.deepens("test_the_numbers_spread_from_zero_to_one")
     def test_the_numbers_spread_from_zero_to_one(self, student, judge, draw):
         """The numbers are spread evenly from 0 to 1, and differ from matrix to matrix."""
         weights = three(
@@ -61,6 +64,7 @@ class TestInitWeights:
 
 @pytest.mark.exercise("init_weights_normal")
 class TestInitWeightsNormal:
+    @pytest.mark.deepens("test_the_weights_are_drawn_in_the_documents_order")
     def test_other_sizes(self, student, reference, judge, draw):
         """Matrices of another size, drawn in the order of query, key, value."""
         seed = draw.seed()
@@ -75,6 +79,7 @@ class TestInitWeightsNormal:
                 axes=("row", "column"),
             )
 
+    @pytest.mark.deepens("test_each_weight_requires_gradients")
     def test_each_weight_is_a_parameter_with_gradients(self, student, judge, draw):
         """Each weight is an `nn.Parameter` that requires gradients."""
         answer = student.call("init_weights_normal", D_IN, D_OUT, seed=draw.seed())
@@ -83,6 +88,7 @@ class TestInitWeightsNormal:
         what = N_("whether it is an nn.Parameter, and whether it requires gradients")
         judge(found, [(True, True)] * 3, what=what)
 
+    @pytest.mark.deepens("test_the_numbers_are_normally_distributed")
     def test_the_numbers_are_normally_distributed(self, student, judge, draw):
         """The numbers have mean 0 and standard deviation 1, and differ from matrix to matrix."""
         weights = three(
@@ -101,6 +107,7 @@ class TestInitWeightsNormal:
 
 @pytest.mark.exercise("project")
 class TestProject:
+    @pytest.mark.deepens("test_one_token_gives_one_vector")
     def test_unseen_token(self, student, reference, judge, draw):
         """One token of another size."""
         x, weight = draw.normal(D_IN), draw.normal(D_IN, D_OUT)
@@ -108,12 +115,14 @@ class TestProject:
         judge(student.call("project", x, weight).value, expected, axes=("feature",))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_queries_and_keys_of_all_tokens_as_printed")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size."""
         x, weight = draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT)
         expected = reference.call("project", x, weight).value
         judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
 
+    @pytest.mark.deepens("test_a_square_weight_is_taken_as_it_is")
     def test_a_square_weight(self, student, reference, judge, draw):
         """As many tokens as features, and a square weight: nothing is transposed."""
         x, weight = draw.normal(4, 4), draw.normal(4, 4)
@@ -124,18 +133,21 @@ class TestProject:
 @pytest.mark.exercise("query_scores")
 class TestQueryScores:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_scores_of_journey_as_printed")
     def test_unseen_query(self, student, reference, judge, draw):
         """One query, with another number of keys of another size."""
         query, keys = draw.normal(D_OUT), draw.normal(NUM_TOKENS, D_OUT)
         expected = reference.call("query_scores", query, keys).value
         judge(student.call("query_scores", query, keys).value, expected, axes=("key",))
 
+    @pytest.mark.deepens("test_all_scores_as_printed")
     def test_unseen_queries(self, student, reference, judge, draw):
         """Several queries: a row for each query, a column for each key."""
         queries, keys = draw.normal(NUM_TOKENS, D_OUT), draw.normal(NUM_TOKENS, D_OUT)
         expected = reference.call("query_scores", queries, keys).value
         judge(student.call("query_scores", queries, keys).value, expected, axes=("query", "key"))
 
+    @pytest.mark.deepens("test_as_many_keys_as_features")
     def test_as_many_keys_as_features(self, student, reference, judge, draw):
         """Keys are rows, also where there are as many keys as features."""
         query, keys = draw.normal(4), draw.normal(4, 4)
@@ -145,6 +157,7 @@ class TestQueryScores:
 
 @pytest.mark.exercise("scaled_weights")
 class TestScaledWeights:
+    @pytest.mark.deepens("test_the_weights_of_journey_as_printed")
     def test_unseen_scores_of_one_query(self, student, reference, judge, draw):
         """The scores of one query, with keys of another size."""
         scores = draw.normal(NUM_TOKENS)
@@ -152,6 +165,7 @@ class TestScaledWeights:
         judge(student.call("scaled_weights", scores, D_OUT).value, expected, axes=("key",))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_larger_keys_are_scaled_more")
     def test_unseen_scores(self, student, reference, judge, draw):
         """The scores of all queries, with keys of another size."""
         scores = draw.normal(NUM_TOKENS, NUM_TOKENS)
@@ -162,6 +176,7 @@ class TestScaledWeights:
 
 @pytest.mark.exercise("weighted_values")
 class TestWeightedValues:
+    @pytest.mark.deepens("test_the_context_of_journey_as_printed")
     def test_unseen_weights_of_one_query(self, student, reference, judge, draw):
         """One query, with another number of values of another size."""
         weights, values = draw.uniform(NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
@@ -169,6 +184,7 @@ class TestWeightedValues:
         judge(student.call("weighted_values", weights, values).value, expected, axes=("feature",))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_all_context_vectors_as_printed")
     def test_unseen_weights(self, student, reference, judge, draw):
         """All queries, with another number of values of another size."""
         weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
@@ -176,6 +192,7 @@ class TestWeightedValues:
         value = student.call("weighted_values", weights, values).value
         judge(value, expected, axes=("query", "feature"))
 
+    @pytest.mark.deepens("test_all_weight_on_one_value_gives_that_value")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
         """Values are rows, also where there are as many tokens as features."""
         weights, values = draw.uniform(4, 4), draw.normal(4, 4)

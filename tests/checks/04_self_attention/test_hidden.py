@@ -134,17 +134,20 @@ def alike(one, other):
 @pytest.mark.exercise("SelfAttention_v1")
 class TestSelfAttentionV1:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size, with other matrices."""
         values, x = drawn(draw, MATRICES, D_IN, D_OUT), draw.normal(NUM_TOKENS, D_IN)
         sizes = (D_IN, D_OUT)
         judge_answer(student, reference, judge, "SelfAttention_v1", sizes, values, x)
 
+    @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, student, reference, judge, draw):
         """Tokens are rows, also where num_tokens, d_in and d_out are equal."""
         values, x = drawn(draw, MATRICES, 4, 4), draw.normal(4, 4)
         judge_answer(student, reference, judge, "SelfAttention_v1", (4, 4), values, x)
 
+    @pytest.mark.deepens("test_gradients_reach_the_matrices")
     def test_gradients_are_right(self, student, reference, judge, draw):
         """The gradients for the matrices and for the tokens are right."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
@@ -154,12 +157,14 @@ class TestSelfAttentionV1:
 @pytest.mark.exercise("SelfAttention_v2")
 class TestSelfAttentionV2:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size, with other weights."""
         values, x = drawn(draw, LAYERS, D_OUT, D_IN), draw.normal(NUM_TOKENS, D_IN)
         name, sizes, spare = "SelfAttention_v2", (D_IN, D_OUT), no_biases(D_OUT)
         judge_answer(student, reference, judge, name, sizes, values, x, spare=spare)
 
+    @pytest.mark.deepens("test_biases_count_when_asked_for")
     def test_unseen_biases(self, student, reference, judge, draw):
         """Other weights and other biases, with qkv_bias=True."""
         biases = tuple(name.replace("weight", "bias") for name in LAYERS)
@@ -168,12 +173,14 @@ class TestSelfAttentionV2:
         name = "SelfAttention_v2"
         judge_answer(student, reference, judge, name, sizes, values, x, qkv_bias=True)
 
+    @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, student, reference, judge, draw):
         """Tokens are rows, also where num_tokens, d_in and d_out are equal."""
         values, x, spare = drawn(draw, LAYERS, 4, 4), draw.normal(4, 4), no_biases(4)
         name = "SelfAttention_v2"
         judge_answer(student, reference, judge, name, (4, 4), values, x, spare=spare)
 
+    @pytest.mark.deepens("test_gradients_reach_the_layers")
     def test_gradients_are_right(self, student, reference, judge, draw):
         """The gradients for the weights and for the tokens are right."""
         values, spare = drawn(draw, LAYERS, D_OUT, D_IN), no_biases(D_OUT)
@@ -183,14 +190,17 @@ class TestSelfAttentionV2:
 @pytest.mark.exercise("copy_weights")
 class TestCopyWeights:
     @pytest.mark.weight(3)
+    @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_unseen_weights(self, student, judge, draw):
         """Other weights, of another size, arrive transposed."""
         judge_copied(student, judge, draw, D_IN, D_OUT)
 
+    @pytest.mark.deepens("test_square_weights_are_transposed_too")
     def test_unseen_square_weights(self, student, judge, draw):
         """Square weights arrive transposed, too."""
         judge_copied(student, judge, draw, D_IN, D_IN)
 
+    @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_the_last_copy_counts(self, student, judge, draw):
         """A v1 can take the weights of one v2, and later those of another."""
         judge_copied(student, judge, draw, D_OUT, D_IN, times=2)
@@ -198,6 +208,7 @@ class TestCopyWeights:
 
 @pytest.mark.exercise("SelfAttentionNormal")
 class TestSelfAttentionNormal:
+    @pytest.mark.deepens("test_given_matrices_answer_as_in_v1")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Given the same matrices, it answers unseen tokens as SelfAttention_v1 does."""
         values, x = drawn(draw, MATRICES, D_IN, D_OUT), draw.normal(NUM_TOKENS, D_IN)
@@ -211,6 +222,7 @@ class TestSelfAttentionNormal:
         value = student.call(mine, x).value
         judge(value, own if alike(value, own) else expected, axes=AXES)
 
+    @pytest.mark.deepens("test_the_matrices_start_normally_drawn")
     def test_the_matrices_start_normally_drawn(self, student, judge, draw):
         """With another seed and other sizes, the matrices start as torch.randn draws them."""
         instance = student.call("SelfAttentionNormal", 40, 60, seed=draw.seed()).value

@@ -22,6 +22,7 @@ def figures(judge, mask, num_tokens):
 @pytest.mark.exercise("lower_triangular_mask")
 class TestLowerTriangularMask:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_mask_for_three_tokens")
     def test_another_number_of_tokens(self, student, reference, judge, draw):
         """The mask fits the number of tokens."""
         num_tokens = draw.whole(7, 11)
@@ -30,6 +31,7 @@ class TestLowerTriangularMask:
         what, axes = N_("the mask"), (N_("row"), N_("column"))
         judge(figures(judge, mask, num_tokens), expected, what=what, axes=axes)
 
+    @pytest.mark.deepens("test_the_mask_for_three_tokens")
     def test_a_single_token(self, student, judge):
         """A single token may use itself."""
         mask = student.call("lower_triangular_mask", 1).value
@@ -39,6 +41,7 @@ class TestLowerTriangularMask:
 @pytest.mark.exercise("mask_weights")
 class TestMaskWeights:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_masked_weights_as_printed")
     def test_unseen_weights(self, student, reference, judge, draw):
         """Another number of tokens gives what the solution gives."""
         weights, mask = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1), 1 - future(NUM_TOKENS)
@@ -46,6 +49,9 @@ class TestMaskWeights:
         value = student.call("mask_weights", weights, mask).value
         judge(value, expected, axes=("query", "key"))
 
+    @pytest.mark.deepens(
+        "shape `(num_tokens, num_tokens)`, ones where a weight stays, zeros where it goes."
+    )
     def test_a_mask_of_any_pattern(self, student, reference, judge, draw):
         """The mask decides what stays, also where it is no triangle."""
         weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1)
@@ -58,6 +64,7 @@ class TestMaskWeights:
 @pytest.mark.exercise("renormalize_rows")
 class TestRenormalizeRows:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_repaired_weights_as_printed")
     def test_unseen_weights(self, student, reference, judge, draw):
         """Another number of tokens gives what the solution gives."""
         weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1).tril()
@@ -69,6 +76,7 @@ class TestRenormalizeRows:
 @pytest.mark.exercise("upper_triangular_mask")
 class TestUpperTriangularMask:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_mask_for_three_tokens")
     def test_another_number_of_tokens(self, student, judge, draw):
         """The mask fits the number of tokens."""
         num_tokens = draw.whole(7, 11)
@@ -77,6 +85,7 @@ class TestUpperTriangularMask:
         where = mask.bool().float()
         judge(where, future(num_tokens), what="where the mask is set", axes=("row", "column"))
 
+    @pytest.mark.deepens("test_the_mask_for_three_tokens")
     def test_a_single_token(self, student, judge):
         """From a single token, nothing is hidden."""
         mask = student.call("upper_triangular_mask", 1).value
@@ -87,6 +96,7 @@ class TestUpperTriangularMask:
 @pytest.mark.exercise("mask_scores")
 class TestMaskScores:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_masked_scores_as_printed")
     def test_unseen_scores(self, student, reference, judge, draw):
         """Another number of tokens gives what the solution gives."""
         scores, mask = draw.normal(NUM_TOKENS, NUM_TOKENS), future(NUM_TOKENS, torch.bool)
@@ -94,6 +104,7 @@ class TestMaskScores:
         value = student.call("mask_scores", scores, mask).value
         judge(value, expected, axes=("query", "key"))
 
+    @pytest.mark.deepens("test_a_mask_of_ones_and_zeros_does_the_same")
     def test_a_mask_of_any_pattern(self, student, reference, judge, draw):
         """The mask decides what is hidden, also where it is no triangle, but ones and zeros."""
         scores = draw.normal(NUM_TOKENS, NUM_TOKENS)
@@ -102,6 +113,7 @@ class TestMaskScores:
         value = student.call("mask_scores", scores, mask).value
         judge(value, expected, axes=("query", "key"))
 
+    @pytest.mark.deepens("test_the_scores_are_left_as_they_are")
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The scores and the mask are not changed in place."""
         scores, mask = draw.normal(NUM_TOKENS, NUM_TOKENS), future(NUM_TOKENS, torch.bool)
@@ -112,12 +124,16 @@ class TestMaskScores:
 @pytest.mark.exercise("causal_weights")
 class TestCausalWeights:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_a_larger_d_k_evens_the_weights_out")
     def test_unseen_scores(self, student, reference, judge, draw):
         """Another number of tokens and another d_k give what the solution gives."""
         scores = draw.normal(NUM_TOKENS, NUM_TOKENS, std=2.0)
         expected = reference.call("causal_weights", scores, D_K).value
         judge(student.call("causal_weights", scores, D_K).value, expected, axes=("query", "key"))
 
+    @pytest.mark.deepens(
+        "Shape `(num_tokens, num_tokens)`: zeros above the diagonal, rows that sum to 1."
+    )
     def test_the_future_does_not_leak(self, student, judge, draw):
         """Scores above the diagonal make no difference."""
         scores, other = (draw.normal(NUM_TOKENS, NUM_TOKENS, std=2.0) for _ in range(2))

@@ -21,6 +21,7 @@ def plain(value):
 @pytest.mark.exercise("dropout_scale")
 class TestDropoutScale:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_a_fifth_dropped")
     def test_another_probability(self, student, reference, judge, draw):
         """Any probability gives what the solution gives."""
         p = draw.whole(55, 80) / 100
@@ -31,6 +32,7 @@ class TestDropoutScale:
 @pytest.mark.exercise("apply_dropout_mask")
 class TestApplyDropoutMask:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_a_smaller_share_dropped")
     def test_unseen_weights(self, student, reference, judge, draw):
         """Other weights, another mask and another probability give what the solution gives."""
         weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
@@ -42,6 +44,7 @@ class TestApplyDropoutMask:
 @pytest.mark.exercise("dropout")
 class TestDropout:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_what_is_kept_is_scaled")
     def test_unseen_weights_are_dropped_or_scaled(self, student, judge, draw):
         """In training, every entry is either zero or its weight times the factor."""
         weights, p = draw.uniform(ROWS, COLUMNS, low=0.1), 0.4
@@ -54,6 +57,7 @@ class TestDropout:
         judge.that(bool(is_exact.all()), "Some kept weights are not scaled by 1 / (1 - p)")
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_right_share_is_dropped")
     def test_the_right_share_is_dropped(self, student, judge, draw):
         """In training, about as many entries are dropped as p says."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
@@ -64,6 +68,7 @@ class TestDropout:
             what = judge.words("the share of zeros for p = {p}, to one decimal", p=p)
             judge(share, p, what=what)
 
+    @pytest.mark.deepens("test_every_entry_is_drawn_for_itself")
     def test_every_entry_is_drawn_for_itself(self, student, judge, draw):
         """In training, neither all rows nor all columns lose the same entries."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
@@ -73,6 +78,7 @@ class TestDropout:
         judge.that(bool((kept != kept[:1]).any()), "All rows lost the same entries")
         judge.that(bool((kept != kept[:, :1]).any()), "All columns lost the same entries")
 
+    @pytest.mark.deepens("test_every_call_draws_anew")
     def test_every_call_draws_anew(self, student, judge, draw):
         """In training, two calls drop different entries."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
@@ -82,12 +88,14 @@ class TestDropout:
         judge.shape(two, (ROWS, COLUMNS))
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
 
+    @pytest.mark.deepens("test_the_right_share_is_dropped")
     def test_with_probability_zero_nothing_changes(self, student, judge, draw):
         """In training with p = 0, the weights come back as they are."""
         weights = draw.uniform(5, 7, low=0.1)
         value = student.call("dropout", weights, 0.0, True, seed=draw.seed()).value
         judge(value, weights, axes=("row", "column"))
 
+    @pytest.mark.deepens("test_outside_of_training_nothing_changes")
     def test_outside_of_training_nothing_changes(self, student, judge, draw):
         """Outside of training, other weights come back as they are, in float64 as well."""
         weights = draw.uniform(5, 7, low=0.1).double()

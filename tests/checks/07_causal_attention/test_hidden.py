@@ -35,6 +35,7 @@ def with_weights(handle, weights, context_length=NUM_TOKENS, dropout=0.0, biases
 @pytest.mark.exercise("stack_batch")
 class TestStackBatch:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_each_entry_is_the_text")
     def test_another_text(self, student, reference, judge, draw):
         """Another text, another number of copies."""
         inputs = draw.normal(5, 7)
@@ -42,6 +43,7 @@ class TestStackBatch:
         value = student.call("stack_batch", inputs, 3).value
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.deepens("test_each_entry_is_the_text")
     def test_as_many_copies_as_tokens(self, student, reference, judge, draw):
         """The batch is the first axis, also where all sizes are the same."""
         inputs = draw.normal(4, 4)
@@ -49,6 +51,9 @@ class TestStackBatch:
         value = student.call("stack_batch", inputs, 4).value
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.deepens(
+        "Shape `(copies, num_tokens, d_in)`: each entry along the first axis is `inputs`."
+    )
     def test_a_single_copy(self, student, judge, draw):
         """A batch of one text still has three axes."""
         inputs = draw.normal(5, 7)
@@ -58,6 +63,7 @@ class TestStackBatch:
 @pytest.mark.exercise("CausalAttention")
 class TestCausalAttention:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_texts_as_long_as_the_context")
     def test_unseen_texts(self, student, reference, judge, draw):
         """Texts as long as the context, in other sizes, give what the solution gives."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
@@ -66,6 +72,7 @@ class TestCausalAttention:
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_texts_shorter_than_the_context")
     def test_unseen_shorter_texts(self, student, reference, judge, draw):
         """Shorter texts in other sizes give what the solution gives."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
@@ -75,6 +82,7 @@ class TestCausalAttention:
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_all_sizes_the_same")
     def test_all_sizes_the_same(self, student, reference, judge, draw):
         """Axes are not mixed up, also where all sizes are the same."""
         weights, x = given_weights(draw, 4, 4), draw.normal(4, 4, 4)
@@ -82,6 +90,7 @@ class TestCausalAttention:
         value = student.call(with_weights(student, weights, 4), x, training=False).value
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.deepens("test_texts_as_long_as_the_context")
     def test_a_text_has_the_same_result_alone(self, student, judge, draw):
         """The entries of a batch do not mix: alone, a text gives what it gives in the batch."""
         mine = with_weights(student, given_weights(draw))
@@ -91,12 +100,14 @@ class TestCausalAttention:
         alone = student.call(mine, x[1:2], training=False).value
         judge(alone, together[1:2], axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.deepens("test_the_first_token_has_only_itself")
     def test_a_single_token(self, student, judge, draw):
         """A text of a single token has its value as context vector."""
         weights, x = given_weights(draw), draw.normal(1, 1, D_IN)
         value = student.call(with_weights(student, weights, 2), x, training=False).value
         judge(value, x @ weights["W_value.weight"].T, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.deepens("test_texts_shorter_than_the_context")
     def test_calls_do_not_depend_on_earlier_ones(self, student, reference, judge, draw):
         """A call gives the same after calls with shorter and longer texts."""
         weights = given_weights(draw)
@@ -107,6 +118,7 @@ class TestCausalAttention:
             value = student.call(mine, x, training=False).value
             judge(value, expected, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.deepens("test_with_qkv_bias_the_biases_count")
     def test_with_qkv_bias_the_biases_count(self, student, reference, judge, draw):
         """With `qkv_bias`, queries, keys and values have a bias that counts."""
         weights = given_weights(draw)
@@ -118,6 +130,7 @@ class TestCausalAttention:
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_training_drops_weights")
     def test_training_drops_weights(self, student, reference, judge, draw):
         """In training, each weight is dropped or scaled, with the probability that was given."""
         weights = {**given_weights(draw, 5, 5), "W_value.weight": torch.eye(5)}
@@ -137,6 +150,7 @@ class TestCausalAttention:
         share = round(float(dropped.mean()), 1)
         judge(share, 0.2, what="the share of dropped weights, to one decimal")
 
+    @pytest.mark.deepens("test_outside_of_training_nothing_is_dropped")
     def test_outside_of_training_nothing_is_dropped(self, student, reference, judge, draw):
         """In eval mode, the dropout that was given makes no difference."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
@@ -145,6 +159,7 @@ class TestCausalAttention:
         value = student.call(mine, x, training=False, seed=draw.seed()).value
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.deepens("test_weights_are_dropped_and_not_features")
     def test_weights_are_dropped_and_not_features(self, student, judge, draw):
         """In training, a dropped weight takes the whole value vector out, not some features."""
         same_features = draw.normal(1, D_IN).repeat(D_OUT, 1)
@@ -160,6 +175,7 @@ class TestCausalAttention:
         )
         judge(spread, torch.zeros(NUM_TOKENS), what=what, atol=1e-4, axes=("token",))
 
+    @pytest.mark.deepens("test_training_drops_weights")
     def test_every_call_drops_anew(self, student, judge, draw):
         """In training, two calls in a row drop different weights."""
         mine = with_weights(student, given_weights(draw), dropout=0.5)
@@ -170,6 +186,7 @@ class TestCausalAttention:
         judge.shape(two, (8, NUM_TOKENS, D_OUT))
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same weights")
 
+    @pytest.mark.deepens("test_training_drops_weights")
     def test_dropout_of_zero_drops_nothing(self, student, reference, judge, draw):
         """In training with a dropout of 0, nothing is dropped."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)

@@ -14,12 +14,14 @@ PARAMETERS = (
 @pytest.mark.exercise("split_heads")
 class TestSplitHeads:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_each_head_gets_its_piece_of_every_token")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Other sizes give what the solution gives."""
         x = draw.normal(3, 5, 8)
         expected = reference.call("split_heads", x, 4).value
         judge(student.call("split_heads", x, 4).value, expected)
 
+    @pytest.mark.deepens("test_each_head_gets_its_piece_of_every_token")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
         """Heads and tokens are told apart, also where there are as many of one as of the other."""
         x = draw.normal(2, 3, 9)
@@ -30,12 +32,14 @@ class TestSplitHeads:
 @pytest.mark.exercise("head_scores")
 class TestHeadScores:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_queries_are_rows_and_keys_are_columns")
     def test_unseen_queries_and_keys(self, student, reference, judge, draw):
         """Other sizes give what the solution gives."""
         queries, keys = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4)
         expected = reference.call("head_scores", queries, keys).value
         judge(student.call("head_scores", queries, keys).value, expected)
 
+    @pytest.mark.deepens("test_queries_are_rows_and_keys_are_columns")
     def test_all_sizes_the_same(self, student, reference, judge, draw):
         """The axes are told apart, also where all sizes are the same."""
         queries, keys = draw.normal(3, 3, 3, 3), draw.normal(3, 3, 3, 3)
@@ -46,12 +50,14 @@ class TestHeadScores:
 @pytest.mark.exercise("merge_heads")
 class TestMergeHeads:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_each_token_gets_its_pieces_side_by_side")
     def test_unseen_heads(self, student, reference, judge, draw):
         """Other sizes give what the solution gives."""
         x = draw.normal(3, 4, 5, 2)
         expected = reference.call("merge_heads", x).value
         judge(student.call("merge_heads", x).value, expected)
 
+    @pytest.mark.deepens("test_each_token_gets_its_pieces_side_by_side")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
         """Heads and tokens are told apart, also where there are as many of one as of the other."""
         x = draw.normal(2, 3, 3, 3)
@@ -92,21 +98,25 @@ def judge_values(student, reference, judge, values, x):
 @pytest.mark.exercise("MultiHeadAttention")
 class TestMultiHeadAttention:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_unseen_texts(self, student, reference, judge, draw):
         """Other parameters and texts give what the solution gives."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_texts_of_full_length(self, student, reference, judge, draw):
         """Texts may be as long as `context_length`."""
         x = draw.normal(3, CONTEXT_LENGTH, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
         """Heads and tokens are told apart, also where there are as many of one as of the other."""
         x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
     def test_dropout_follows_its_probability(self, student, judge, draw):
         """With dropout 0.2, a fifth is dropped, anew in each call, and 1 / 0.8 scales the rest."""
         layer = student.call("MultiHeadAttention", 1, 2, 7, 0.2, 2).value

@@ -10,12 +10,14 @@ PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 @pytest.mark.exercise("head_output")
 class TestHeadOutput:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_a_mixture_by_hand")
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Other sizes give what the solution gives."""
         head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]
         expected = reference.call("head_output", *head).value
         judge(student.call("head_output", *head).value, expected, axes=("token", "feature"))
 
+    @pytest.mark.deepens("test_a_mixture_by_hand")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
         """Tokens are rows, also where there are as many tokens as features."""
         head = [draw.normal(4, 4) for _ in range(3)]
@@ -26,6 +28,7 @@ class TestHeadOutput:
 @pytest.mark.exercise("join_heads")
 class TestJoinHeads:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_features_of_all_heads_stand_side_by_side")
     def test_unseen_heads(self, student, reference, judge, draw):
         """Other sizes, and three heads instead of two, give what the solution gives."""
         heads = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(NUM_HEADS)]
@@ -33,6 +36,7 @@ class TestJoinHeads:
         expected = reference.call("join_heads", heads, weight).value
         judge(student.call("join_heads", heads, weight).value, expected, axes=("token", "feature"))
 
+    @pytest.mark.deepens("test_two_heads_share_the_output_weight")
     def test_a_square_weight(self, student, reference, judge, draw):
         """The weight's rows are the joined features, also where the weight is square."""
         heads = [draw.normal(2, 4) for _ in range(2)]
@@ -68,16 +72,19 @@ def judge_values(student, reference, judge, values, x):
 @pytest.mark.exercise("MultiHeadAttention")
 class TestMultiHeadAttention:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_an_unseen_text(self, student, reference, judge, draw):
         """Other parameters and tokens give what the solution gives."""
         x = draw.normal(6, EMBED_DIM)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
         """Heads and tokens are told apart, also where there are as many of one as of the other."""
         x = draw.normal(NUM_HEADS, EMBED_DIM)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_heads_as_wide_as_a_token(self, student, reference, judge, draw):
         """`out_proj` is applied, also where the heads together are as wide as a token."""
         width = NUM_HEADS * HEAD_DIM

@@ -36,6 +36,7 @@ def numbers(state):
 @pytest.mark.exercise("count_parameters")
 class TestCountParameters:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_weights_and_biases_count")
     def test_an_unseen_module(self, student, judge, draw):
         """A module of unseen sizes has as many parameters as its state shows."""
         d_in, head_dim = draw.whole(2, 9), draw.whole(2, 9)
@@ -79,21 +80,25 @@ def judge_values(student, reference, judge, values, x):
 @pytest.mark.exercise("GPT2MultiHeadAttention")
 class TestGPT2MultiHeadAttention:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_unseen_texts(self, student, reference, judge, draw):
         """Other parameters and texts give what the solution gives."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_texts_of_full_length(self, student, reference, judge, draw):
         """Texts may be as long as `context_length`."""
         x = draw.normal(3, CONTEXT_LENGTH, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
         """Heads and tokens are told apart, also where there are as many of one as of the other."""
         x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
     def test_dropout_follows_its_probability(self, student, judge, draw):
         """With dropout 0.2, a fifth is dropped, anew in each call, and 1 / 0.8 scales the rest."""
         sizes = {"d_in": 1, "d_out": 2, "context_length": 7, "num_heads": 2}
