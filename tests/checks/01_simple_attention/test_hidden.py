@@ -10,7 +10,7 @@ class TestDotProduct:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_your_and_journey_as_printed")
     def test_unseen_vectors(self, student, reference, judge, draw):
-        """Vectors of another size give what the solution gives."""
+        """Vectors of another size should give the right result, too."""
         a, b = draw.normal(D_IN), draw.normal(D_IN)
         expected = reference.call("dot_product", a, b).value
         judge(student.call("dot_product", a, b).value, expected)
@@ -21,7 +21,7 @@ class TestAttentionScores:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_another_query_has_scores_of_its_own")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Another number of tokens, of another size, with a query that is none of them."""
+        """Other tokens should be right, too, with a query that is none of them."""
         query, inputs = draw.normal(D_IN), draw.normal(NUM_TOKENS, D_IN)
         expected = reference.call("attention_scores", query, inputs).value
         judge(student.call("attention_scores", query, inputs).value, expected, axes=("token",))
@@ -30,7 +30,7 @@ class TestAttentionScores:
         "Shape `(num_tokens,)`: entry `i` is the dot product of the query and token `i`."
     )
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
-        """Tokens are rows, also where there are as many tokens as features."""
+        """Tokens should be rows, also where there are as many tokens as features."""
         query, inputs = draw.normal(4), draw.normal(4, 4)
         expected = reference.call("attention_scores", query, inputs).value
         judge(student.call("attention_scores", query, inputs).value, expected, axes=("token",))
@@ -41,14 +41,14 @@ class TestNormalizeScores:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_shares_as_printed")
     def test_unseen_scores(self, student, reference, judge, draw):
-        """Another number of scores gives what the solution gives."""
+        """Another number of scores should give the right result, too."""
         scores = draw.uniform(NUM_TOKENS, low=0.2, high=2.0)
         expected = reference.call("normalize_scores", scores).value
         judge(student.call("normalize_scores", scores).value, expected, axes=("token",))
 
     @pytest.mark.deepens("test_the_shares_sum_to_one")
     def test_scaling_all_scores_changes_nothing(self, student, judge, draw):
-        """Three times the scores have the same shares."""
+        """Three times the scores should have the same shares."""
         scores = draw.uniform(NUM_TOKENS, low=0.2, high=2.0)
         one = student.call("normalize_scores", scores).value
         judge(student.call("normalize_scores", 3 * scores).value, one, axes=("token",))
@@ -59,7 +59,7 @@ class TestSoftmaxNaive:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_negative_scores_get_positive_weights")
     def test_unseen_scores(self, student, reference, judge, draw):
-        """Another number of scores gives what the solution gives."""
+        """Another number of scores should give the right result, too."""
         scores = draw.normal(NUM_TOKENS)
         expected = reference.call("softmax_naive", scores).value
         judge(student.call("softmax_naive", scores).value, expected, axes=("token",))
@@ -70,14 +70,14 @@ class TestSoftmaxStable:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_weights_of_journey_as_printed")
     def test_unseen_scores(self, student, reference, judge, draw):
-        """Another number of scores gives what the solution gives."""
+        """Another number of scores should give the right result, too."""
         scores = draw.normal(NUM_TOKENS)
         expected = reference.call("softmax_stable", scores).value
         judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
 
     @pytest.mark.deepens("test_large_scores_do_not_overflow")
     def test_unseen_large_scores(self, student, reference, judge, draw):
-        """Scores around 1000 give what the solution gives."""
+        """Scores around 1000 should give the right weights."""
         scores = (draw.normal(NUM_TOKENS) * 4).round() / 4 + 1_000.0
         expected = reference.call("softmax_stable", scores).value
         # Float32 is 6e-5 apart at 1000, which a right form with a logarithm carries along.
@@ -86,7 +86,7 @@ class TestSoftmaxStable:
 
     @pytest.mark.deepens("test_scores_far_apart_do_not_overflow")
     def test_unseen_scores_far_apart(self, student, reference, judge, draw):
-        """Scores hundreds apart give what the solution gives."""
+        """Scores that are hundreds apart should give the right weights."""
         scores = draw.permutation(NUM_TOKENS) * 150.0 - 300.0
         expected = reference.call("softmax_stable", scores).value
         judge(student.call("softmax_stable", scores).value, expected, axes=("token",))
@@ -97,14 +97,14 @@ class TestContextVector:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_context_of_journey_as_printed")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Another number of tokens, of another size."""
+        """Another number of tokens, of another size, should be right, too."""
         weights, inputs = draw.uniform(NUM_TOKENS), draw.normal(NUM_TOKENS, D_IN)
         expected = reference.call("context_vector", weights, inputs).value
         judge(student.call("context_vector", weights, inputs).value, expected, axes=("feature",))
 
     @pytest.mark.deepens("test_all_weight_on_one_token_gives_that_token")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
-        """Tokens are rows, also where there are as many tokens as features."""
+        """Tokens should be rows, also where there are as many tokens as features."""
         weights, inputs = draw.uniform(4), draw.normal(4, 4)
         expected = reference.call("context_vector", weights, inputs).value
         judge(student.call("context_vector", weights, inputs).value, expected, axes=("feature",))

@@ -25,7 +25,7 @@ def three(judge, value, shape):
 class TestInitWeights:
     @pytest.mark.deepens("test_the_weights_are_drawn_in_the_documents_order")
     def test_other_sizes(self, student, reference, judge, draw):
-        """Matrices of another size, drawn in the order of query, key, value."""
+        """Matrices of another size should be drawn in the order query, key, value, too."""
         seed = draw.seed()
         expected = reference.call("init_weights", D_IN, D_OUT, seed=seed).value
         weights = three(judge, student.call("init_weights", D_IN, D_OUT, seed=seed).value, (7, 3))
@@ -39,7 +39,7 @@ class TestInitWeights:
 
     @pytest.mark.deepens("test_no_weight_requires_gradients")
     def test_each_weight_is_a_parameter_without_gradients(self, student, judge, draw):
-        """Each weight is an `nn.Parameter` that requires no gradients."""
+        """Each weight should be an `nn.Parameter` that requires no gradients."""
         answer = student.call("init_weights", D_IN, D_OUT, seed=draw.seed())
         weights = three(judge, answer.value, (7, 3))
         found = [(isinstance(w, torch.nn.Parameter), w.requires_grad) for w in weights]
@@ -48,7 +48,7 @@ class TestInitWeights:
 
     @pytest.mark.deepens("test_the_numbers_spread_from_zero_to_one")
     def test_the_numbers_spread_from_zero_to_one(self, student, judge, draw):
-        """The numbers are spread evenly from 0 to 1, and differ from matrix to matrix."""
+        """The numbers should be spread evenly from 0 to 1, and differ from matrix to matrix."""
         weights = three(
             judge, student.call("init_weights", 50, 40, seed=draw.seed()).value, (50, 40)
         )
@@ -66,7 +66,7 @@ class TestInitWeights:
 class TestInitWeightsNormal:
     @pytest.mark.deepens("test_the_weights_are_drawn_in_the_documents_order")
     def test_other_sizes(self, student, reference, judge, draw):
-        """Matrices of another size, drawn in the order of query, key, value."""
+        """Matrices of another size should be drawn in the order query, key, value, too."""
         seed = draw.seed()
         # Up to 15 numbers, torch draws the same whether a matrix at a time or all in one.
         expected = reference.call("init_weights_normal", 2, 1, seed=seed).value
@@ -81,7 +81,7 @@ class TestInitWeightsNormal:
 
     @pytest.mark.deepens("test_each_weight_requires_gradients")
     def test_each_weight_is_a_parameter_with_gradients(self, student, judge, draw):
-        """Each weight is an `nn.Parameter` that requires gradients."""
+        """Each weight should be an `nn.Parameter` that requires gradients."""
         answer = student.call("init_weights_normal", D_IN, D_OUT, seed=draw.seed())
         weights = three(judge, answer.value, (7, 3))
         found = [(isinstance(w, torch.nn.Parameter), w.requires_grad) for w in weights]
@@ -90,7 +90,7 @@ class TestInitWeightsNormal:
 
     @pytest.mark.deepens("test_the_numbers_are_normally_distributed")
     def test_the_numbers_are_normally_distributed(self, student, judge, draw):
-        """The numbers have mean 0 and standard deviation 1, and differ from matrix to matrix."""
+        """The numbers should have mean 0, standard deviation 1, and differ between matrices."""
         weights = three(
             judge, student.call("init_weights_normal", 50, 40, seed=draw.seed()).value, (50, 40)
         )
@@ -109,7 +109,7 @@ class TestInitWeightsNormal:
 class TestProject:
     @pytest.mark.deepens("test_one_token_gives_one_vector")
     def test_unseen_token(self, student, reference, judge, draw):
-        """One token of another size."""
+        """One token of another size should be right, too."""
         x, weight = draw.normal(D_IN), draw.normal(D_IN, D_OUT)
         expected = reference.call("project", x, weight).value
         judge(student.call("project", x, weight).value, expected, axes=("feature",))
@@ -117,14 +117,14 @@ class TestProject:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_queries_and_keys_of_all_tokens_as_printed")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Another number of tokens, of another size."""
+        """Another number of tokens, of another size, should be right, too."""
         x, weight = draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT)
         expected = reference.call("project", x, weight).value
         judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
 
     @pytest.mark.deepens("test_a_square_weight_is_taken_as_it_is")
     def test_a_square_weight(self, student, reference, judge, draw):
-        """As many tokens as features, and a square weight: nothing is transposed."""
+        """With as many tokens as features and a square weight, nothing should be transposed."""
         x, weight = draw.normal(4, 4), draw.normal(4, 4)
         expected = reference.call("project", x, weight).value
         judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
@@ -135,21 +135,21 @@ class TestQueryScores:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_scores_of_journey_as_printed")
     def test_unseen_query(self, student, reference, judge, draw):
-        """One query, with another number of keys of another size."""
+        """One query should be right with another number of keys of another size, too."""
         query, keys = draw.normal(D_OUT), draw.normal(NUM_TOKENS, D_OUT)
         expected = reference.call("query_scores", query, keys).value
         judge(student.call("query_scores", query, keys).value, expected, axes=("key",))
 
     @pytest.mark.deepens("test_all_scores_as_printed")
     def test_unseen_queries(self, student, reference, judge, draw):
-        """Several queries: a row for each query, a column for each key."""
+        """Several queries should have a row for each query and a column for each key."""
         queries, keys = draw.normal(NUM_TOKENS, D_OUT), draw.normal(NUM_TOKENS, D_OUT)
         expected = reference.call("query_scores", queries, keys).value
         judge(student.call("query_scores", queries, keys).value, expected, axes=("query", "key"))
 
     @pytest.mark.deepens("test_as_many_keys_as_features")
     def test_as_many_keys_as_features(self, student, reference, judge, draw):
-        """Keys are rows, also where there are as many keys as features."""
+        """Keys should be rows, also where there are as many keys as features."""
         query, keys = draw.normal(4), draw.normal(4, 4)
         expected = reference.call("query_scores", query, keys).value
         judge(student.call("query_scores", query, keys).value, expected, axes=("key",))
@@ -159,7 +159,7 @@ class TestQueryScores:
 class TestScaledWeights:
     @pytest.mark.deepens("test_the_weights_of_journey_as_printed")
     def test_unseen_scores_of_one_query(self, student, reference, judge, draw):
-        """The scores of one query, with keys of another size."""
+        """The scores of one query should be scaled right with keys of another size, too."""
         scores = draw.normal(NUM_TOKENS)
         expected = reference.call("scaled_weights", scores, D_OUT).value
         judge(student.call("scaled_weights", scores, D_OUT).value, expected, axes=("key",))
@@ -167,7 +167,7 @@ class TestScaledWeights:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_larger_keys_are_scaled_more")
     def test_unseen_scores(self, student, reference, judge, draw):
-        """The scores of all queries, with keys of another size."""
+        """The scores of all queries should be scaled right with keys of another size, too."""
         scores = draw.normal(NUM_TOKENS, NUM_TOKENS)
         expected = reference.call("scaled_weights", scores, D_OUT).value
         value = student.call("scaled_weights", scores, D_OUT).value
@@ -178,7 +178,7 @@ class TestScaledWeights:
 class TestWeightedValues:
     @pytest.mark.deepens("test_the_context_of_journey_as_printed")
     def test_unseen_weights_of_one_query(self, student, reference, judge, draw):
-        """One query, with another number of values of another size."""
+        """One query should be right with another number of values of another size, too."""
         weights, values = draw.uniform(NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
         expected = reference.call("weighted_values", weights, values).value
         judge(student.call("weighted_values", weights, values).value, expected, axes=("feature",))
@@ -186,7 +186,7 @@ class TestWeightedValues:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_all_context_vectors_as_printed")
     def test_unseen_weights(self, student, reference, judge, draw):
-        """All queries, with another number of values of another size."""
+        """All queries should be right with another number of values of another size, too."""
         weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
         expected = reference.call("weighted_values", weights, values).value
         value = student.call("weighted_values", weights, values).value
@@ -194,7 +194,7 @@ class TestWeightedValues:
 
     @pytest.mark.deepens("test_all_weight_on_one_value_gives_that_value")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
-        """Values are rows, also where there are as many tokens as features."""
+        """Values should be rows, also where there are as many tokens as features."""
         weights, values = draw.uniform(4, 4), draw.normal(4, 4)
         expected = reference.call("weighted_values", weights, values).value
         value = student.call("weighted_values", weights, values).value

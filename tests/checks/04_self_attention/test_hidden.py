@@ -136,20 +136,20 @@ class TestSelfAttentionV1:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Another number of tokens, of another size, with other matrices."""
+        """Other tokens and other matrices, of other sizes, should be right, too."""
         values, x = drawn(draw, MATRICES, D_IN, D_OUT), draw.normal(NUM_TOKENS, D_IN)
         sizes = (D_IN, D_OUT)
         judge_answer(student, reference, judge, "SelfAttention_v1", sizes, values, x)
 
     @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, student, reference, judge, draw):
-        """Tokens are rows, also where num_tokens, d_in and d_out are equal."""
+        """Tokens should be rows, also where num_tokens, d_in and d_out are equal."""
         values, x = drawn(draw, MATRICES, 4, 4), draw.normal(4, 4)
         judge_answer(student, reference, judge, "SelfAttention_v1", (4, 4), values, x)
 
     @pytest.mark.deepens("test_gradients_reach_the_matrices")
     def test_gradients_are_right(self, student, reference, judge, draw):
-        """The gradients for the matrices and for the tokens are right."""
+        """The gradients for the matrices and for the tokens should be right."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, reference, judge, draw, "SelfAttention_v1", values)
 
@@ -159,14 +159,14 @@ class TestSelfAttentionV2:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Another number of tokens, of another size, with other weights."""
+        """Other tokens and other weights, of other sizes, should be right, too."""
         values, x = drawn(draw, LAYERS, D_OUT, D_IN), draw.normal(NUM_TOKENS, D_IN)
         name, sizes, spare = "SelfAttention_v2", (D_IN, D_OUT), no_biases(D_OUT)
         judge_answer(student, reference, judge, name, sizes, values, x, spare=spare)
 
     @pytest.mark.deepens("test_biases_count_when_asked_for")
     def test_unseen_biases(self, student, reference, judge, draw):
-        """Other weights and other biases, with qkv_bias=True."""
+        """Other weights and other biases, with qkv_bias=True, should be right, too."""
         biases = tuple(name.replace("weight", "bias") for name in LAYERS)
         values = drawn(draw, LAYERS, D_OUT, D_IN) | drawn(draw, biases, D_OUT)
         x, sizes = draw.normal(NUM_TOKENS, D_IN), (D_IN, D_OUT)
@@ -175,14 +175,14 @@ class TestSelfAttentionV2:
 
     @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, student, reference, judge, draw):
-        """Tokens are rows, also where num_tokens, d_in and d_out are equal."""
+        """Tokens should be rows, also where num_tokens, d_in and d_out are equal."""
         values, x, spare = drawn(draw, LAYERS, 4, 4), draw.normal(4, 4), no_biases(4)
         name = "SelfAttention_v2"
         judge_answer(student, reference, judge, name, (4, 4), values, x, spare=spare)
 
     @pytest.mark.deepens("test_gradients_reach_the_layers")
     def test_gradients_are_right(self, student, reference, judge, draw):
-        """The gradients for the weights and for the tokens are right."""
+        """The gradients for the weights and for the tokens should be right."""
         values, spare = drawn(draw, LAYERS, D_OUT, D_IN), no_biases(D_OUT)
         judge_gradients(student, reference, judge, draw, "SelfAttention_v2", values, spare=spare)
 
@@ -192,17 +192,17 @@ class TestCopyWeights:
     @pytest.mark.weight(3)
     @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_unseen_weights(self, student, judge, draw):
-        """Other weights, of another size, arrive transposed."""
+        """Other weights, of another size, should arrive transposed."""
         judge_copied(student, judge, draw, D_IN, D_OUT)
 
     @pytest.mark.deepens("test_square_weights_are_transposed_too")
     def test_unseen_square_weights(self, student, judge, draw):
-        """Square weights arrive transposed, too."""
+        """Square weights should arrive transposed, too."""
         judge_copied(student, judge, draw, D_IN, D_IN)
 
     @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_the_last_copy_counts(self, student, judge, draw):
-        """A v1 can take the weights of one v2, and later those of another."""
+        """A v1 should take the weights of one v2, and later those of another."""
         judge_copied(student, judge, draw, D_OUT, D_IN, times=2)
 
 
@@ -210,7 +210,7 @@ class TestCopyWeights:
 class TestSelfAttentionNormal:
     @pytest.mark.deepens("test_given_matrices_answer_as_in_v1")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Given the same matrices, it answers unseen tokens as SelfAttention_v1 does."""
+        """Given the same matrices, unseen tokens should give what SelfAttention_v1 gives."""
         values, x = drawn(draw, MATRICES, D_IN, D_OUT), draw.normal(NUM_TOKENS, D_IN)
         sizes = (D_IN, D_OUT)
         right, _ = made(reference, "SelfAttentionNormal", sizes, values)
@@ -224,7 +224,7 @@ class TestSelfAttentionNormal:
 
     @pytest.mark.deepens("test_the_matrices_start_normally_drawn")
     def test_the_matrices_start_normally_drawn(self, student, judge, draw):
-        """With another seed and other sizes, the matrices start as torch.randn draws them."""
+        """With another seed and other sizes, matrices should start as torch.randn draws them."""
         instance = student.call("SelfAttentionNormal", 40, 60, seed=draw.seed()).value
         found = student.state(instance).parameters
         for name in MATRICES:

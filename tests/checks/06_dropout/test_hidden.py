@@ -23,7 +23,7 @@ class TestDropoutScale:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_a_fifth_dropped")
     def test_another_probability(self, student, reference, judge, draw):
-        """Any probability gives what the solution gives."""
+        """Any probability should give the right factor."""
         p = draw.whole(55, 80) / 100
         expected = reference.call("dropout_scale", p).value
         judge(plain(student.call("dropout_scale", p).value), expected)
@@ -34,7 +34,7 @@ class TestApplyDropoutMask:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_a_smaller_share_dropped")
     def test_unseen_weights(self, student, reference, judge, draw):
-        """Other weights, another mask and another probability give what the solution gives."""
+        """Other weights, another mask and another probability should be right, too."""
         weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
         expected = reference.call("apply_dropout_mask", weights, keep_mask, 0.3).value
         value = student.call("apply_dropout_mask", weights, keep_mask, 0.3).value
@@ -46,7 +46,7 @@ class TestDropout:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_what_is_kept_is_scaled")
     def test_unseen_weights_are_dropped_or_scaled(self, student, judge, draw):
-        """In training, every entry is either zero or its weight times the factor."""
+        """In training, every entry should be either zero or its weight times the factor."""
         weights, p = draw.uniform(ROWS, COLUMNS, low=0.1), 0.4
         value = student.call("dropout", weights, p, True, seed=draw.seed()).value
         judge.shape(value, (ROWS, COLUMNS))
@@ -59,7 +59,7 @@ class TestDropout:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_right_share_is_dropped")
     def test_the_right_share_is_dropped(self, student, judge, draw):
-        """In training, about as many entries are dropped as p says."""
+        """In training, about as many entries should be dropped as p says."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
         for p in (0.1, 0.7):
             value = student.call("dropout", weights, p, True, seed=draw.seed()).value
@@ -70,7 +70,7 @@ class TestDropout:
 
     @pytest.mark.deepens("test_every_entry_is_drawn_for_itself")
     def test_every_entry_is_drawn_for_itself(self, student, judge, draw):
-        """In training, neither all rows nor all columns lose the same entries."""
+        """In training, neither all rows nor all columns should lose the same entries."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
         value = student.call("dropout", weights, 0.4, True, seed=draw.seed()).value
         judge.shape(value, (ROWS, COLUMNS))
@@ -80,7 +80,7 @@ class TestDropout:
 
     @pytest.mark.deepens("test_every_call_draws_anew")
     def test_every_call_draws_anew(self, student, judge, draw):
-        """In training, two calls drop different entries."""
+        """In training, two calls should drop different entries."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
         one = student.call("dropout", weights, 0.4, True, seed=draw.seed()).value
         two = student.call("dropout", weights, 0.4, True).value
@@ -90,13 +90,13 @@ class TestDropout:
 
     @pytest.mark.deepens("test_the_right_share_is_dropped")
     def test_with_probability_zero_nothing_changes(self, student, judge, draw):
-        """In training with p = 0, the weights come back as they are."""
+        """In training with p = 0, the weights should come back as they are."""
         weights = draw.uniform(5, 7, low=0.1)
         value = student.call("dropout", weights, 0.0, True, seed=draw.seed()).value
         judge(value, weights, axes=("row", "column"))
 
     @pytest.mark.deepens("test_outside_of_training_nothing_changes")
     def test_outside_of_training_nothing_changes(self, student, judge, draw):
-        """Outside of training, other weights come back as they are, in float64 as well."""
+        """Outside of training, other weights should come back as they are, in float64 as well."""
         weights = draw.uniform(5, 7, low=0.1).double()
         judge(student.call("dropout", weights, 0.7, False).value, weights, axes=("row", "column"))

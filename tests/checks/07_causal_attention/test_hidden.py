@@ -37,7 +37,7 @@ class TestStackBatch:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_each_entry_is_the_text")
     def test_another_text(self, student, reference, judge, draw):
-        """Another text, another number of copies."""
+        """Another text and another number of copies should be right, too."""
         inputs = draw.normal(5, 7)
         expected = reference.call("stack_batch", inputs, 3).value
         value = student.call("stack_batch", inputs, 3).value
@@ -45,7 +45,7 @@ class TestStackBatch:
 
     @pytest.mark.deepens("test_each_entry_is_the_text")
     def test_as_many_copies_as_tokens(self, student, reference, judge, draw):
-        """The batch is the first axis, also where all sizes are the same."""
+        """The batch should be the first axis, also where all sizes are the same."""
         inputs = draw.normal(4, 4)
         expected = reference.call("stack_batch", inputs, 4).value
         value = student.call("stack_batch", inputs, 4).value
@@ -55,7 +55,7 @@ class TestStackBatch:
         "Shape `(copies, num_tokens, d_in)`: each entry along the first axis is `inputs`."
     )
     def test_a_single_copy(self, student, judge, draw):
-        """A batch of one text still has three axes."""
+        """A batch of one text should still have three axes."""
         inputs = draw.normal(5, 7)
         judge(student.call("stack_batch", inputs, 1).value, inputs[None])
 
@@ -65,7 +65,7 @@ class TestCausalAttention:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_texts_as_long_as_the_context")
     def test_unseen_texts(self, student, reference, judge, draw):
-        """Texts as long as the context, in other sizes, give what the solution gives."""
+        """Texts as long as the context, in other sizes, should give the right result, too."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(with_weights(reference, weights), x, training=False).value
         value = student.call(with_weights(student, weights), x, training=False).value
@@ -74,7 +74,7 @@ class TestCausalAttention:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_texts_shorter_than_the_context")
     def test_unseen_shorter_texts(self, student, reference, judge, draw):
-        """Shorter texts in other sizes give what the solution gives."""
+        """Shorter texts in other sizes should give the right result, too."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         mine, right = (with_weights(h, weights, CONTEXT_LENGTH) for h in (student, reference))
         expected = reference.call(right, x, training=False).value
@@ -84,7 +84,7 @@ class TestCausalAttention:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_all_sizes_the_same")
     def test_all_sizes_the_same(self, student, reference, judge, draw):
-        """Axes are not mixed up, also where all sizes are the same."""
+        """Axes should not be mixed up, also where all sizes are the same."""
         weights, x = given_weights(draw, 4, 4), draw.normal(4, 4, 4)
         expected = reference.call(with_weights(reference, weights, 4), x, training=False).value
         value = student.call(with_weights(student, weights, 4), x, training=False).value
@@ -92,7 +92,7 @@ class TestCausalAttention:
 
     @pytest.mark.deepens("test_texts_as_long_as_the_context")
     def test_a_text_has_the_same_result_alone(self, student, judge, draw):
-        """The entries of a batch do not mix: alone, a text gives what it gives in the batch."""
+        """The entries of a batch should not mix: alone, a text gives what it gives in the batch."""
         mine = with_weights(student, given_weights(draw))
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         together = student.call(mine, x, training=False).value
@@ -102,14 +102,14 @@ class TestCausalAttention:
 
     @pytest.mark.deepens("test_the_first_token_has_only_itself")
     def test_a_single_token(self, student, judge, draw):
-        """A text of a single token has its value as context vector."""
+        """A text of a single token should have its value as context vector."""
         weights, x = given_weights(draw), draw.normal(1, 1, D_IN)
         value = student.call(with_weights(student, weights, 2), x, training=False).value
         judge(value, x @ weights["W_value.weight"].T, axes=("batch entry", "token", "feature"))
 
     @pytest.mark.deepens("test_texts_shorter_than_the_context")
     def test_calls_do_not_depend_on_earlier_ones(self, student, reference, judge, draw):
-        """A call gives the same after calls with shorter and longer texts."""
+        """A call should give the same after calls with shorter and longer texts."""
         weights = given_weights(draw)
         mine, right = (with_weights(h, weights, CONTEXT_LENGTH) for h in (student, reference))
         for num_tokens in (NUM_TOKENS, 2, CONTEXT_LENGTH, NUM_TOKENS):
@@ -120,7 +120,7 @@ class TestCausalAttention:
 
     @pytest.mark.deepens("test_with_qkv_bias_the_biases_count")
     def test_with_qkv_bias_the_biases_count(self, student, reference, judge, draw):
-        """With `qkv_bias`, queries, keys and values have a bias that counts."""
+        """With `qkv_bias`, queries, keys and values should have a bias that counts."""
         weights = given_weights(draw)
         biases = {f"{name}.bias": draw.normal(D_OUT) for name in NAMES}
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
@@ -132,7 +132,7 @@ class TestCausalAttention:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_training_drops_weights")
     def test_training_drops_weights(self, student, reference, judge, draw):
-        """In training, each weight is dropped or scaled, with the probability that was given."""
+        """In training, each weight should be dropped or scaled, with the given probability."""
         weights = {**given_weights(draw, 5, 5), "W_value.weight": torch.eye(5)}
         x = torch.eye(5).repeat(DRAWS, 1, 1)
         right = with_weights(reference, weights)
@@ -152,7 +152,7 @@ class TestCausalAttention:
 
     @pytest.mark.deepens("test_outside_of_training_nothing_is_dropped")
     def test_outside_of_training_nothing_is_dropped(self, student, reference, judge, draw):
-        """In eval mode, the dropout that was given makes no difference."""
+        """In eval mode, the dropout that was given should make no difference."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(with_weights(reference, weights), x, training=False).value
         mine = with_weights(student, weights, dropout=0.7)
@@ -161,7 +161,7 @@ class TestCausalAttention:
 
     @pytest.mark.deepens("test_weights_are_dropped_and_not_features")
     def test_weights_are_dropped_and_not_features(self, student, judge, draw):
-        """In training, a dropped weight takes the whole value vector out, not some features."""
+        """In training, a dropped weight should take out the whole value, not some features."""
         same_features = draw.normal(1, D_IN).repeat(D_OUT, 1)
         weights = {**given_weights(draw), "W_value.weight": same_features}
         mine, x = with_weights(student, weights, dropout=0.5), draw.normal(DRAWS, NUM_TOKENS, D_IN)
@@ -177,7 +177,7 @@ class TestCausalAttention:
 
     @pytest.mark.deepens("test_training_drops_weights")
     def test_every_call_drops_anew(self, student, judge, draw):
-        """In training, two calls in a row drop different weights."""
+        """In training, two calls in a row should drop different weights."""
         mine = with_weights(student, given_weights(draw), dropout=0.5)
         x = draw.normal(8, NUM_TOKENS, D_IN)
         one = student.call(mine, x, training=True, seed=draw.seed()).value
@@ -188,7 +188,7 @@ class TestCausalAttention:
 
     @pytest.mark.deepens("test_training_drops_weights")
     def test_dropout_of_zero_drops_nothing(self, student, reference, judge, draw):
-        """In training with a dropout of 0, nothing is dropped."""
+        """In training with a dropout of 0, nothing should be dropped."""
         weights, x = given_weights(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(with_weights(reference, weights), x, training=False).value
         mine = with_weights(student, weights)

@@ -16,14 +16,14 @@ class TestSplitHeads:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_each_head_gets_its_piece_of_every_token")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Other sizes give what the solution gives."""
+        """Other sizes should give the right result, too."""
         x = draw.normal(3, 5, 8)
         expected = reference.call("split_heads", x, 4).value
         judge(student.call("split_heads", x, 4).value, expected)
 
     @pytest.mark.deepens("test_each_head_gets_its_piece_of_every_token")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
-        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        """Heads and tokens should be told apart, also where there are as many of both."""
         x = draw.normal(2, 3, 9)
         expected = reference.call("split_heads", x, 3).value
         judge(student.call("split_heads", x, 3).value, expected)
@@ -34,14 +34,14 @@ class TestHeadScores:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_queries_are_rows_and_keys_are_columns")
     def test_unseen_queries_and_keys(self, student, reference, judge, draw):
-        """Other sizes give what the solution gives."""
+        """Other sizes should give the right result, too."""
         queries, keys = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4)
         expected = reference.call("head_scores", queries, keys).value
         judge(student.call("head_scores", queries, keys).value, expected)
 
     @pytest.mark.deepens("test_queries_are_rows_and_keys_are_columns")
     def test_all_sizes_the_same(self, student, reference, judge, draw):
-        """The axes are told apart, also where all sizes are the same."""
+        """The axes should be told apart, also where all sizes are the same."""
         queries, keys = draw.normal(3, 3, 3, 3), draw.normal(3, 3, 3, 3)
         expected = reference.call("head_scores", queries, keys).value
         judge(student.call("head_scores", queries, keys).value, expected)
@@ -52,14 +52,14 @@ class TestMergeHeads:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_each_token_gets_its_pieces_side_by_side")
     def test_unseen_heads(self, student, reference, judge, draw):
-        """Other sizes give what the solution gives."""
+        """Other sizes should give the right result, too."""
         x = draw.normal(3, 4, 5, 2)
         expected = reference.call("merge_heads", x).value
         judge(student.call("merge_heads", x).value, expected)
 
     @pytest.mark.deepens("test_each_token_gets_its_pieces_side_by_side")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
-        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        """Heads and tokens should be told apart, also where there are as many of both."""
         x = draw.normal(2, 3, 3, 3)
         expected = reference.call("merge_heads", x).value
         judge(student.call("merge_heads", x).value, expected)
@@ -100,25 +100,25 @@ class TestMultiHeadAttention:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_unseen_texts(self, student, reference, judge, draw):
-        """Other parameters and texts give what the solution gives."""
+        """Other parameters and texts should give the right result, too."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_texts_of_full_length(self, student, reference, judge, draw):
-        """Texts may be as long as `context_length`."""
+        """Texts as long as `context_length` should give the right result, too."""
         x = draw.normal(3, CONTEXT_LENGTH, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
-        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        """Heads and tokens should be told apart, also where there are as many of both."""
         x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
     def test_dropout_follows_its_probability(self, student, judge, draw):
-        """With dropout 0.2, a fifth is dropped, anew in each call, and 1 / 0.8 scales the rest."""
+        """With dropout 0.2, each call should drop a fifth anew, and scale the rest by 1 / 0.8."""
         layer = student.call("MultiHeadAttention", 1, 2, 7, 0.2, 2).value
         # Scores are all 0 and values all 1: each output counts the kept weights of its row.
         values = {

@@ -57,28 +57,28 @@ def of_parameter(gradients, name):
 class TestSplitHeads:
     @pytest.mark.gate
     def test_there_is_an_axis_for_the_heads(self, student, judge, draw):
-        """The shape is (batch_size, num_heads, num_tokens, head_dim)."""
+        """The result should be float32, of shape (batch_size, num_heads, num_tokens, head_dim)."""
         value = student.call("split_heads", draw.normal(2, 5, 12), 3).value
         judge.shape(value, (2, 3, 5, 4))
 
     @pytest.mark.weight(2)
     def test_each_head_gets_its_piece_of_every_token(self, student, judge):
-        """Each head gets its own features of every token, in order."""
+        """Each head should get its own features of every token, in order."""
         value = student.call("split_heads", NUMBERED, 2).value
         judge(value, IN_TWO_HEADS, axes=("batch", "head", "token", "feature"))
 
     def test_one_head_gets_everything(self, student, judge):
-        """A single head gets the tokens as they are."""
+        """A single head should get the tokens as they are."""
         value = student.call("split_heads", NUMBERED, 1).value
         judge(value, NUMBERED.unsqueeze(1), axes=("batch", "head", "token", "feature"))
 
     def test_the_argument_is_left_as_it_is(self, student, judge):
-        """The tokens are not changed in place."""
+        """The tokens should stay as they are."""
         answer = student.call("split_heads", NUMBERED, 2)
         judge.that(not answer.changed, "It changed its argument in place")
 
     def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
-        """Gradients flow back to the tokens."""
+        """Gradients should flow to the tokens."""
         x, cotangent = draw.normal(2, 5, 12), draw.normal(2, 3, 5, 4)
         judge_gradients(student, reference, judge, "split_heads", x, 3, cotangent=cotangent)
 
@@ -87,18 +87,18 @@ class TestSplitHeads:
 class TestHeadScores:
     @pytest.mark.gate
     def test_each_head_has_a_score_for_each_pair_of_tokens(self, student, judge):
-        """The shape is (batch_size, num_heads, num_tokens, num_tokens)."""
+        """It should be float32, of shape (batch_size, num_heads, num_tokens, num_tokens)."""
         value = student.call("head_scores", FOUR_AXES, FOUR_AXES).value
         judge.shape(value, (1, 2, 3, 3))
 
     @pytest.mark.weight(2)
     def test_the_scores_of_two_heads_as_printed(self, student, judge, printed):
-        """The documents' tensor of two heads gives the printed scores."""
+        """The example's tensor of two heads should give the example's scores."""
         value = student.call("head_scores", FOUR_AXES, FOUR_AXES).value
         judge(value, printed("T28"), axes=("batch", "head", "query", "key"))
 
     def test_each_head_has_the_scores_it_has_alone(self, student, judge, printed):
-        """Each head's scores are the ones printed for that head alone."""
+        """Each head's scores should be those of that head alone."""
         for head, id_ in enumerate(("T29", "T30")):
             alone = FOUR_AXES[:, head : head + 1]
             value = student.call("head_scores", alone, alone).value
@@ -112,7 +112,7 @@ class TestHeadScores:
 
     @pytest.mark.weight(2)
     def test_queries_are_rows_and_keys_are_columns(self, student, judge):
-        """Row i has the scores of query i, column j those of key j."""
+        """Row i should have the scores of query i, column j those of key j."""
         queries = torch.tensor([[[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]]])
         keys = torch.tensor([[[[3.0, 4.0, 1.0], [5.0, 6.0, 1.0]]]])
         value = student.call("head_scores", queries, keys).value
@@ -120,7 +120,7 @@ class TestHeadScores:
         judge(value, expected, axes=("batch", "head", "query", "key"))
 
     def test_gradients_reach_queries_and_keys(self, student, reference, judge, draw):
-        """Gradients flow back to the queries and to the keys."""
+        """Gradients should flow to the queries and to the keys."""
         queries, keys = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4)
         cotangent = draw.normal(2, 3, 5, 5)
         judge_gradients(
@@ -128,7 +128,7 @@ class TestHeadScores:
         )
 
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
-        """The queries and the keys are not changed in place."""
+        """The queries and the keys should stay as they are."""
         answer = student.call("head_scores", draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4))
         judge.that(not answer.changed, "It changed one of its arguments in place")
 
@@ -137,28 +137,28 @@ class TestHeadScores:
 class TestMergeHeads:
     @pytest.mark.gate
     def test_the_axis_of_the_heads_is_gone(self, student, judge, draw):
-        """The shape is (batch_size, num_tokens, d_out)."""
+        """The result should be float32, of shape (batch_size, num_tokens, d_out)."""
         value = student.call("merge_heads", draw.normal(2, 3, 5, 4)).value
         judge.shape(value, (2, 5, 12))
 
     @pytest.mark.weight(2)
     def test_each_token_gets_its_pieces_side_by_side(self, student, judge):
-        """Each token gets the features of all heads side by side, in order."""
+        """Each token should get the features of all heads side by side, in order."""
         value = student.call("merge_heads", IN_TWO_HEADS).value
         judge(value, NUMBERED, axes=("batch", "token", "feature"))
 
     def test_one_head_is_all_there_is(self, student, judge):
-        """The features of a single head stay as they are."""
+        """The features of a single head should stay as they are."""
         value = student.call("merge_heads", NUMBERED.unsqueeze(1)).value
         judge(value, NUMBERED, axes=("batch", "token", "feature"))
 
     def test_the_argument_is_left_as_it_is(self, student, judge):
-        """What the heads have is not changed in place."""
+        """The heads should stay as they are."""
         answer = student.call("merge_heads", IN_TWO_HEADS)
         judge.that(not answer.changed, "It changed its argument in place")
 
     def test_gradients_reach_the_heads(self, student, reference, judge, draw):
-        """Gradients flow back to the heads."""
+        """Gradients should flow to the heads."""
         x, cotangent = draw.normal(2, 3, 5, 4), draw.normal(2, 5, 12)
         judge_gradients(student, reference, judge, "merge_heads", x, cotangent=cotangent)
 
@@ -236,14 +236,14 @@ def shown_weights(student, judge, layer, **how):
 class TestMultiHeadAttention:
     @pytest.mark.gate
     def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, printed):
-        """It is a module that gives (batch_size, num_tokens, d_out)."""
+        """It should be a module that gives float32 vectors, (batch_size, num_tokens, d_out)."""
         layer = student.call("MultiHeadAttention", 3, 2, 6, 0.0, num_heads=2).value
         judge(getattr(layer, "kind", ""), "module", what="what the class makes")
         batch = torch.stack((printed("T45").tensor, printed("T45").tensor))
         judge.shape(student.call(layer, batch).value, (2, 6, 2))
 
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
-        """The parameters have the names and shapes that the docstring gives."""
+        """The parameters should have the names and shapes that the docstring gives."""
         values = drawn_parameters(draw)
         report = student.load(made(student), values).report
         judge(
@@ -252,21 +252,21 @@ class TestMultiHeadAttention:
 
     @pytest.mark.weight(2)
     def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
-        """With given parameters, the context vectors are the solution's."""
+        """With given parameters, the context vectors should be right."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_single_token_sees_itself(self, student, reference, judge, draw):
-        """A text of one token gives what its value and `out_proj` make, whatever its scores."""
+        """A text of one token should give `out_proj` of its value, whatever its scores."""
         values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_the_future_does_not_leak(self, student, judge, draw):
-        """Another fourth token leaves the first three context vectors as they are."""
+        """Another fourth token should leave the first three context vectors as they are."""
         values, x = drawn_parameters(draw), draw.normal(1, 4, D_IN)
         changed = x.clone()
         changed[0, 3] = draw.normal(D_IN)
@@ -277,18 +277,18 @@ class TestMultiHeadAttention:
         judge(after[:, :3], before[:, :3], axes=("batch", "token", "feature"))
 
     def test_the_layer_of_seed_123_as_printed(self, student, judge, printed):
-        """Seed 123 gives the printed tensor, if query, key, value, out_proj come in that order."""
+        """Seed 123 should give the example's tensor, if made as query, key, value, out_proj."""
         batch = torch.stack((printed("T45").tensor, printed("T45").tensor))
         layer = student.call("MultiHeadAttention", 3, 2, 6, 0.0, num_heads=2, seed=123).value
         judge(student.call(layer, batch).value, printed("T27"), axes=("batch", "token", "feature"))
 
     def test_it_learns_four_layers_and_one_bias(self, student, judge):
-        """Without `qkv_bias` it learns four weights and the bias of `out_proj`, nothing else."""
+        """Without `qkv_bias` it should learn four weights and the bias of `out_proj`, no more."""
         expected = 3 * D_IN * D_OUT + D_OUT * D_OUT + D_OUT
         judge(trainable(student.state(made(student))), expected, what="the numbers it learns")
 
     def test_biases_are_there_when_asked_for(self, student, reference, judge, draw):
-        """With `qkv_bias=True`, queries, keys and values have biases."""
+        """With `qkv_bias=True`, queries, keys and values should have biases."""
         values = drawn_parameters(draw, qkv_bias=True)
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         layer = made(student, qkv_bias=True)
@@ -300,7 +300,7 @@ class TestMultiHeadAttention:
         judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
 
     def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
-        """In training mode weights are dropped after the softmax, and the rest is scaled."""
+        """In training mode weights should be dropped after the softmax, and the rest scaled."""
         layer = showing_layer(student, draw, dropout=0.5)
         still, _ = shown_weights(student, judge, layer, training=False)
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
@@ -320,7 +320,7 @@ class TestMultiHeadAttention:
         judge.that(is_mixed, "Something other than attention weights was dropped")
 
     def test_dropout_does_nothing_in_eval_mode(self, student, judge, draw):
-        """In eval mode, dropout changes nothing."""
+        """In eval mode, dropout should change nothing."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         without = student.call(given(student, values), x, training=False).value
         dropping = given(student, values, dropout=0.5)
@@ -331,18 +331,18 @@ class TestMultiHeadAttention:
         judge.that(is_same, "In eval mode, dropout 0.5 gives something other than dropout 0.0")
 
     def test_the_mask_moves_with_the_module(self, student, judge):
-        """No tensor or layer is kept in a plain attribute, where a module does not see it."""
+        """No tensor or layer should be in a plain attribute, where a module does not see it."""
         state = student.state(made(student))
         judge(state.loose, {}, what="what is kept in plain attributes or lists")
 
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
-        """Making it fails when d_out is not a multiple of num_heads."""
+        """Making it should fail when d_out is not a multiple of num_heads."""
         refused = student.refusal("MultiHeadAttention", 3, 5, 6, 0.0, num_heads=2) is not None
         judge.that(refused, "5 features were to be shared by 2 heads, and nothing was raised")
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused(self, student, judge, draw):
-        """A text longer than `context_length` ends in a ValueError that says so."""
+        """A text longer than `context_length` should end in a ValueError that says so."""
         failure = student.refusal(made(student), draw.normal(1, CONTEXT_LENGTH + 1, D_IN))
         judge.that(
             failure is not None and "ValueError" in failure.bases,
@@ -351,7 +351,7 @@ class TestMultiHeadAttention:
 
     @pytest.mark.weight(2)
     def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
-        """Gradients flow back to the tokens and to every parameter."""
+        """Gradients should flow to the tokens and to every parameter."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
         mine = student.call(given(student, values), x, cotangent=cotangent).gradients
@@ -370,7 +370,7 @@ class TestMultiHeadAttention:
             )
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Parameters and tokens in float64 give context vectors in float64."""
+        """Parameters and tokens in float64 should give context vectors in float64."""
         values = drawn_parameters(draw, dtype=torch.float64)
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
         expected = reference.call(given(reference, values), x).value
@@ -378,7 +378,7 @@ class TestMultiHeadAttention:
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_second_call_gives_the_same(self, student, judge, draw):
-        """A longer text in between changes nothing, and the texts are not changed in place."""
+        """A second call should give the same, and the texts should stay as they are."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         layer = given(student, drawn_parameters(draw))
         first = student.call(layer, x)

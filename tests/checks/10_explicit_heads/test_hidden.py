@@ -12,14 +12,14 @@ class TestHeadOutput:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_a_mixture_by_hand")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Other sizes give what the solution gives."""
+        """Other sizes should give the right result, too."""
         head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]
         expected = reference.call("head_output", *head).value
         judge(student.call("head_output", *head).value, expected, axes=("token", "feature"))
 
     @pytest.mark.deepens("test_a_mixture_by_hand")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
-        """Tokens are rows, also where there are as many tokens as features."""
+        """Tokens should be rows, also where there are as many tokens as features."""
         head = [draw.normal(4, 4) for _ in range(3)]
         expected = reference.call("head_output", *head).value
         judge(student.call("head_output", *head).value, expected, axes=("token", "feature"))
@@ -30,7 +30,7 @@ class TestJoinHeads:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_features_of_all_heads_stand_side_by_side")
     def test_unseen_heads(self, student, reference, judge, draw):
-        """Other sizes, and three heads instead of two, give what the solution gives."""
+        """Other sizes, and three heads instead of two, should give the right result, too."""
         heads = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(NUM_HEADS)]
         weight = draw.normal(NUM_HEADS * HEAD_DIM, 7)
         expected = reference.call("join_heads", heads, weight).value
@@ -38,7 +38,7 @@ class TestJoinHeads:
 
     @pytest.mark.deepens("test_two_heads_share_the_output_weight")
     def test_a_square_weight(self, student, reference, judge, draw):
-        """The weight's rows are the joined features, also where the weight is square."""
+        """The weight's rows should be the joined features, also where the weight is square."""
         heads = [draw.normal(2, 4) for _ in range(2)]
         weight = draw.normal(8, 8)
         expected = reference.call("join_heads", heads, weight).value
@@ -74,19 +74,19 @@ class TestMultiHeadAttention:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_an_unseen_text(self, student, reference, judge, draw):
-        """Other parameters and tokens give what the solution gives."""
+        """Other parameters and tokens should give the right result, too."""
         x = draw.normal(6, EMBED_DIM)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
-        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        """Heads and tokens should be told apart, also where there are as many of both."""
         x = draw.normal(NUM_HEADS, EMBED_DIM)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_heads_as_wide_as_a_token(self, student, reference, judge, draw):
-        """`out_proj` is applied, also where the heads together are as wide as a token."""
+        """`out_proj` should be applied, also where the heads together are as wide as a token."""
         width = NUM_HEADS * HEAD_DIM
         values, x = drawn_parameters(draw, embed_dim=width), draw.normal(NUM_TOKENS, width)
         judge_values(student, reference, judge, values, x)

@@ -31,19 +31,19 @@ def of_parameter(gradients, name):
 class TestHeadOutput:
     @pytest.mark.gate
     def test_each_token_has_a_vector(self, student, judge, printed):
-        """The result has a row for each token and a column for each feature of the values."""
+        """The result should have a row for each token, a column for each feature of the values."""
         queries, keys = printed_head(printed)
         value = student.call("head_output", queries, keys, printed("T31").tensor).value
         judge.shape(value, (4, 2))
 
     @pytest.mark.weight(2)
     def test_the_weights_as_printed(self, student, judge, printed):
-        """With the identity matrix for values, the result is the printed weights."""
+        """With the identity matrix for values, the result should be the example's weights."""
         value = student.call("head_output", *printed_head(printed), EYE).value
         judge(value, printed("T37"), atol=ROUNDED_WEIGHTS, axes=("query", "key"))
 
     def test_the_scores_as_printed(self, student, judge, printed):
-        """The weights' logarithms are the printed scores, up to one number for each row."""
+        """The weights' logarithms should be the scores, up to one number for each row."""
         value = student.call("head_output", *printed_head(printed), EYE).value
         judge.shape(value, (4, 4))
         rows = printed("T36").tensor.logsumexp(-1, keepdim=True)
@@ -52,7 +52,7 @@ class TestHeadOutput:
 
     @pytest.mark.weight(2)
     def test_a_mixture_by_hand(self, student, judge):
-        """Two tokens whose scores are logarithms mix their values by hand."""
+        """Two tokens whose scores are logarithms should mix their values as worked out by hand."""
         queries = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
         # The scores' exponentials are 1 and 3 in the first row, 1 and 4 in the second.
         keys = torch.tensor([[1.0, 1.0], [3.0, 4.0]]).log()
@@ -63,7 +63,7 @@ class TestHeadOutput:
         judge(value, expected, atol=1e-4, axes=("token", "feature"))
 
     def test_gradients_reach_queries_keys_and_values(self, student, reference, judge, draw):
-        """Gradients flow back to the queries, the keys and the values."""
+        """Gradients should flow to the queries, the keys and the values."""
         head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]
         cotangent = draw.normal(NUM_TOKENS, HEAD_DIM)
         mine = student.call("head_output", *head, cotangent=cotangent).gradients
@@ -73,7 +73,7 @@ class TestHeadOutput:
             judge(found, expected, what=judge.words("the gradient for the {name}", name=name))
 
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
-        """The queries, the keys and the values are not changed in place."""
+        """The queries, the keys and the values should stay as they are."""
         head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]
         answer = student.call("head_output", *head)
         judge.that(not answer.changed, "It changed one of its arguments in place")
@@ -94,12 +94,12 @@ ROUNDED_OUTPUTS = 2e-4
 class TestJoinHeads:
     @pytest.mark.gate
     def test_a_single_head_keeps_its_rows(self, student, judge, printed):
-        """A single head gives a row for each token."""
+        """A single head should give a float32 row for each token."""
         value = student.call("join_heads", [printed("T31").tensor], slipped_weight(printed)).value
         judge.shape(value, (4, 2))
 
     def test_a_single_head_as_printed(self, student, judge, printed):
-        """A single head times the document's output weight gives its printed rows."""
+        """A single head times the output weight should give the right rows."""
         weight, rows = slipped_weight(printed), printed("T33").tensor
         for id_, expected in (("T31", rows[:4]), ("T32", rows[4:])):
             value = student.call("join_heads", [printed(id_).tensor], weight).value
@@ -107,7 +107,7 @@ class TestJoinHeads:
 
     @pytest.mark.weight(2)
     def test_four_tokens_stay_four_tokens(self, student, judge, printed):
-        """Two heads joined have as many rows as one (the document's eight rows are a slip)."""
+        """Two heads joined should have as many rows as one: four tokens stay four rows."""
         heads, weight = [printed("T31").tensor, printed("T32").tensor], slipped_weight(printed)
         # A weight with a row for each feature of one head: to most right results it does not fit,
         # and that is fine. It fits heads that were put below one another, and gives T33.
@@ -119,7 +119,7 @@ class TestJoinHeads:
 
     @pytest.mark.weight(2)
     def test_two_heads_share_the_output_weight(self, student, judge, printed):
-        """With the document's weight for each head, both halves of its rows add up."""
+        """With the same weight for each head, what the heads give should add up."""
         heads, weight = [printed("T31").tensor, printed("T32").tensor], slipped_weight(printed)
         value = student.call("join_heads", heads, torch.cat((weight, weight))).value
         rows = printed("T33").tensor
@@ -127,7 +127,7 @@ class TestJoinHeads:
 
     @pytest.mark.weight(2)
     def test_the_features_of_all_heads_stand_side_by_side(self, student, judge):
-        """With the identity matrix for a weight, the heads stand side by side, in order."""
+        """With the identity matrix for a weight, the heads should stand side by side, in order."""
         heads = [torch.tensor([[1.0, 2.0], [3.0, 4.0]]) + 10 * head for head in range(3)]
         expected = torch.tensor(
             [[1.0, 2.0, 11.0, 12.0, 21.0, 22.0], [3.0, 4.0, 13.0, 14.0, 23.0, 24.0]]
@@ -136,7 +136,7 @@ class TestJoinHeads:
         judge(value, expected, axes=("token", "feature"))
 
     def test_gradients_reach_the_output_weight(self, student, reference, judge, draw):
-        """Gradients flow back to the output weight."""
+        """Gradients should flow to the output weight."""
         heads = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(NUM_HEADS)]
         weight, cotangent = draw.normal(NUM_HEADS * HEAD_DIM, 7), draw.normal(NUM_TOKENS, 7)
         mine = student.call("join_heads", heads, weight, cotangent=cotangent).gradients
@@ -145,7 +145,7 @@ class TestJoinHeads:
         judge(mine.arguments.get("1"), expected, what="the gradient for the output weight")
 
     def test_the_output_weight_is_left_as_it_is(self, student, judge, draw):
-        """The output weight is not changed in place."""
+        """The output weight should stay as it is."""
         heads = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(NUM_HEADS)]
         answer = student.call("join_heads", heads, draw.normal(NUM_HEADS * HEAD_DIM, 7))
         judge.that(not answer.changed, "It changed its argument in place")
@@ -182,14 +182,14 @@ def given(handle, values):
 class TestMultiHeadAttention:
     @pytest.mark.gate
     def test_it_is_a_module_that_keeps_the_shape(self, student, judge, printed, draw):
-        """It is a module that answers vectors of the shape of the tokens, as printed."""
+        """It should be a module that gives vectors of the shape and the dtype of the tokens."""
         module = student.call("MultiHeadAttention", embed_dim=3, head_dim=2, num_heads=2).value
         judge(getattr(module, "kind", ""), "module", what="what the class makes")
         value = student.call(module, draw.uniform(4, 3)).value
         judge.shape(value, printed("T38").tensor.shape)
 
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
-        """The parameters, biases among them, have the names and shapes the docstring gives."""
+        """The parameters, biases among them, should have the docstring's names and shapes."""
         values = drawn_parameters(draw)
         report = student.load(made(student), values).report
         judge(
@@ -198,21 +198,21 @@ class TestMultiHeadAttention:
 
     @pytest.mark.weight(2)
     def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
-        """With given parameters, the context vectors are the solution's."""
+        """With given parameters, the context vectors should be right."""
         values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("token", "feature"))
 
     def test_a_single_token_sees_itself(self, student, reference, judge, draw):
-        """A text of one token gives what its value and `out_proj` make, whatever its scores."""
+        """A text of one token should give `out_proj` of its value, whatever its scores."""
         values, x = drawn_parameters(draw), draw.normal(1, EMBED_DIM)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("token", "feature"))
 
     def test_every_token_sees_every_other(self, student, judge, draw):
-        """Tokens in another order give the same vectors in that order: nothing is masked."""
+        """Tokens in another order should give the same vectors in that order: nothing is masked."""
         values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
         order = draw.permutation(NUM_TOKENS)
         module = given(student, values)
@@ -221,7 +221,7 @@ class TestMultiHeadAttention:
         judge(after, before[order], axes=("token", "feature"))
 
     def test_two_calls_in_training_mode_agree(self, student, judge, draw):
-        """There is no dropout: training mode and eval mode give the same."""
+        """There should be no dropout: training mode and eval mode give the same."""
         values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
         module = given(student, values)
         evaluated = student.call(module, x, training=False).value
@@ -233,7 +233,7 @@ class TestMultiHeadAttention:
 
     @pytest.mark.weight(2)
     def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
-        """Gradients flow back to the tokens and to every parameter."""
+        """Gradients should flow to the tokens and to every parameter."""
         values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
         cotangent = draw.normal(NUM_TOKENS, EMBED_DIM)
         mine = student.call(given(student, values), x, cotangent=cotangent).gradients
@@ -248,7 +248,7 @@ class TestMultiHeadAttention:
             )
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Parameters and tokens in float64 give context vectors in float64."""
+        """Parameters and tokens in float64 should give context vectors in float64."""
         values = drawn_parameters(draw, torch.float64)
         x = draw.normal(NUM_TOKENS, EMBED_DIM, dtype=torch.float64)
         expected = reference.call(given(reference, values), x).value
@@ -256,7 +256,7 @@ class TestMultiHeadAttention:
         judge(value, expected, axes=("token", "feature"))
 
     def test_a_second_call_gives_the_same(self, student, judge, draw):
-        """A longer text in between changes nothing, and the text is not changed in place."""
+        """A second call should give the same, and the text should stay as it is."""
         x = draw.normal(NUM_TOKENS, EMBED_DIM)
         module = given(student, drawn_parameters(draw))
         first = student.call(module, x)

@@ -38,7 +38,7 @@ class TestCountParameters:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_weights_and_biases_count")
     def test_an_unseen_module(self, student, judge, draw):
-        """A module of unseen sizes has as many parameters as its state shows."""
+        """A module of other sizes should be counted right, too."""
         d_in, head_dim = draw.whole(2, 9), draw.whole(2, 9)
         sizes = {"d_in": d_in, "d_out": 3 * head_dim, "context_length": 5, "num_heads": 3}
         module = module_to_count(student, **sizes)
@@ -82,25 +82,25 @@ class TestGPT2MultiHeadAttention:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_unseen_texts(self, student, reference, judge, draw):
-        """Other parameters and texts give what the solution gives."""
+        """Other parameters and texts should give the right result, too."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_texts_of_full_length(self, student, reference, judge, draw):
-        """Texts may be as long as `context_length`."""
+        """Texts as long as `context_length` should give the right result, too."""
         x = draw.normal(3, CONTEXT_LENGTH, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
-        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        """Heads and tokens should be told apart, also where there are as many of both."""
         x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
     def test_dropout_follows_its_probability(self, student, judge, draw):
-        """With dropout 0.2, a fifth is dropped, anew in each call, and 1 / 0.8 scales the rest."""
+        """With dropout 0.2, each call should drop a fifth anew, and scale the rest by 1 / 0.8."""
         sizes = {"d_in": 1, "d_out": 2, "context_length": 7, "num_heads": 2}
         layer = student.call("GPT2MultiHeadAttention", **sizes, dropout=0.2).value
         # Scores are all 0 and values all 1: each output counts the kept weights of its row.
