@@ -123,7 +123,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
 def collect(
     course: Course, exercises: Collection[str], visibilities: Collection[Visibility]
 ) -> tuple[Check, ...]:
-    """The checks of some exercises: all visible ones, then all hidden ones, in course order.
+    """The checks of some exercises: all visible ones, then all hidden ones, in course order, remarks last.
 
     Code that remembers what a hidden check asked can then not show it in a visible check's
     message.
@@ -151,7 +151,8 @@ def collect(
         raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
     order = {id_: position for position, id_ in enumerate(course.exercises)}
     checks = [check for check in collection.checks if check.exercise.id in exercises]
-    checks.sort(key=lambda c: (c.visibility is Visibility.HIDDEN, order[c.exercise.id]))
+    hidden = Visibility.HIDDEN
+    checks.sort(key=lambda c: (c.visibility is hidden, order[c.exercise.id], c.is_remark))
     return tuple(checks)
 
 

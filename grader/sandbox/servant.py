@@ -6,6 +6,7 @@ It runs beside student code: it holds no secret and gives no verdict.
 import random
 import types
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import nn
 
 from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.loader import Loader
+from grader.sandbox.watching import Operations, parameter_names
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
 
@@ -73,7 +75,8 @@ class Servant:
             case "open":
                 return self.loader.open(request["source"]).header()
             case "get":
-                return {"value": packer.pack(self._named(request))}
+                value = self._named(request)
+                return {"value": packer.pack(value), "parameters": parameter_names(value)}
             case "call":
                 unpacker = Unpacker(frame.payload, lambda found: self._instance(found.number))
                 return self._call(request, unpacker, packer)
@@ -144,8 +147,12 @@ class Servant:
             random.seed(request["seed"])
             # `torch.manual_seed` also formats a stack for CUDA, 1 ms a call.
             torch.default_generator.manual_seed(request["seed"])
-        value = self._invoke(target, given, len(request["args"]))
+        operations = Operations()
+        with operations if request.get("operations") else nullcontext():
+            value = self._invoke(target, given, len(request["args"]))
         header: dict[str, Any] = {"value": packer.pack(value)}
+        if request.get("operations"):
+            header["operations"] = operations.counts
         header["changed"] = [name for name in given if _changed(arguments[name], given[name])]
         if has_cotangent:
             header["gradients"] = packer.pack(_gradients(value, cotangent, target, leaves))

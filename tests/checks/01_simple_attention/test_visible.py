@@ -24,8 +24,18 @@ def inputs_004(printed):
     return inputs
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("dot_product")
-class TestDotProduct:
+class TestDotProduct(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_single_number(self, student, judge, printed):
         """Two vectors should give a float32 tensor of a single number."""
@@ -64,7 +74,7 @@ class TestDotProduct:
 
 
 @pytest.mark.exercise("attention_scores")
-class TestAttentionScores:
+class TestAttentionScores(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_score_for_each_token(self, student, judge, printed):
         """The result should have one float32 score for each token."""
@@ -114,7 +124,7 @@ class TestAttentionScores:
 
 
 @pytest.mark.exercise("normalize_scores")
-class TestNormalizeScores:
+class TestNormalizeScores(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
@@ -139,7 +149,7 @@ class TestNormalizeScores:
 
 
 @pytest.mark.exercise("softmax_naive")
-class TestSoftmaxNaive:
+class TestSoftmaxNaive(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
@@ -166,9 +176,10 @@ class TestSoftmaxNaive:
 
     @pytest.mark.remark
     def test_large_scores_do_not_overflow(self, student, judge):
-        """Large scores overflow here; `softmax_stable`, the next exercise, takes care of that."""
+        """Large scores should not overflow: `softmax_stable`, which comes next, is for that."""
         value = student.call("softmax_naive", torch.tensor([1000.0, 1000.0])).value
-        judge(value, torch.tensor([0.5, 0.5]))
+        judge.shape(value, (2,))
+        judge.that(not value.isnan().any(), "Scores of 1000 give NaN", about=value)
 
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
@@ -181,9 +192,17 @@ class TestSoftmaxNaive:
         expected = reference.call("softmax_naive", scores).value
         judge(student.call("softmax_naive", scores).value, expected, axes=("token",))
 
+    @pytest.mark.remark
+    def test_it_is_written_with_exponentials(self, student, judge):
+        """It should be written with `torch.exp`, not with the ready-made softmax."""
+        scores = torch.tensor([1.0, 2.0])
+        found = student.call("softmax_naive", scores, operations=True).operations
+        is_own = not any("softmax" in operation for operation in found)
+        judge.that(is_own, "It calls the ready-made softmax: the point is to see what that does")
+
 
 @pytest.mark.exercise("softmax_stable")
-class TestSoftmaxStable:
+class TestSoftmaxStable(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
@@ -227,9 +246,17 @@ class TestSoftmaxStable:
         right = reference.call("softmax_stable", scores, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
 
+    @pytest.mark.remark
+    def test_it_is_written_with_exponentials(self, student, judge):
+        """It should be written with `torch.exp`, not with the ready-made softmax."""
+        scores = torch.tensor([1.0, 2.0])
+        found = student.call("softmax_stable", scores, operations=True).operations
+        is_own = not any("softmax" in operation for operation in found)
+        judge.that(is_own, "It calls the ready-made softmax: the point is to see what that does")
+
 
 @pytest.mark.exercise("context_vector")
-class TestContextVector:
+class TestContextVector(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_vector_like_a_token(self, student, judge, printed):
         """The result should be a float32 vector of the size of a token."""

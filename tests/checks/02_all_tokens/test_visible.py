@@ -27,8 +27,18 @@ def inputs_004(printed):
     return inputs
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("attention_scores_loop")
-class TestAttentionScoresLoop:
+class TestAttentionScoresLoop(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_score_for_each_pair(self, student, judge, printed):
         """Six tokens should have 6 times 6 scores in float32."""
@@ -65,9 +75,18 @@ class TestAttentionScoresLoop:
         answer = student.call("attention_scores_loop", draw.normal(NUM_TOKENS, D_IN))
         judge.that(not answer.changed, "It changed its argument in place")
 
+    @pytest.mark.remark
+    def test_the_tokens_are_gone_through_in_a_loop(self, student, judge, draw):
+        """The scores should be made in loops: one product for all is the next exercise."""
+        inputs = draw.normal(12, D_IN)
+        found = student.call("attention_scores_loop", inputs, operations=True).operations
+        # A loop over twelve tokens calls something twelve times, or computes outside of torch.
+        is_loop = max(found.values(), default=12) >= 12 or found.keys() & {"tolist", "numpy"}
+        judge.that(bool(is_loop), "It made all scores at once: that is the next exercise")
+
 
 @pytest.mark.exercise("attention_scores_matmul")
-class TestAttentionScoresMatmul:
+class TestAttentionScoresMatmul(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_score_for_each_pair(self, student, judge, printed):
         """Six tokens should have 6 times 6 scores in float32."""
@@ -106,7 +125,7 @@ class TestAttentionScoresMatmul:
 
 
 @pytest.mark.exercise("attention_weights")
-class TestAttentionWeights:
+class TestAttentionWeights(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
@@ -161,7 +180,7 @@ class TestAttentionWeights:
 
 
 @pytest.mark.exercise("context_vectors")
-class TestContextVectors:
+class TestContextVectors(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """The result should have the shape and the dtype of the inputs."""

@@ -112,8 +112,18 @@ def differ_from_call_to_call(judge, first, second):
         judge.that(not same, sentence, about=first[j])
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("init_weights")
-class TestInitWeights:
+class TestInitWeights(KeepsNames):
     @pytest.mark.gate
     def test_there_are_three_matrices(self, student, judge):
         """The result should be three float32 matrices of shape `(d_in, d_out)`."""
@@ -157,7 +167,7 @@ class TestInitWeights:
 
 
 @pytest.mark.exercise("init_weights_normal")
-class TestInitWeightsNormal:
+class TestInitWeightsNormal(KeepsNames):
     @pytest.mark.gate
     def test_there_are_three_matrices(self, student, judge):
         """The result should be three float32 matrices of shape `(d_in, d_out)`."""
@@ -201,7 +211,7 @@ class TestInitWeightsNormal:
 
 
 @pytest.mark.exercise("project")
-class TestProject:
+class TestProject(KeepsNames):
     @pytest.mark.gate
     def test_one_token_gives_one_vector(self, student, judge, printed):
         """One token times a square weight should be one float32 vector of the same size."""
@@ -265,7 +275,7 @@ class TestProject:
 
 
 @pytest.mark.exercise("query_scores")
-class TestQueryScores:
+class TestQueryScores(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_score_for_each_key(self, student, judge):
         """One query should have one float32 score for each key."""
@@ -327,7 +337,7 @@ class TestQueryScores:
 
 
 @pytest.mark.exercise("scaled_weights")
-class TestScaledWeights:
+class TestScaledWeights(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
@@ -387,7 +397,7 @@ class TestScaledWeights:
 
 
 @pytest.mark.exercise("weighted_values")
-class TestWeightedValues:
+class TestWeightedValues(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_vector_like_a_value(self, student, judge, printed):
         """One query's weights should give one float32 vector of the size of a value."""

@@ -205,8 +205,18 @@ def judge_fresh(student, judge, draw, name):
     judge.that(not same, "Two instances start alike: does the class set the seed itself?")
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("SelfAttention_v1")
-class TestSelfAttentionV1:
+class TestSelfAttentionV1(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """An instance should give one float32 context vector of size d_out for each token."""
@@ -303,9 +313,17 @@ class TestSelfAttentionV1:
         """Two instances should start with different matrices."""
         judge_fresh(student, judge, draw, "SelfAttention_v1")
 
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("SelfAttention_v1", 3, 2).value
+        found = student.call(instance, torch.ones(4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")
+
 
 @pytest.mark.exercise("SelfAttention_v2")
-class TestSelfAttentionV2:
+class TestSelfAttentionV2(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """An instance should give one float32 context vector of size d_out for each token."""
@@ -391,9 +409,17 @@ class TestSelfAttentionV2:
         """Two instances should start with different weights."""
         judge_fresh(student, judge, draw, "SelfAttention_v2")
 
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("SelfAttention_v2", 3, 2).value
+        found = student.call(instance, torch.ones(4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")
+
 
 @pytest.mark.exercise("copy_weights")
-class TestCopyWeights:
+class TestCopyWeights(KeepsNames):
     @pytest.mark.gate
     def test_it_takes_a_v2_and_a_v1(self, student, judge, draw):
         """It should take a v2 and a v1, and the v1 should keep its three matrices."""
@@ -457,7 +483,7 @@ class TestCopyWeights:
 
 
 @pytest.mark.exercise("SelfAttentionNormal")
-class TestSelfAttentionNormal:
+class TestSelfAttentionNormal(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """An instance should give one float32 context vector of size d_out for each token."""
@@ -519,3 +545,11 @@ class TestSelfAttentionNormal:
     def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
         """Two instances should start with different matrices."""
         judge_fresh(student, judge, draw, "SelfAttentionNormal")
+
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("SelfAttentionNormal", 3, 2).value
+        found = student.call(instance, torch.ones(4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")

@@ -44,8 +44,18 @@ def hides(judge, mask, num_tokens):
     return mask.bool().float()
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("lower_triangular_mask")
-class TestLowerTriangularMask:
+class TestLowerTriangularMask(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_square(self, student, judge):
         """The mask should have a row and a column for each token."""
@@ -65,7 +75,7 @@ class TestLowerTriangularMask:
 
 
 @pytest.mark.exercise("mask_weights")
-class TestMaskWeights:
+class TestMaskWeights(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the weights."""
@@ -94,7 +104,7 @@ class TestMaskWeights:
 
 
 @pytest.mark.exercise("renormalize_rows")
-class TestRenormalizeRows:
+class TestRenormalizeRows(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the weights."""
@@ -136,7 +146,7 @@ class TestRenormalizeRows:
 
 
 @pytest.mark.exercise("upper_triangular_mask")
-class TestUpperTriangularMask:
+class TestUpperTriangularMask(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_square(self, student, judge):
         """The mask should have a row and a column for each token."""
@@ -157,7 +167,7 @@ class TestUpperTriangularMask:
 
 
 @pytest.mark.exercise("mask_scores")
-class TestMaskScores:
+class TestMaskScores(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
@@ -194,7 +204,7 @@ class TestMaskScores:
 
 
 @pytest.mark.exercise("causal_weights")
-class TestCausalWeights:
+class TestCausalWeights(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""

@@ -48,8 +48,18 @@ def share_of_zeros(value):
     return round(float((value == 0).double().mean()), 1)
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("dropout_scale")
-class TestDropoutScale:
+class TestDropoutScale(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_number(self, student, judge):
         """The factor should be a number."""
@@ -73,7 +83,7 @@ class TestDropoutScale:
 
 
 @pytest.mark.exercise("apply_dropout_mask")
-class TestApplyDropoutMask:
+class TestApplyDropoutMask(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the weights."""
@@ -127,7 +137,7 @@ class TestApplyDropoutMask:
 
 
 @pytest.mark.exercise("dropout")
-class TestDropout:
+class TestDropout(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge):
         """The result should have the shape and the dtype of the weights."""

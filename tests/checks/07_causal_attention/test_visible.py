@@ -55,8 +55,18 @@ def gradient(gradients, name):
     return found[0] if found else None
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("stack_batch")
-class TestStackBatch:
+class TestStackBatch(KeepsNames):
     @pytest.mark.gate
     def test_a_batch_has_three_axes(self, student, judge, printed):
         """Two copies of six tokens of size three should be float32, of shape (2, 6, 3)."""
@@ -77,7 +87,7 @@ class TestStackBatch:
 
 
 @pytest.mark.exercise("CausalAttention")
-class TestCausalAttention:
+class TestCausalAttention(KeepsNames):
     @pytest.mark.gate
     def test_a_batch_gives_a_batch(self, student, judge):
         """Four texts of four tokens of size four should give 4 times 4 float32 vectors."""
@@ -262,3 +272,11 @@ class TestCausalAttention:
         mine, _ = with_weights(student, given_weights(draw, 5, 3), 4)
         answer = student.call(mine, draw.normal(2, 4, 5), training=False)
         judge.that(not answer.changed, "It changed its argument in place")
+
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("CausalAttention", 3, 2, 4, 0.0).value
+        found = student.call(instance, torch.ones(1, 4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")

@@ -191,8 +191,18 @@ def all_equal(these, those):
     return len(these) == len(those) and all(map(torch.equal, these, those))
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("MultiHeadAttentionWrapper")
-class TestMultiHeadAttentionWrapper:
+class TestMultiHeadAttentionWrapper(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_module_that_answers_texts(self, student, judge):
         """Three of your own heads side by side should be a module that makes a tensor of texts."""

@@ -53,8 +53,18 @@ def of_parameter(gradients, name):
     return known[matches[0]] if matches else None
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("split_heads")
-class TestSplitHeads:
+class TestSplitHeads(KeepsNames):
     @pytest.mark.gate
     def test_there_is_an_axis_for_the_heads(self, student, judge, draw):
         """The result should be float32, of shape (batch_size, num_heads, num_tokens, head_dim)."""
@@ -84,7 +94,7 @@ class TestSplitHeads:
 
 
 @pytest.mark.exercise("head_scores")
-class TestHeadScores:
+class TestHeadScores(KeepsNames):
     @pytest.mark.gate
     def test_each_head_has_a_score_for_each_pair_of_tokens(self, student, judge):
         """It should be float32, of shape (batch_size, num_heads, num_tokens, num_tokens)."""
@@ -134,7 +144,7 @@ class TestHeadScores:
 
 
 @pytest.mark.exercise("merge_heads")
-class TestMergeHeads:
+class TestMergeHeads(KeepsNames):
     @pytest.mark.gate
     def test_the_axis_of_the_heads_is_gone(self, student, judge, draw):
         """The result should be float32, of shape (batch_size, num_tokens, d_out)."""
@@ -233,7 +243,7 @@ def shown_weights(student, judge, layer, **how):
 
 
 @pytest.mark.exercise("MultiHeadAttention")
-class TestMultiHeadAttention:
+class TestMultiHeadAttention(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, printed):
         """It should be a module that gives float32 vectors, (batch_size, num_tokens, d_out)."""

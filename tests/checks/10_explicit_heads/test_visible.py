@@ -27,8 +27,18 @@ def of_parameter(gradients, name):
     return known[matches[0]] if matches else None
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("head_output")
-class TestHeadOutput:
+class TestHeadOutput(KeepsNames):
     @pytest.mark.gate
     def test_each_token_has_a_vector(self, student, judge, printed):
         """The result should have a row for each token, a column for each feature of the values."""
@@ -91,7 +101,7 @@ ROUNDED_OUTPUTS = 2e-4
 
 
 @pytest.mark.exercise("join_heads")
-class TestJoinHeads:
+class TestJoinHeads(KeepsNames):
     @pytest.mark.gate
     def test_a_single_head_keeps_its_rows(self, student, judge, printed):
         """A single head should give a float32 row for each token."""
@@ -179,7 +189,7 @@ def given(handle, values):
 
 
 @pytest.mark.exercise("MultiHeadAttention")
-class TestMultiHeadAttention:
+class TestMultiHeadAttention(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_module_that_keeps_the_shape(self, student, judge, printed, draw):
         """It should be a module that gives vectors of the shape and the dtype of the tokens."""

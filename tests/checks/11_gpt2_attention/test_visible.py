@@ -15,6 +15,16 @@ GPT2_SIZES = {"d_in": 768, "d_out": 768, "context_length": 1024}
 GPT2_HEADS, GPT2_DROPOUT, GPT2_PARAMETERS = 12, 0.1, 2_360_064
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        judge(student.parameters(name), reference.parameters(name), what="the parameters")
+
+
 @pytest.mark.exercise("GPT2_CONFIG")
 class TestGPT2Config:
     @pytest.mark.gate
@@ -71,7 +81,7 @@ def module_to_count(student, name):
 
 
 @pytest.mark.exercise("count_parameters")
-class TestCountParameters:
+class TestCountParameters(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_whole_number(self, student, judge):
         """The result should be a whole number."""
@@ -169,7 +179,7 @@ def of_parameter(gradients, name):
 
 
 @pytest.mark.exercise("GPT2MultiHeadAttention")
-class TestGPT2MultiHeadAttention:
+class TestGPT2MultiHeadAttention(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, draw):
         """It should be a module that gives float32 vectors, (batch_size, num_tokens, d_out)."""
