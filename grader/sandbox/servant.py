@@ -97,13 +97,16 @@ class Servant:
     def _named(self, request: Mapping[str, Any]) -> object:
         opened = self.loader.open(request["source"])
         try:
-            return opened.namespace[request["name"]]
+            value = opened.namespace[request["name"]]
         except KeyError:
-            # A constant's stub raises where the constant would be: at the top of the file.
+            # So did a constant's stub once: it raised where the constant would be.
             for failure in opened.failures:
                 if (stub_exercise(failure.message) or "").endswith(f"/{request['name']}"):
                     raise NotAttempted(failure) from None
             raise Missing(request["name"]) from None
+        if isinstance(value, NotImplementedError):
+            raise NotAttempted(describe_failure(value, self.loader.find_cell))
+        return value
 
     def _instance(self, number: int) -> object:
         try:

@@ -259,10 +259,11 @@ def test_a_misspelt_forward_is_an_exception_not_something_not_attempted(serve: S
     )
 
 
-def test_a_constant_that_is_not_written_yet_is_not_attempted(serve: Serve) -> None:
-    """Its stub raises where the constant would be, at the top of the file."""
-    text = 'raise NotImplementedError("01_first/CONFIG: not attempted yet")\nA = 1\n'
-    conversation = serve(text)
+@pytest.mark.parametrize("statement", ["raise ", "CONFIG = "])
+def test_a_constant_that_is_not_written_yet_is_not_attempted(serve: Serve, statement: str) -> None:
+    """Its stub makes it an exception, which is not raised; earlier stubs raised it."""
+    error = 'NotImplementedError("01_first/CONFIG: not attempted yet")'
+    conversation = serve(f"{statement}{error}\nA = 1\n")
     failure = conversation.get("CONFIG").failure
     assert (failure["kind"], failure["message"]) == ("not_attempted", "01_first/CONFIG")
     assert conversation.get("OTHER").failure == {"kind": "missing", "message": "OTHER"}
