@@ -61,7 +61,9 @@ class KeepsNames:
         """The parameters should keep the names they have in the stub."""
         name = student.exercise.name
         found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
-        sentence = judge.words("They are {found}, and in the stub {right}", found=found, right=right)
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
         judge.that(found == right, sentence)
 
 
