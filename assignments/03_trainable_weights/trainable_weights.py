@@ -104,6 +104,8 @@ def init_weights_normal(d_in: int, d_out: int) -> tuple[nn.Parameter, nn.Paramet
 def project(x: Tensor, weight: Tensor) -> Tensor:
     """One token, or all tokens, multiplied by a weight matrix.
 
+    Tokens and weight stay as they are. Gradients flow to both. The result has their dtype.
+
     Args:
         x: shape `(d_in,)` or `(num_tokens, d_in)`.
         weight: shape `(d_in, d_out)`.
@@ -134,6 +136,8 @@ def project(x: Tensor, weight: Tensor) -> Tensor:
 # %%
 def query_scores(query: Tensor, keys: Tensor) -> Tensor:
     """The scores of one query, or of all queries, with all keys.
+
+    Query and keys stay as they are. Gradients flow to both. The scores have their dtype.
 
     Args:
         query: shape `(d_k,)` or `(num_tokens, d_k)`.
@@ -169,6 +173,8 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 def scaled_weights(scores: Tensor, d_k: int) -> Tensor:
     """The softmax of the scaled scores, along the last axis.
 
+    The scores stay as they are. Gradients flow to them. The weights have the dtype of the scores.
+
     Args:
         scores: shape `(num_tokens,)` or `(num_tokens, num_tokens)`, with a row for each query.
         d_k: the size of a key.
@@ -195,6 +201,8 @@ def scaled_weights(scores: Tensor, d_k: int) -> Tensor:
 # %%
 def weighted_values(weights: Tensor, values: Tensor) -> Tensor:
     """The values mixed by one query's weights, or by all queries' weights.
+
+    Weights and values stay as they are. Gradients flow to both.
 
     Args:
         weights: shape `(num_tokens,)` or `(num_tokens, num_tokens)`, with a row for each query.

@@ -57,12 +57,14 @@ def lower_triangular_mask(context_length: int) -> Tensor:
 def mask_weights(weights: Tensor, mask: Tensor) -> Tensor:
     """Weights with the future set to zero.
 
+    The weights and the mask stay as they are.
+
     Args:
         weights: shape `(num_tokens, num_tokens)`.
         mask: shape `(num_tokens, num_tokens)`, ones where a weight stays, zeros where it goes.
 
     Returns:
-        Shape `(num_tokens, num_tokens)`; `weights` itself stays as it is.
+        Shape `(num_tokens, num_tokens)`.
 
     Example:
         >>> mask_weights(WEIGHTS[:3, :3], lower_triangular_mask(3))
@@ -81,6 +83,8 @@ def mask_weights(weights: Tensor, mask: Tensor) -> Tensor:
 # %%
 def renormalize_rows(weights: Tensor) -> Tensor:
     """Rows that sum to 1 again.
+
+    The weights stay as they are. Gradients flow to them. The result has their dtype.
 
     Args:
         weights: shape `(num_tokens, num_tokens)`, none negative, no row without any weight.
@@ -131,12 +135,14 @@ def upper_triangular_mask(context_length: int) -> Tensor:
 def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
     """Scores with minus infinity where the mask is set.
 
+    The scores and the mask stay as they are. Gradients flow to the scores that are not hidden.
+
     Args:
         scores: shape `(num_tokens, num_tokens)`.
         mask: shape `(num_tokens, num_tokens)`, one (or `True`) where a score is to be hidden.
 
     Returns:
-        Shape `(num_tokens, num_tokens)`; `scores` itself stays as it is.
+        Shape `(num_tokens, num_tokens)`.
 
     Example:
         >>> scores = torch.tensor([[0.2899, 0.0716], [0.4656, 0.1723]])
@@ -157,6 +163,9 @@ def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
 # %%
 def causal_weights(scores: Tensor, d_k: int) -> Tensor:
     """Attention weights in which no token looks ahead.
+
+    The scores stay as they are. Gradients flow to those on and below the diagonal. The weights have
+    the dtype of the scores.
 
     Args:
         scores: shape `(num_tokens, num_tokens)`: row `i` has the scores of query `i`.

@@ -26,7 +26,7 @@ def dropout_scale(p: float) -> float:
         p: the probability with which a weight is dropped, from 0 up to but not including 1.
 
     Returns:
-        The factor, a plain number.
+        The factor, a number.
 
     Example:
         Half of the weights go, the others are doubled:
@@ -49,14 +49,16 @@ def dropout_scale(p: float) -> float:
 def apply_dropout_mask(weights: Tensor, keep_mask: Tensor, p: float) -> Tensor:
     """Weights after dropout with a mask that is already drawn.
 
+    The weights and the mask stay as they are. Gradients flow to the weights that are kept. The
+    result has the dtype of the weights.
+
     Args:
         weights: any shape, mostly `(num_tokens, num_tokens)`.
         keep_mask: the same shape, truth values: `True` where a weight is kept.
         p: the probability with which weights were dropped when the mask was drawn.
 
     Returns:
-        The shape of `weights`: kept weights times the factor, zeros elsewhere; `weights` itself
-        stays as it is.
+        The shape of `weights`: kept weights times the factor, zeros elsewhere.
 
     Example:
         >>> weights = torch.tensor([[1.0000, 0.0000], [0.5517, 0.4483]])
@@ -78,6 +80,8 @@ def apply_dropout_mask(weights: Tensor, keep_mask: Tensor, p: float) -> Tensor:
 # %%
 def dropout(weights: Tensor, p: float, training: bool) -> Tensor:
     """Dropout as a layer does it.
+
+    The weights stay as they are. Gradients flow to those that are kept. The result has their dtype.
 
     Args:
         weights: any shape.

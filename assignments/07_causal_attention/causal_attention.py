@@ -90,6 +90,9 @@ class CausalAttention(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of a batch.
 
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
         Args:
             x: shape `(batch_size, num_tokens, d_in)`, with at most `context_length` tokens.
 
@@ -97,7 +100,7 @@ class CausalAttention(nn.Module):
             Shape `(batch_size, num_tokens, d_out)`.
 
         Raises:
-            ValueError: when there are more tokens than `context_length`.
+            ValueError: when there are more tokens than `context_length`. (Costs no points.)
         """
         # TODO: scores from queries and keys, mask, scaled softmax, dropout, mixture of the values.
         raise NotImplementedError("07_causal_attention/CausalAttention: not attempted yet")

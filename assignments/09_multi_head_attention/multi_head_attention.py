@@ -36,6 +36,8 @@ INPUTS = torch.tensor(
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """The features of each token, cut into heads.
 
+    The tokens stay as they are. Gradients flow to them.
+
     Args:
         x: shape `(batch_size, num_tokens, d_out)`.
         num_heads: how many heads; `d_out` is a multiple of it.
@@ -67,6 +69,8 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 # %%
 def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
     """The attention scores of every head, not scaled.
+
+    The queries and the keys stay as they are. Gradients flow to both.
 
     Args:
         queries: shape `(batch_size, num_heads, num_tokens, head_dim)`.
@@ -107,6 +111,8 @@ def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
 # %%
 def merge_heads(x: Tensor) -> Tensor:
     """What the heads have for each token, side by side: undoes `split_heads`.
+
+    The heads stay as they are. Gradients flow to them.
 
     Args:
         x: shape `(batch_size, num_heads, num_tokens, head_dim)`.
@@ -153,8 +159,8 @@ class MultiHeadAttention(nn.Module):
         mask: a buffer, shape `(context_length, context_length)`; it says what is the future.
 
     Raises:
-        ValueError: when `d_out` is not a multiple of `num_heads`, or a text is too long. (Another
-            exception does as well for the first.)
+        ValueError: when `d_out` is not a multiple of `num_heads`, or a text is too long. (An
+            `assert` is as good for the first; the second costs no points.)
 
     Example:
         >>> _ = torch.manual_seed(123)
@@ -185,6 +191,9 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of every token of every text.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(batch_size, num_tokens, d_in)`.

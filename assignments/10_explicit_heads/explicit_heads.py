@@ -29,6 +29,8 @@ KEYS = torch.tensor([[1.0057, 0.6135], [1.0469, 0.5327], [0.5064, 0.4113], [1.07
 def head_output(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """What one head makes of its tokens; its scores are not scaled.
 
+    Queries, keys and values stay as they are. Gradients flow to all three.
+
     Args:
         queries: shape `(num_tokens, head_dim)`.
         keys: shape `(num_tokens, head_dim)`.
@@ -63,6 +65,8 @@ def head_output(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 # %%
 def join_heads(head_outputs: list[Tensor], output_weight: Tensor) -> Tensor:
     """The outputs of all heads joined for each token, and mixed by the output weight.
+
+    The output weight stays as it is. Gradients flow to it.
 
     Args:
         head_outputs: for each head, shape `(num_tokens, head_dim)`.
@@ -119,6 +123,9 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all tokens of a text.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(num_tokens, embed_dim)`.

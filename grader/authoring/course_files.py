@@ -3,6 +3,7 @@
 Each function yields a sentence for every fault it finds; `PROOFS` has them in order.
 """
 
+import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from grader.authoring.translations import TRANSLATIONS, translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.course.course import CHECKS, SOLUTIONS, WORK, Course
+from grader.course.course import CHECKS, SOLUTIONS, WORK, Course, Exercise
 from grader.course.hints import read_hints
 from grader.grading.known_mistakes import LiveMistakes
 from grader.release.solution_cells import BEGIN, END, REGION
@@ -103,6 +104,16 @@ PROOFS = (
     stubs_are_current,
     translations_are_complete,
 )
+
+
+def docstrings(course: Course, exercise: Exercise) -> str:
+    """What an exercise's docstrings tell the student, those of its methods included, in one line."""
+    (assignment,) = (one for one in course.assignments if one.id == exercise.assignment)
+    tree = ast.parse(course.paths(assignment).solution.read_text("utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    found = [n for n in tree.body if isinstance(n, kinds) and n.name == exercise.name]
+    parts = [part for node in found for part in ast.walk(node) if isinstance(part, kinds)]
+    return " ".join(" ".join((ast.get_docstring(part) or "").split()) for part in parts)
 
 
 def ids_are_unique(mistakes: LiveMistakes) -> Iterator[str]:

@@ -83,6 +83,7 @@ def validate(course: Course, targets: tuple[str, ...] = ()) -> Report:
         mistakes = LiveMistakes(environment)
         grader = SubmissionGrader(environment, mistakes)
         proofs = _CheckProofs(course, grader, mistakes, report, chosen)
+        proofs.hidden_checks_hold_to_what_is_said()
         proofs.stubs_earn_nothing("py")
         proofs.stubs_earn_nothing("ipynb")
         run = proofs.solutions_earn_everything()
@@ -133,6 +134,18 @@ class _CheckProofs:
         handle = SubmissionHandle(submission, session, course.limits, course.assignments)
         run = CheckRun(self.grader.environment, handle, self.grader.checks(Scope(exercises)))
         return run, run.run(exercises)
+
+    def hidden_checks_hold_to_what_is_said(self) -> None:
+        """Each hidden check names the visible check, or the docstring's sentence, it deepens."""
+        checks = self.grader.checks(Scope(self.chosen))
+        said = {(c.exercise.id, c.function.__name__) for c in checks if not _is_hidden(c)}
+        for check in filter(_is_hidden, checks):
+            told = course_files.docstrings(self.course, check.exercise)
+            is_sentence = check.deepens.endswith(".") and check.deepens in told
+            if not is_sentence and (check.exercise.id, check.deepens) not in said:
+                what = f"{check.deepens!r} is neither" if check.deepens else "it names neither"
+                sentence = f"{what} a visible check nor a sentence of the docstring that it deepens"
+                self.fault(check.id, sentence)
 
     def stubs_earn_nothing(self, form: str) -> None:
         """Every stub, in one of its forms ("py", "ipynb"), earns 0 and ends as not attempted."""
@@ -249,6 +262,10 @@ class _CheckProofs:
         )
         # Printed operands carry their rounding into the result.
         return any(distance(value, wanted) < 1e-3 for trace in found for value in trace.judged)
+
+
+def _is_hidden(check: Check) -> bool:
+    return check.visibility is Visibility.HIDDEN
 
 
 def _id(mistake: Known) -> str:

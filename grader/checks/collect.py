@@ -8,7 +8,8 @@ A check is a method of a class marked with its exercise:
         def test_it_answers_a_single_number(self, student, judge): ...
 
 Marks: `weight(n)` (1 unless said), `gate` (when it does not pass, the exercise's later checks are
-blocked), `remark` (costs nothing). A check asks by name for what it needs: `student`, `reference`,
+blocked), `remark` (costs nothing), `deepens(…)` (a hidden check tests further what this visible
+check, or this sentence of the docstring, has told the student). A check asks by name for what it needs: `student`, `reference`,
 `judge`, `draw`, `printed`. It has no other fixtures and no parameters, so that it can be called
 for each submission, and for each known mistake, without pytest's own work around every test (two
 thirds of a millisecond, where most checks take less).
@@ -46,6 +47,7 @@ MARKS = (
     "weight(n): a check's share of its exercise's points, 1 unless said",
     "gate: when it does not pass, the later checks of its exercise are blocked",
     "remark: says what would be better and costs nothing",
+    "deepens(what): the visible check, or the docstring's sentence, that a hidden check tests further",
 )
 
 
@@ -101,6 +103,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         what = f"`{unknown[0]}`" if unknown else "parameters"
         raise CourseError(f"{item.nodeid}: it asks for {what}; checks have {', '.join(FIXTURES)}")
     weight = item.get_closest_marker("weight")
+    deepens = item.get_closest_marker("deepens")
     is_remark = item.get_closest_marker("remark") is not None
     return Check(
         id=f"{id_}::{visibility}::{item.name}",
@@ -113,13 +116,14 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         owner=item.cls,
         function=item.function,
         asks_for=asks_for,
+        deepens=deepens.args[0] if deepens else "",
     )
 
 
 def collect(
     course: Course, exercises: Collection[str], visibilities: Collection[Visibility]
 ) -> tuple[Check, ...]:
-    """The checks of some exercises: all visible ones, then all hidden ones, in course order.
+    """The checks of some exercises: all visible ones, then all hidden ones, in course order, remarks last.
 
     Code that remembers what a hidden check asked can then not show it in a visible check's
     message.
@@ -147,7 +151,8 @@ def collect(
         raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
     order = {id_: position for position, id_ in enumerate(course.exercises)}
     checks = [check for check in collection.checks if check.exercise.id in exercises]
-    checks.sort(key=lambda c: (c.visibility is Visibility.HIDDEN, order[c.exercise.id]))
+    hidden = Visibility.HIDDEN
+    checks.sort(key=lambda c: (c.visibility is hidden, order[c.exercise.id], c.is_remark))
     return tuple(checks)
 
 

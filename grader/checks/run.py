@@ -38,6 +38,7 @@ class Check:
         is_remark: whether it says what would be better and costs nothing.
         owner: the class that `function` is a method of.
         asks_for: the fixtures it is called with, by name.
+        deepens: of a hidden check, the name of a visible one, or a sentence of the docstring.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Check:
     owner: type
     function: Callable[..., None]
     asks_for: tuple[str, ...]
+    deepens: str = ""
 
     def run(self, fixtures: Fixtures) -> "CheckRecord":
         """Call the check with the fixtures it asks for by name."""

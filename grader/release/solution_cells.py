@@ -88,12 +88,15 @@ def _problems(assignment: Assignment, cells: tuple[SolutionCell, ...]) -> list[s
     return problems
 
 
-def sentinel(assignment: Assignment, exercise: str) -> str:
-    """The statement a stub has where the student is to write."""
-    return f'raise NotImplementedError("{stub_message(f"{assignment.id}/{exercise}")}")'
+def sentinel(assignment: Assignment, exercise: str, indent: str) -> str:
+    """The statement a stub has where the student is to write: a constant's stub raises nothing."""
+    error = f'NotImplementedError("{stub_message(f"{assignment.id}/{exercise}")}")'
+    return f"raise {error}" if indent else f"{exercise} = {error}"
 
 
 def cleared(assignment: Assignment, cell: SolutionCell) -> str:
     """A cell's text with its solution regions replaced by the sentinel."""
-    statement = sentinel(assignment, cell.exercise)
-    return REGION.sub(lambda match: f"{match['indent']}{statement}", cell.text)
+    return REGION.sub(
+        lambda match: match["indent"] + sentinel(assignment, cell.exercise, match["indent"]),
+        cell.text,
+    )

@@ -6,6 +6,7 @@ It runs beside student code: it holds no secret and gives no verdict.
 import random
 import types
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import nn
 
 from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.loader import Loader
+from grader.sandbox.watching import Operations, parameter_names
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
 
@@ -73,7 +75,8 @@ class Servant:
             case "open":
                 return self.loader.open(request["source"]).header()
             case "get":
-                return {"value": packer.pack(self._named(request))}
+                value = self._named(request)
+                return {"value": packer.pack(value), "parameters": parameter_names(value)}
             case "call":
                 unpacker = Unpacker(frame.payload, lambda found: self._instance(found.number))
                 return self._call(request, unpacker, packer)
@@ -94,13 +97,16 @@ class Servant:
     def _named(self, request: Mapping[str, Any]) -> object:
         opened = self.loader.open(request["source"])
         try:
-            return opened.namespace[request["name"]]
+            value = opened.namespace[request["name"]]
         except KeyError:
-            # A constant's stub raises where the constant would be: at the top of the file.
+            # So did a constant's stub once: it raised where the constant would be.
             for failure in opened.failures:
                 if (stub_exercise(failure.message) or "").endswith(f"/{request['name']}"):
                     raise NotAttempted(failure) from None
             raise Missing(request["name"]) from None
+        if isinstance(value, NotImplementedError):
+            raise NotAttempted(describe_failure(value, self.loader.find_cell))
+        return value
 
     def _instance(self, number: int) -> object:
         try:
@@ -144,8 +150,12 @@ class Servant:
             random.seed(request["seed"])
             # `torch.manual_seed` also formats a stack for CUDA, 1 ms a call.
             torch.default_generator.manual_seed(request["seed"])
-        value = self._invoke(target, given, len(request["args"]))
+        operations = Operations()
+        with operations if request.get("operations") else nullcontext():
+            value = self._invoke(target, given, len(request["args"]))
         header: dict[str, Any] = {"value": packer.pack(value)}
+        if request.get("operations"):
+            header["operations"] = operations.counts
         header["changed"] = [name for name in given if _changed(arguments[name], given[name])]
         if has_cotangent:
             header["gradients"] = packer.pack(_gradients(value, cotangent, target, leaves))

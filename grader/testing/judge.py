@@ -84,7 +84,7 @@ class Judge:
         source = ""
         if isinstance(expected, Printed):
             self.covered.append(expected.id)
-            source = _printed_in(expected.printed_in[0])
+            source = _("the example's")
             atol = expected.atol if atol is None else atol
             expected = expected.tensor
         atol = REFERENCE_ATOL if atol is None else atol
@@ -133,14 +133,3 @@ class Judge:
         self.judged.append((bool(holds), about))
         if not holds:
             raise Mismatch(Difference("", None, about, self.say(sentence)), tuple(self.calls))
-
-
-def _printed_in(printed: str) -> str:
-    """Where a value is printed, in words: "000 cell 28" is a document and a cell of it."""
-    document, _space, place = printed.partition(" ")
-    kind, _space, number = place.partition(" ")
-    template = {
-        "cell": _("printed in document {document}, cell {number}"),
-        "line": _("printed in document {document}, line {number}"),
-    }.get(kind, _("printed in document {document}, {place}"))
-    return template.format(document=document, number=number, place=place)

@@ -4,7 +4,7 @@ A reply that cannot be read raises `WireFault`; parts that do not matter are dro
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import torch
@@ -87,12 +87,14 @@ class Answer:
         changed: the arguments (by position or keyword) that were changed in place.
         gradients: where a cotangent was given.
         printed: by the student's code, during the call.
+        operations: how often each function of torch was called, where that was asked for.
     """
 
     value: Any
     changed: tuple[str, ...] = ()
     gradients: Gradients | None = None
     printed: str = ""
+    operations: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,16 @@ def read_answer(frame: Frame) -> Answer:
         gradients = Gradients(_tensors(parameters), _tensors(arguments))
     changed = frame.header.get("changed")
     names = tuple(map(str, changed)) if isinstance(changed, list) else ()
-    return Answer(value, names, gradients, read_printed(frame))
+    counted = frame.header.get("operations")
+    items = counted.items() if isinstance(counted, dict) else ()
+    operations = {_text(name): count for name, count in items if type(count) is int}
+    return Answer(value, names, gradients, read_printed(frame), operations)
+
+
+def read_parameters(frame: Frame) -> list[str]:
+    """The names of the parameters of what was asked for; none where it has none."""
+    names = frame.header.get("parameters")
+    return [_text(name) for name in names[:MAX_NAMES]] if isinstance(names, list) else []
 
 
 def read_state(frame: Frame, *, values: bool) -> State:

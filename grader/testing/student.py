@@ -26,6 +26,7 @@ from grader.testing.replies import (
     read_answer,
     read_failure,
     read_loaded,
+    read_parameters,
     read_printed,
     read_state,
     read_values,
@@ -81,6 +82,14 @@ class StudentHandle:
         (value,) = self._read(lambda reply: read_values(reply, "value"), frame)
         return value
 
+    def parameters(self, name: str) -> list[str]:
+        """The names of a function's parameters, or of those of a class's constructor.
+
+        Raises:
+            StudentOutcome: when the request fails.
+        """
+        return read_parameters(self._ask({"verb": "get", "source": self._source(), "name": name}))
+
     def call(
         self,
         target: str | RemoteObject,
@@ -88,6 +97,7 @@ class StudentHandle:
         seed: int | None = None,
         training: bool | None = None,
         cotangent: torch.Tensor | None = None,
+        operations: bool = False,
         **kwargs: Any,
     ) -> Answer:
         """Call a function, make an instance of a class, or run an instance's `forward`.
@@ -101,6 +111,7 @@ class StudentHandle:
             training: puts an instance into training (True) or eval mode (False) before the call.
             cotangent: of the result's shape; asks for the gradients of `(result * cotangent).sum()`
                 for the parameters and the floating-point tensors among the arguments.
+            operations: asks how often the call calls each function of torch, by its name.
             **kwargs: as `args`.
 
         Raises:
@@ -120,6 +131,7 @@ class StudentHandle:
             "cotangent": None if cotangent is None else packer.pack(cotangent),
             "seed": seed,
             "training": training,
+            **({"operations": True} if operations else {}),
         }
         answer = self._read(read_answer, self._ask(header, packer.payload()))
         if cotangent is None:

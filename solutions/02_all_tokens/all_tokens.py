@@ -35,6 +35,8 @@ INPUTS = torch.tensor(
 def attention_scores_loop(inputs: Tensor) -> Tensor:
     """The scores of every token with every token, pair by pair.
 
+    The inputs stay as they are. Gradients flow to them.
+
     Args:
         inputs: shape `(num_tokens, d_in)`.
 
@@ -69,6 +71,8 @@ def attention_scores_loop(inputs: Tensor) -> Tensor:
 def attention_scores_matmul(inputs: Tensor) -> Tensor:
     """The scores of every token with every token, in one matrix product.
 
+    The inputs stay as they are. Gradients flow to them. The scores have the dtype of the inputs.
+
     Args:
         inputs: shape `(num_tokens, d_in)`.
 
@@ -98,6 +102,8 @@ def attention_scores_matmul(inputs: Tensor) -> Tensor:
 def attention_weights(scores: Tensor) -> Tensor:
     """The softmax of each query's scores.
 
+    The scores stay as they are. Gradients flow to them. The weights have the dtype of the scores.
+
     Args:
         scores: shape `(num_tokens, num_tokens)`, a row for each query.
 
@@ -126,6 +132,8 @@ def attention_weights(scores: Tensor) -> Tensor:
 # %% exercise="context_vectors"
 def context_vectors(weights: Tensor, inputs: Tensor) -> Tensor:
     """The context vectors of all queries.
+
+    The weights and the inputs stay as they are. Gradients flow to both.
 
     Args:
         weights: shape `(num_tokens, num_tokens)`, a row for each query.

@@ -68,6 +68,9 @@ class SelfAttention_v1(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all tokens.
 
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
         Args:
             x: shape `(num_tokens, d_in)`.
 
@@ -127,6 +130,9 @@ class SelfAttention_v2(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all tokens.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(num_tokens, d_in)`.
@@ -225,6 +231,9 @@ class SelfAttentionNormal(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all tokens.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(num_tokens, d_in)`.

@@ -77,6 +77,9 @@ class MultiHeadAttentionWrapper(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all heads, joined.
 
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
         Args:
             x: shape `(batch_size, num_tokens, d_in)`, with at most `context_length` tokens.
 
@@ -85,7 +88,7 @@ class MultiHeadAttentionWrapper(nn.Module):
             of the first head, then that of the second, and so on.
 
         Raises:
-            ValueError: when there are more tokens than `context_length`.
+            ValueError: when there are more tokens than `context_length`, if your heads raise it.
         """
         # TODO: hand the tokens to each head and join what the heads answer.
         ### BEGIN SOLUTION

@@ -96,8 +96,8 @@ class GPT2MultiHeadAttention(nn.Module):
         mask: a buffer, shape `(context_length, context_length)`; it says what is the future.
 
     Raises:
-        ValueError: when `d_out` is not a multiple of `num_heads`, or a text is too long. (Another
-            exception does as well for the first.)
+        ValueError: when `d_out` is not a multiple of `num_heads`, or a text is too long. (An
+            `assert` is as good for the first; the second costs no points.)
 
     Example:
         >>> model = GPT2MultiHeadAttention(768, 768, 1024, 12)
@@ -136,6 +136,9 @@ class GPT2MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of every token of every text.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(batch_size, num_tokens, d_in)`.

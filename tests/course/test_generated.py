@@ -31,6 +31,18 @@ def test_generating_twice_gives_the_same(course: Course) -> None:
     assert [file.text for file in generate(course)] == [file.text for file in generate(course)]
 
 
+def test_untouched_stubs_and_notebooks_run_through(course: Course) -> None:
+    """From the first line to the last, as Run All does; 08 takes one's own 07 to run."""
+    for assignment in course.assignments:
+        if assignment.imports:
+            continue
+        paths = course.paths(assignment)
+        cells = nbformat.read(paths.notebook, as_version=4).cells
+        code = [cell.source for cell in cells if cell.cell_type == "code"]
+        exec("\n".join(text for text in code if "grader.notebook" not in text), {})
+        exec(paths.stub.read_text("utf-8"), {})
+
+
 def test_every_notebook_is_valid_and_its_ids_are_unique(course: Course) -> None:
     """Each notebook is valid, and its grade ids are unique as nbgrader wants them."""
     for assignment in course.assignments:

@@ -117,7 +117,9 @@ def content_of(path: Path) -> frozenset[str] | bytes:
 def filled(stub: Path, exercise: str, bodies: tuple[str, ...]) -> str:
     """A stub's text with an exercise's bodies written in, one after the other."""
     text = stub.read_text("utf-8")
-    sentinel = re.compile(rf'^( *)raise NotImplementedError\("{exercise}: .*"\)$', re.MULTILINE)
+    sentinel = re.compile(
+        rf'^( *)(?:raise|\w+ =) NotImplementedError\("{exercise}: .*"\)$', re.MULTILINE
+    )
     for body in bodies:
         found = sentinel.search(text)
         assert found is not None

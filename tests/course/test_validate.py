@@ -84,6 +84,23 @@ def test_a_check_that_breaks_is_told_as_a_fault(example) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        ("", "it names neither"),
+        ('    @pytest.mark.deepens("test_nothing")\n', "'test_nothing' is neither"),
+        ('    @pytest.mark.deepens("The scaled score")\n', "'The scaled score' is neither"),
+        ('    @pytest.mark.deepens("Shape `(num_queries, num_keys)`.")\n', ""),
+    ],
+)
+def test_a_hidden_check_of_what_no_student_reads_is_told(example, mark: str, said: str) -> None:
+    """It names the visible check, or the sentence of the docstring, that it tests further."""
+    example.edit(HIDDEN, '    @pytest.mark.deepens("test_the_scores_as_printed")\n', mark)
+    check = "01_scores/scores::hidden::test_other_queries_and_keys"
+    fault = f"{check}: {said} a visible check nor a sentence of the docstring that it deepens"
+    assert example.faults() == ([fault] if said else [])
+
+
 def test_a_check_without_a_docstring_is_told(example) -> None:
     """Its docstring is what the student reads."""
     example.edit(VISIBLE, '        """The scores are the document\'s."""\n', "")

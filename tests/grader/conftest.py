@@ -213,7 +213,8 @@ class Conversation:
 
     def call(self, target: Any, *args: Any, **kwargs: Any) -> Reply:
         """Call a name, or an instance that a `RemoteObject` stands for."""
-        special = {key: kwargs.pop(key, None) for key in ("seed", "training", "cotangent")}
+        asked = ("seed", "training", "cotangent", "operations")
+        special = {key: kwargs.pop(key, None) for key in asked}
         packer = Packer()
         header = {
             **({"name": target} if isinstance(target, str) else {"instance": target.number}),

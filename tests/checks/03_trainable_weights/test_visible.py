@@ -7,6 +7,8 @@ from grader.testing import N_, describe
 
 JOURNEY = 1
 D_K = 2
+# All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
+NUM_TOKENS, D_IN, D_OUT = 4, 5, 7
 PARTS = (N_("query"), N_("key"), N_("value"))
 
 # 004 prints nothing; these figures were obtained by running its code: seed 123, `randn(3, 2)` for
@@ -110,27 +112,41 @@ def differ_from_call_to_call(judge, first, second):
         judge.that(not same, sentence, about=first[j])
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("init_weights")
-class TestInitWeights:
+class TestInitWeights(KeepsNames):
     @pytest.mark.gate
     def test_there_are_three_matrices(self, student, judge):
-        """It answers three matrices of shape `(d_in, d_out)`."""
+        """The result should be three float32 matrices of shape `(d_in, d_out)`."""
         three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
 
     def test_each_weight_is_a_parameter(self, student, judge):
-        """Each weight is an `nn.Parameter`."""
+        """Each weight should be an `nn.Parameter`."""
         weights = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
         kinds = [isinstance(weight, torch.nn.Parameter) for weight in weights]
         judge(kinds, [True] * 3, what="whether it is an nn.Parameter")
 
     def test_no_weight_requires_gradients(self, student, judge):
-        """The weights require no gradients."""
+        """The weights should require no gradients."""
         weights = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
         needs = [weight.requires_grad for weight in weights]
         judge(needs, [False] * 3, what="whether it requires gradients")
 
     def test_the_weights_are_drawn_in_the_documents_order(self, student, judge, printed):
-        """Seed 123 gives the printed weights; it takes drawing query, key, value in this order."""
+        """Seed 123 should give the example's weights, if drawn in the order query, key, value."""
         weights = three(judge, student.call("init_weights", 3, 2, seed=123).value, (3, 2))
         for weight, id_, name in zip(weights, ("T40", "T41", "T42"), PARTS, strict=True):
             judge(
@@ -142,39 +158,39 @@ class TestInitWeights:
 
     @pytest.mark.weight(2)
     def test_the_numbers_spread_from_zero_to_one(self, student, judge):
-        """The numbers are spread evenly from 0 to 1."""
+        """The numbers should be spread evenly from 0 to 1."""
         weights = three(judge, student.call("init_weights", 40, 50, seed=1).value, (40, 50))
         for weight, name in zip(weights, PARTS, strict=True):
             evenly_spread(judge, weight, name)
 
     def test_each_call_draws_anew(self, student, judge):
-        """Another seed before the call gives other weights: it does not seed itself."""
+        """Another seed before the call should give other weights: do not seed in the function."""
         first = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
         second = three(judge, student.call("init_weights", 3, 2, seed=2).value, (3, 2))
         differ_from_call_to_call(judge, first, second)
 
 
 @pytest.mark.exercise("init_weights_normal")
-class TestInitWeightsNormal:
+class TestInitWeightsNormal(KeepsNames):
     @pytest.mark.gate
     def test_there_are_three_matrices(self, student, judge):
-        """It answers three matrices of shape `(d_in, d_out)`."""
+        """The result should be three float32 matrices of shape `(d_in, d_out)`."""
         three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
 
     def test_each_weight_is_a_parameter(self, student, judge):
-        """Each weight is an `nn.Parameter`."""
+        """Each weight should be an `nn.Parameter`."""
         weights = three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
         kinds = [isinstance(weight, torch.nn.Parameter) for weight in weights]
         judge(kinds, [True] * 3, what="whether it is an nn.Parameter")
 
     def test_each_weight_requires_gradients(self, student, judge):
-        """The weights require gradients."""
+        """The weights should require gradients."""
         weights = three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
         needs = [weight.requires_grad for weight in weights]
         judge(needs, [True] * 3, what="whether it requires gradients")
 
     def test_the_weights_are_drawn_in_the_documents_order(self, student, judge, printed):
-        """Seed 123 gives the known query and score; it takes drawing query, key, value in order."""
+        """Seed 123 should give the example's query, if drawn in the order query, key, value."""
         answer = student.call("init_weights_normal", 3, 2, seed=123)
         w_query, w_key, w_value = three(judge, answer.value, (3, 2))
         inputs = inputs_004(printed)
@@ -186,28 +202,28 @@ class TestInitWeightsNormal:
 
     @pytest.mark.weight(2)
     def test_the_numbers_are_normally_distributed(self, student, judge):
-        """The numbers have mean 0 and standard deviation 1."""
+        """The numbers should have mean 0 and standard deviation 1."""
         weights = three(judge, student.call("init_weights_normal", 40, 50, seed=1).value, (40, 50))
         for weight, name in zip(weights, PARTS, strict=True):
             normally_distributed(judge, weight, name)
 
     def test_each_call_draws_anew(self, student, judge):
-        """Another seed before the call gives other weights: it does not seed itself."""
+        """Another seed before the call should give other weights: do not seed in the function."""
         first = three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
         second = three(judge, student.call("init_weights_normal", 3, 2, seed=2).value, (3, 2))
         differ_from_call_to_call(judge, first, second)
 
 
 @pytest.mark.exercise("project")
-class TestProject:
+class TestProject(KeepsNames):
     @pytest.mark.gate
     def test_one_token_gives_one_vector(self, student, judge, printed):
-        """One token times a square weight is one vector of the same size."""
+        """One token times a square weight should be one float32 vector of the same size."""
         value = student.call("project", printed("T39").tensor, torch.eye(3)).value
         judge.shape(value, (3,))
 
     def test_query_key_and_value_of_journey_as_printed(self, student, judge, printed):
-        """The printed weights give "journey" its printed query, key and value."""
+        """The example's weights should give "journey" the example's query, key and value."""
         for weight, id_, name in (("T40", "T11", N_("query")), ("T41", "T43", N_("key"))):
             value = student.call("project", printed("T39").tensor, printed(weight).tensor).value
             judge(
@@ -221,36 +237,57 @@ class TestProject:
 
     @pytest.mark.weight(2)
     def test_queries_and_keys_of_all_tokens_as_printed(self, student, judge, printed):
-        """The printed weights give all tokens their printed queries and keys."""
+        """The example's weights should give all tokens the example's queries and keys."""
         for weight, id_, name in (("T40", "T46", N_("queries")), ("T41", "T47", N_("keys"))):
             value = student.call("project", printed("T45").tensor, printed(weight).tensor).value
             atol, what = ROUNDED_PROJECTION, judge.words("the {name}", name=name)
             judge(value, printed(id_), atol=atol, what=what, axes=("token", "feature"))
 
     def test_the_query_of_another_text_as_obtained(self, student, reference, judge, printed):
-        """With normally distributed weights and the other second token, it is that text's."""
+        """Normally distributed weights and another second token should give the right query."""
         w_query = weights_004(reference)[0]
         value = student.call("project", inputs_004(printed)[JOURNEY], w_query).value
         judge(value, QUERY_004, atol=FOUR_DECIMALS, axes=("feature",))
 
     def test_a_square_weight_is_taken_as_it_is(self, student, judge):
-        """A square weight takes the tokens as they stand: nothing is transposed."""
+        """A square weight should take the tokens as they stand: nothing is transposed."""
         weight = torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [-1.0, 0.0, 1.0]])
         x = torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [2.0, 0.0, -1.0]])
         expected = torch.tensor([[-2.0, 4.0, 9.0], [0.0, 1.0, 3.0], [3.0, 4.0, -1.0]])
         judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
 
+    def test_gradients_reach_token_and_weight(self, student, reference, judge, draw):
+        """Gradients should flow to the tokens and to the weight."""
+        x, weight = draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT)
+        cotangent = draw.normal(NUM_TOKENS, D_OUT)
+        mine = student.call("project", x, weight, cotangent=cotangent).gradients
+        right = reference.call("project", x, weight, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the tokens")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the weight")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """Tokens and weight should stay as they are."""
+        answer = student.call("project", draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Tokens and weight in float64 should give a result in float64."""
+        x = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64)
+        weight = draw.normal(D_IN, D_OUT, dtype=torch.float64)
+        expected = reference.call("project", x, weight).value
+        judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
+
 
 @pytest.mark.exercise("query_scores")
-class TestQueryScores:
+class TestQueryScores(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_score_for_each_key(self, student, judge):
-        """One query has one score for each key."""
+        """One query should have one float32 score for each key."""
         keys = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
         judge.shape(student.call("query_scores", torch.tensor([1.0, 1.0]), keys).value, (2,))
 
     def test_the_score_of_journey_with_its_own_key_as_printed(self, student, judge, printed):
-        """The score of "journey" with its own key is the documents' 1.8524."""
+        """The score of "journey" with its own key should be 1.8524."""
         own_key = printed("T43").tensor.unsqueeze(0)
         value = student.call("query_scores", printed("T11").tensor, own_key).value
         judge.shape(value, (1,))
@@ -258,17 +295,17 @@ class TestQueryScores:
 
     @pytest.mark.weight(2)
     def test_the_scores_of_journey_as_printed(self, student, judge, printed):
-        """The scores of "journey" with all keys are the documents'."""
+        """The scores of "journey" with all keys should be the example's."""
         value = student.call("query_scores", printed("T11").tensor, printed("T47").tensor).value
         judge(value, printed("T13"), atol=ROUNDED_SCORES, axes=("key",))
 
     def test_all_scores_as_printed(self, student, judge, printed):
-        """The scores of all queries with all keys are the documents', a row for each query."""
+        """The scores of all queries with all keys should be the example's, a row for each query."""
         value = student.call("query_scores", printed("T46").tensor, printed("T47").tensor).value
         judge(value, printed("T48"), atol=ROUNDED_SCORES, axes=("query", "key"))
 
     def test_the_scores_of_another_text_as_obtained(self, student, reference, judge, printed):
-        """With normally distributed weights and the other second token, they are that text's."""
+        """Normally distributed weights and another second token should give the right result."""
         w_query, w_key, _ = weights_004(reference)
         inputs = inputs_004(printed)
         value = student.call("query_scores", inputs[JOURNEY] @ w_query, inputs @ w_key).value
@@ -276,39 +313,60 @@ class TestQueryScores:
         judge(value[JOURNEY], OWN_SCORE_004, atol=FOUR_DECIMALS, what="the score with its own key")
 
     def test_as_many_keys_as_features(self, student, judge):
-        """Keys are rows, also where there are as many keys as features."""
+        """Keys should be rows, also where there are as many keys as features."""
         keys = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
         value = student.call("query_scores", torch.tensor([3.0, -1.0]), keys).value
         judge(value, torch.tensor([3.0, 5.0]), axes=("key",))
 
+    def test_gradients_reach_query_and_keys(self, student, reference, judge, draw):
+        """Gradients should flow to the query and to the keys."""
+        query, keys = draw.normal(D_OUT), draw.normal(NUM_TOKENS, D_OUT)
+        cotangent = draw.normal(NUM_TOKENS)
+        mine = student.call("query_scores", query, keys, cotangent=cotangent).gradients
+        right = reference.call("query_scores", query, keys, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the query")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the keys")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """Query and keys should stay as they are."""
+        answer = student.call("query_scores", draw.normal(D_OUT), draw.normal(NUM_TOKENS, D_OUT))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Query and keys in float64 should give scores in float64."""
+        query = draw.normal(D_OUT, dtype=torch.float64)
+        keys = draw.normal(NUM_TOKENS, D_OUT, dtype=torch.float64)
+        expected = reference.call("query_scores", query, keys).value
+        judge(student.call("query_scores", query, keys).value, expected, axes=("key",))
+
 
 @pytest.mark.exercise("scaled_weights")
-class TestScaledWeights:
+class TestScaledWeights(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
-        """The result has the shape of the scores."""
+        """The result should have the shape and the dtype of the scores."""
         judge.shape(student.call("scaled_weights", printed("T13").tensor, D_K).value, (6,))
 
     @pytest.mark.weight(2)
     def test_the_weights_of_journey_as_printed(self, student, judge, printed):
-        """The printed scores of "journey" give the documents' weights."""
+        """The example's scores of "journey" should give the example's weights."""
         value = student.call("scaled_weights", printed("T13").tensor, D_K).value
         judge(value, printed("T14"), atol=ROUNDED_WEIGHTS, axes=("key",))
 
     @pytest.mark.weight(2)
     def test_all_weights_as_printed(self, student, judge, printed):
-        """The printed scores of all queries give the documents' weights."""
+        """The example's scores of all queries should give the example's weights."""
         value = student.call("scaled_weights", printed("T48").tensor, D_K).value
         judge(value, printed("T49"), atol=ROUNDED_WEIGHTS, axes=("query", "key"))
 
     def test_each_row_of_weights_sums_to_one(self, student, judge, printed):
-        """The weights of each query sum to 1."""
+        """The weights of each query should sum to 1."""
         value = student.call("scaled_weights", printed("T48").tensor, D_K).value
         judge.shape(value, (6, 6))
         judge(value.sum(dim=-1), torch.ones(6), what="the sum of each row", axes=("query",))
 
     def test_the_weights_of_another_text_as_obtained(self, student, reference, judge, printed):
-        """With normally distributed weights and the other second token, they are that text's."""
+        """Normally distributed weights and another second token should give the right result."""
         w_query, w_key, _ = weights_004(reference)
         inputs = inputs_004(printed)
         scores = inputs @ w_key @ (inputs[JOURNEY] @ w_query)
@@ -316,35 +374,54 @@ class TestScaledWeights:
         judge(value, WEIGHTS_004, atol=FOUR_DECIMALS, axes=("key",))
 
     def test_larger_keys_are_scaled_more(self, student, judge):
-        """With keys of size 16, four times the scores give the weights of the plain scores."""
+        """With keys of size 16, scores should be divided by 4 before the softmax."""
         scores = torch.tensor([0.0, 4.0, -4.0])
         expected = torch.tensor([0.2447, 0.6652, 0.0900])
         value = student.call("scaled_weights", scores, 16).value
         judge(value, expected, atol=FOUR_DECIMALS, axes=("key",))
 
+    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
+        """Gradients should flow to the scores."""
+        scores, cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, NUM_TOKENS)
+        mine = student.call("scaled_weights", scores, D_OUT, cotangent=cotangent).gradients
+        right = reference.call("scaled_weights", scores, D_OUT, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
+    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
+        """The scores should stay as they are."""
+        answer = student.call("scaled_weights", draw.normal(NUM_TOKENS, NUM_TOKENS), D_OUT)
+        judge.that(not answer.changed, "It changed its argument in place")
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Scores in float64 should give weights in float64."""
+        scores = draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=torch.float64)
+        expected = reference.call("scaled_weights", scores, D_OUT).value
+        value = student.call("scaled_weights", scores, D_OUT).value
+        judge(value, expected, axes=("query", "key"))
+
 
 @pytest.mark.exercise("weighted_values")
-class TestWeightedValues:
+class TestWeightedValues(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_vector_like_a_value(self, student, judge, printed):
-        """One query's weights give one vector of the size of a value."""
+        """One query's weights should give one float32 vector of the size of a value."""
         value = student.call("weighted_values", printed("T14").tensor, values_of(printed)).value
         judge.shape(value, (2,))
 
     @pytest.mark.weight(2)
     def test_the_context_of_journey_as_printed(self, student, judge, printed):
-        """The printed weights give the documents' context vector of "journey"."""
+        """The example's weights should give its context vector of "journey"."""
         value = student.call("weighted_values", printed("T14").tensor, values_of(printed)).value
         judge(value, printed("T15"), atol=ROUNDED_MIXTURE, axes=("feature",))
 
     @pytest.mark.weight(2)
     def test_all_context_vectors_as_printed(self, student, judge, printed):
-        """The printed weights of all queries give the documents' context vectors."""
+        """The example's weights of all queries should give its context vectors."""
         value = student.call("weighted_values", printed("T49").tensor, values_of(printed)).value
         judge(value, printed("T16"), atol=ROUNDED_MIXTURE, axes=("query", "feature"))
 
     def test_the_context_of_another_text_as_obtained(self, student, reference, judge, printed):
-        """With normally distributed weights and the other second token, it is that text's."""
+        """Normally distributed weights and another second token should give the right query."""
         w_query, w_key, w_value = weights_004(reference)
         inputs = inputs_004(printed)
         scores = inputs @ w_key @ (inputs[JOURNEY] @ w_query)
@@ -353,9 +430,24 @@ class TestWeightedValues:
         judge(value, CONTEXT_004, atol=FOUR_DECIMALS, axes=("feature",))
 
     def test_all_weight_on_one_value_gives_that_value(self, student, judge):
-        """A query with all its weight on one token gets that token's value."""
+        """A query with all its weight on one token should get that token's value."""
         weights = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
         values = torch.tensor([[1.0, 2.0], [3.0, 5.0], [-4.0, 7.0]])
         expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
         value = student.call("weighted_values", weights, values).value
         judge(value, expected, axes=("query", "feature"))
+
+    def test_gradients_reach_weights_and_values(self, student, reference, judge, draw):
+        """Gradients should flow to the weights and to the values."""
+        weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
+        cotangent = draw.normal(NUM_TOKENS, D_OUT)
+        mine = student.call("weighted_values", weights, values, cotangent=cotangent).gradients
+        right = reference.call("weighted_values", weights, values, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
+        judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the values")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """Weights and values should stay as they are."""
+        weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
+        answer = student.call("weighted_values", weights, values)
+        judge.that(not answer.changed, "It changed one of its arguments in place")

@@ -75,29 +75,6 @@ def judge_gradients(student, reference, judge, draw, name, values, *, spare=None
     judge(gradient, expected.arguments["0"], what="the gradient for the tokens", axes=AXES)
 
 
-def judge_twice(student, judge, draw, name, values):
-    """Judge that a call changes neither the tokens nor the next result."""
-    instance, _ = made(student, name, (D_IN, D_OUT), values)
-    x = draw.normal(NUM_TOKENS, D_IN)
-    first = student.call(instance, x)
-    judge.that(not first.changed, "It changed the tokens in place")
-    other = student.call(instance, draw.normal(NUM_TOKENS + 1, D_IN))
-    judge.that(not other.changed, "It changed the tokens in place")
-    judge(student.call(instance, x).value, first.value, what="the second answer", axes=AXES)
-
-
-def judge_fresh(student, judge, draw, name):
-    """Judge that two instances start with different weights."""
-    x, seed = draw.normal(NUM_TOKENS, D_IN), draw.seed()
-    answers = []
-    for each in (seed, seed + 1):
-        instance = student.call(name, D_IN, D_OUT, seed=each).value
-        answers.append(student.call(instance, x).value)
-        judge.shape(answers[-1], (NUM_TOKENS, D_OUT))
-    same = torch.allclose(*answers)
-    judge.that(not same, "Two instances start alike: does the class set the seed itself?")
-
-
 def held(student, instance):
     """The three matrices of an instance, whatever it calls them: only q, k and v count."""
     found = {}
@@ -157,103 +134,83 @@ def alike(one, other):
 @pytest.mark.exercise("SelfAttention_v1")
 class TestSelfAttentionV1:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Another number of tokens, of another size, with other matrices."""
+        """Other tokens and other matrices, of other sizes, should be right, too."""
         values, x = drawn(draw, MATRICES, D_IN, D_OUT), draw.normal(NUM_TOKENS, D_IN)
         sizes = (D_IN, D_OUT)
         judge_answer(student, reference, judge, "SelfAttention_v1", sizes, values, x)
 
+    @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, student, reference, judge, draw):
-        """Tokens are rows, also where num_tokens, d_in and d_out are equal."""
+        """Tokens should be rows, also where num_tokens, d_in and d_out are equal."""
         values, x = drawn(draw, MATRICES, 4, 4), draw.normal(4, 4)
         judge_answer(student, reference, judge, "SelfAttention_v1", (4, 4), values, x)
 
+    @pytest.mark.deepens("test_gradients_reach_the_matrices")
     def test_gradients_are_right(self, student, reference, judge, draw):
-        """The gradients for the matrices and for the tokens are right."""
+        """The gradients for the matrices and for the tokens should be right."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, reference, judge, draw, "SelfAttention_v1", values)
-
-    def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Matrices and tokens in float64 give context vectors in float64."""
-        values = drawn(draw, MATRICES, D_IN, D_OUT, dtype=torch.float64)
-        x, sizes = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64), (D_IN, D_OUT)
-        judge_answer(student, reference, judge, "SelfAttention_v1", sizes, values, x)
-
-    def test_asking_changes_nothing(self, student, judge, draw):
-        """Asking again answers the same, and the tokens are not changed in place."""
-        values = drawn(draw, MATRICES, D_IN, D_OUT)
-        judge_twice(student, judge, draw, "SelfAttention_v1", values)
-
-    def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
-        """Two instances start with different matrices."""
-        judge_fresh(student, judge, draw, "SelfAttention_v1")
 
 
 @pytest.mark.exercise("SelfAttention_v2")
 class TestSelfAttentionV2:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Another number of tokens, of another size, with other weights."""
+        """Other tokens and other weights, of other sizes, should be right, too."""
         values, x = drawn(draw, LAYERS, D_OUT, D_IN), draw.normal(NUM_TOKENS, D_IN)
         name, sizes, spare = "SelfAttention_v2", (D_IN, D_OUT), no_biases(D_OUT)
         judge_answer(student, reference, judge, name, sizes, values, x, spare=spare)
 
+    @pytest.mark.deepens("test_biases_count_when_asked_for")
     def test_unseen_biases(self, student, reference, judge, draw):
-        """Other weights and other biases, with qkv_bias=True."""
+        """Other weights and other biases, with qkv_bias=True, should be right, too."""
         biases = tuple(name.replace("weight", "bias") for name in LAYERS)
         values = drawn(draw, LAYERS, D_OUT, D_IN) | drawn(draw, biases, D_OUT)
         x, sizes = draw.normal(NUM_TOKENS, D_IN), (D_IN, D_OUT)
         name = "SelfAttention_v2"
         judge_answer(student, reference, judge, name, sizes, values, x, qkv_bias=True)
 
+    @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, student, reference, judge, draw):
-        """Tokens are rows, also where num_tokens, d_in and d_out are equal."""
+        """Tokens should be rows, also where num_tokens, d_in and d_out are equal."""
         values, x, spare = drawn(draw, LAYERS, 4, 4), draw.normal(4, 4), no_biases(4)
         name = "SelfAttention_v2"
         judge_answer(student, reference, judge, name, (4, 4), values, x, spare=spare)
 
+    @pytest.mark.deepens("test_gradients_reach_the_layers")
     def test_gradients_are_right(self, student, reference, judge, draw):
-        """The gradients for the weights and for the tokens are right."""
+        """The gradients for the weights and for the tokens should be right."""
         values, spare = drawn(draw, LAYERS, D_OUT, D_IN), no_biases(D_OUT)
         judge_gradients(student, reference, judge, draw, "SelfAttention_v2", values, spare=spare)
-
-    def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Weights and tokens in float64 give context vectors in float64."""
-        values = drawn(draw, LAYERS, D_OUT, D_IN, dtype=torch.float64)
-        x, sizes = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64), (D_IN, D_OUT)
-        name, spare = "SelfAttention_v2", no_biases(D_OUT, torch.float64)
-        judge_answer(student, reference, judge, name, sizes, values, x, spare=spare)
-
-    def test_asking_changes_nothing(self, student, judge, draw):
-        """Asking again answers the same, and the tokens are not changed in place."""
-        values = drawn(draw, LAYERS, D_OUT, D_IN)
-        judge_twice(student, judge, draw, "SelfAttention_v2", values)
-
-    def test_each_instance_draws_its_own_weights(self, student, judge, draw):
-        """Two instances start with different weights."""
-        judge_fresh(student, judge, draw, "SelfAttention_v2")
 
 
 @pytest.mark.exercise("copy_weights")
 class TestCopyWeights:
     @pytest.mark.weight(3)
+    @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_unseen_weights(self, student, judge, draw):
-        """Other weights, of another size, arrive transposed."""
+        """Other weights, of another size, should arrive transposed."""
         judge_copied(student, judge, draw, D_IN, D_OUT)
 
+    @pytest.mark.deepens("test_square_weights_are_transposed_too")
     def test_unseen_square_weights(self, student, judge, draw):
-        """Square weights arrive transposed, too."""
+        """Square weights should arrive transposed, too."""
         judge_copied(student, judge, draw, D_IN, D_IN)
 
+    @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_the_last_copy_counts(self, student, judge, draw):
-        """A v1 can take the weights of one v2, and later those of another."""
+        """A v1 should take the weights of one v2, and later those of another."""
         judge_copied(student, judge, draw, D_OUT, D_IN, times=2)
 
 
 @pytest.mark.exercise("SelfAttentionNormal")
 class TestSelfAttentionNormal:
+    @pytest.mark.deepens("test_given_matrices_answer_as_in_v1")
     def test_unseen_tokens(self, student, reference, judge, draw):
-        """Given the same matrices, it answers unseen tokens as SelfAttention_v1 does."""
+        """Given the same matrices, unseen tokens should give what SelfAttention_v1 gives."""
         values, x = drawn(draw, MATRICES, D_IN, D_OUT), draw.normal(NUM_TOKENS, D_IN)
         sizes = (D_IN, D_OUT)
         right, _ = made(reference, "SelfAttentionNormal", sizes, values)
@@ -265,8 +222,9 @@ class TestSelfAttentionNormal:
         value = student.call(mine, x).value
         judge(value, own if alike(value, own) else expected, axes=AXES)
 
+    @pytest.mark.deepens("test_the_matrices_start_normally_drawn")
     def test_the_matrices_start_normally_drawn(self, student, judge, draw):
-        """With another seed and other sizes, the matrices start as torch.randn draws them."""
+        """With another seed and other sizes, matrices should start as torch.randn draws them."""
         instance = student.call("SelfAttentionNormal", 40, 60, seed=draw.seed()).value
         found = student.state(instance).parameters
         for name in MATRICES:
@@ -279,7 +237,3 @@ class TestSelfAttentionNormal:
                 "{name} is not drawn from the standard normal distribution", name=name
             )
             judge.that(bool(near), sentence)
-
-    def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
-        """Two instances start with different matrices."""
-        judge_fresh(student, judge, draw, "SelfAttentionNormal")

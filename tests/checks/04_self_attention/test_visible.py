@@ -41,14 +41,14 @@ def inputs_004(printed):
     return inputs
 
 
-def drawn(draw, names, *shape):
+def drawn(draw, names, *shape, dtype=torch.float32):
     """A matrix for each name."""
-    return {name: draw.normal(*shape) for name in names}
+    return {name: draw.normal(*shape, dtype=dtype) for name in names}
 
 
-def no_biases(size):
+def no_biases(size, dtype=torch.float32):
     """Biases that change nothing, for layers that should have none."""
-    return {name.replace("weight", "bias"): torch.zeros(size) for name in LAYERS}
+    return {name.replace("weight", "bias"): torch.zeros(size, dtype=dtype) for name in LAYERS}
 
 
 def by_name(found, name):
@@ -180,22 +180,59 @@ def alike(one, other):
     return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)
 
 
+def judge_twice(student, judge, draw, name, values):
+    """Judge that a call changes neither the tokens nor the next result."""
+    instance, _ = made(student, name, (D_IN, D_OUT), values)
+    x = draw.normal(NUM_TOKENS, D_IN)
+    first = student.call(instance, x)
+    judge.that(not first.changed, "It changed the tokens in place")
+    other = student.call(instance, draw.normal(NUM_TOKENS + 1, D_IN))
+    judge.that(not other.changed, "It changed the tokens in place")
+    judge(student.call(instance, x).value, first.value, what="the second answer", axes=AXES)
+
+
+def judge_fresh(student, judge, draw, name):
+    """Judge that two instances start with different weights."""
+    x, seed = draw.normal(NUM_TOKENS, D_IN), draw.seed()
+    answers = []
+    for each in (seed, seed + 1):
+        instance = student.call(name, D_IN, D_OUT, seed=each).value
+        answers.append(student.call(instance, x).value)
+        judge.shape(answers[-1], (NUM_TOKENS, D_OUT))
+    same = torch.allclose(*answers)
+    judge.that(not same, "Two instances start alike: does the class set the seed itself?")
+
+
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("SelfAttention_v1")
-class TestSelfAttentionV1:
+class TestSelfAttentionV1(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
-        """An instance answers one context vector of size d_out for each token."""
+        """An instance should give one float32 context vector of size d_out for each token."""
         instance = student.call("SelfAttention_v1", 3, 2).value
         judge.shape(student.call(instance, printed("T45").tensor).value, (6, 2))
 
     @pytest.mark.weight(2)
     def test_it_has_three_parameters(self, student, judge):
-        """W_query, W_key and W_value are parameters of shape (d_in, d_out)."""
+        """W_query, W_key and W_value should be parameters of shape (d_in, d_out)."""
         instance = student.call("SelfAttention_v1", 3, 2).value
         judge_module(student, judge, instance, MATRICES, (3, 2))
 
     def test_they_are_all_the_parameters(self, student, judge, draw):
-        """There is no parameter beyond W_query, W_key and W_value."""
+        """There should be no parameter beyond W_query, W_key and W_value."""
         instance = student.call("SelfAttention_v1", D_IN, D_OUT).value
         loaded = student.load(instance, drawn(draw, MATRICES, D_IN, D_OUT))
         judge_parameters(judge, loaded.problems)
@@ -205,7 +242,7 @@ class TestSelfAttentionV1:
 
     @pytest.mark.weight(2)
     def test_the_printed_matrices_give_the_printed_context_vectors(self, student, judge, printed):
-        """Given the documents' matrices, it answers the documents' context vectors."""
+        """Given the example's matrices, the context vectors should be the example's."""
         values = {
             name: printed(id_).tensor
             for name, id_ in zip(MATRICES, ("T40", "T41", "T42"), strict=True)
@@ -215,7 +252,7 @@ class TestSelfAttentionV1:
 
     @pytest.mark.weight(2)
     def test_other_sizes(self, student, reference, judge, draw):
-        """Given other matrices, it answers right for 4 tokens, d_in 5 and d_out 3."""
+        """Given other matrices, the result should be right for 4 tokens, d_in 5 and d_out 3."""
         values, sizes = drawn(draw, MATRICES, D_IN, D_OUT), (D_IN, D_OUT)
         x = draw.normal(NUM_TOKENS, D_IN)
         expected = right_answer(reference, "SelfAttention_v1", sizes, values, x)
@@ -223,7 +260,7 @@ class TestSelfAttentionV1:
         judge(value, expected, axes=AXES)
 
     def test_each_row_of_weights_sums_to_one(self, student, judge, draw):
-        """Where all values are [1, 1, 1], so are the context vectors: weights sum to 1."""
+        """Where all values are [1, 1, 1], the context vectors should be, too: weights sum to 1."""
         values = drawn(draw, MATRICES, NUM_TOKENS, D_OUT)
         # The tokens are the unit vectors, so the values are the rows of W_value.
         values["W_value"] = torch.ones(NUM_TOKENS, D_OUT)
@@ -232,19 +269,19 @@ class TestSelfAttentionV1:
         judge(value, torch.ones(NUM_TOKENS, D_OUT), axes=AXES)
 
     def test_a_single_token_gets_its_own_value(self, student, judge, draw):
-        """A token alone has all the weight: its context vector is its value."""
+        """A token alone should have all the weight: its context vector is its value."""
         values, x = drawn(draw, MATRICES, D_IN, D_OUT), draw.normal(1, D_IN)
         value = answer(student, judge, "SelfAttention_v1", (D_IN, D_OUT), values, x)
         judge(value, x @ values["W_value"], axes=AXES)
 
     @pytest.mark.weight(2)
     def test_gradients_reach_the_matrices(self, student, judge, draw):
-        """Gradients flow back to all three matrices."""
+        """Gradients should flow to all three matrices."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, judge, draw, "SelfAttention_v1", values, (D_IN, D_OUT))
 
     def test_the_matrices_start_between_0_and_1(self, student, judge):
-        """The matrices start as torch.rand draws them: evenly from 0 to 1."""
+        """The matrices should start as torch.rand draws them: evenly from 0 to 1."""
         instance = student.call("SelfAttention_v1", 50, 40, seed=1).value
         state = student.state(instance)
         for name in MATRICES:
@@ -257,27 +294,52 @@ class TestSelfAttentionV1:
             judge.that(even and matrix.std() > 0.2, sentence)
 
     def test_the_context_vectors_of_seed_123_as_printed(self, student, judge, printed):
-        """Seed 123 gives the documents' numbers (if query, key, value are made in this order)."""
+        """Seed 123 should give the example's numbers, if made in the order query, key, value."""
         instance = student.call("SelfAttention_v1", 3, 2, seed=123).value
         judge(student.call(instance, printed("T45").tensor).value, printed("T16"), axes=AXES)
 
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Matrices and tokens in float64 should give context vectors in float64."""
+        values = drawn(draw, MATRICES, D_IN, D_OUT, dtype=torch.float64)
+        x, sizes = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64), (D_IN, D_OUT)
+        expected = right_answer(reference, "SelfAttention_v1", sizes, values, x)
+        value = answer(student, judge, "SelfAttention_v1", sizes, values, x)
+        judge(value, expected, axes=AXES)
+
+    def test_asking_changes_nothing(self, student, judge, draw):
+        """A second call should give the same, and the tokens should stay as they are."""
+        values = drawn(draw, MATRICES, D_IN, D_OUT)
+        judge_twice(student, judge, draw, "SelfAttention_v1", values)
+
+    def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
+        """Two instances should start with different matrices."""
+        judge_fresh(student, judge, draw, "SelfAttention_v1")
+
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("SelfAttention_v1", 3, 2).value
+        found = student.call(instance, torch.ones(4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")
+
 
 @pytest.mark.exercise("SelfAttention_v2")
-class TestSelfAttentionV2:
+class TestSelfAttentionV2(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
-        """An instance answers one context vector of size d_out for each token."""
+        """An instance should give one float32 context vector of size d_out for each token."""
         instance = student.call("SelfAttention_v2", 3, 2).value
         judge.shape(student.call(instance, printed("T45").tensor).value, (6, 2))
 
     @pytest.mark.weight(2)
     def test_it_has_three_linear_layers(self, student, judge):
-        """W_query, W_key and W_value are linear layers: their weights have shape (d_out, d_in)."""
+        """W_query, W_key, W_value should be linear layers, with weights of shape (d_out, d_in)."""
         instance = student.call("SelfAttention_v2", 3, 2).value
         judge_module(student, judge, instance, LAYERS, (2, 3))
 
     def test_there_is_no_bias_unless_asked_for(self, student, judge, draw):
-        """Without qkv_bias, there is no parameter beyond the three weights."""
+        """Without qkv_bias, there should be no parameter beyond the three weights."""
         instance = student.call("SelfAttention_v2", D_IN, D_OUT).value
         loaded = student.load(instance, drawn(draw, LAYERS, D_OUT, D_IN))
         judge_parameters(judge, loaded.problems)
@@ -287,7 +349,7 @@ class TestSelfAttentionV2:
 
     @pytest.mark.weight(2)
     def test_other_sizes(self, student, reference, judge, draw):
-        """Given weights, it answers right for 4 tokens, d_in 5 and d_out 3."""
+        """Given weights, the result should be right for 4 tokens, d_in 5 and d_out 3."""
         values, sizes = drawn(draw, LAYERS, D_OUT, D_IN), (D_IN, D_OUT)
         x, spare = draw.normal(NUM_TOKENS, D_IN), no_biases(D_OUT)
         expected = right_answer(reference, "SelfAttention_v2", sizes, values, x)
@@ -296,7 +358,7 @@ class TestSelfAttentionV2:
 
     @pytest.mark.weight(2)
     def test_biases_count_when_asked_for(self, student, reference, judge, draw):
-        """With qkv_bias=True the layers have biases, and these change the result."""
+        """With qkv_bias=True the layers should have biases, and these should change the result."""
         biases = tuple(name.replace("weight", "bias") for name in LAYERS)
         values = drawn(draw, LAYERS, D_OUT, D_IN) | drawn(draw, biases, D_OUT)
         x, sizes = draw.normal(NUM_TOKENS, D_IN), (D_IN, D_OUT)
@@ -305,7 +367,7 @@ class TestSelfAttentionV2:
         judge(value, expected, axes=AXES)
 
     def test_each_row_of_weights_sums_to_one(self, student, judge, draw):
-        """Where all values are [1, 1, 1], so are the context vectors: weights sum to 1."""
+        """Where all values are [1, 1, 1], the context vectors should be, too: weights sum to 1."""
         values = drawn(draw, LAYERS, D_OUT, NUM_TOKENS)
         # The tokens are the unit vectors, so the values are the columns of the weight.
         values["W_value.weight"] = torch.ones(D_OUT, NUM_TOKENS)
@@ -314,7 +376,7 @@ class TestSelfAttentionV2:
         judge(value, torch.ones(NUM_TOKENS, D_OUT), axes=AXES)
 
     def test_a_single_token_gets_its_own_value(self, student, judge, draw):
-        """A token alone has all the weight: its context vector is its value."""
+        """A token alone should have all the weight: its context vector is its value."""
         values, x = drawn(draw, LAYERS, D_OUT, D_IN), draw.normal(1, D_IN)
         sizes, spare = (D_IN, D_OUT), no_biases(D_OUT)
         value = answer(student, judge, "SelfAttention_v2", sizes, values, x, spare=spare)
@@ -322,21 +384,47 @@ class TestSelfAttentionV2:
 
     @pytest.mark.weight(2)
     def test_gradients_reach_the_layers(self, student, judge, draw):
-        """Gradients flow back to the weights of all three layers."""
+        """Gradients should flow to the weights of all three layers."""
         values = drawn(draw, LAYERS, D_OUT, D_IN)
         judge_gradients(student, judge, draw, "SelfAttention_v2", values, (D_IN, D_OUT))
 
     def test_the_context_vectors_of_seed_789_as_printed(self, student, judge, printed):
-        """Seed 789 gives the documents' numbers (if query, key, value are made in this order)."""
+        """Seed 789 should give the example's numbers, if made in the order query, key, value."""
         instance = student.call("SelfAttention_v2", 3, 2, seed=789).value
         judge(student.call(instance, printed("T45").tensor).value, printed("T17"), axes=AXES)
 
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Weights and tokens in float64 should give context vectors in float64."""
+        values = drawn(draw, LAYERS, D_OUT, D_IN, dtype=torch.float64)
+        x, sizes = draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64), (D_IN, D_OUT)
+        name, spare = "SelfAttention_v2", no_biases(D_OUT, torch.float64)
+        expected = right_answer(reference, name, sizes, values, x)
+        value = answer(student, judge, name, sizes, values, x, spare=spare)
+        judge(value, expected, axes=AXES)
+
+    def test_asking_changes_nothing(self, student, judge, draw):
+        """A second call should give the same, and the tokens should stay as they are."""
+        values = drawn(draw, LAYERS, D_OUT, D_IN)
+        judge_twice(student, judge, draw, "SelfAttention_v2", values)
+
+    def test_each_instance_draws_its_own_weights(self, student, judge, draw):
+        """Two instances should start with different weights."""
+        judge_fresh(student, judge, draw, "SelfAttention_v2")
+
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("SelfAttention_v2", 3, 2).value
+        found = student.call(instance, torch.ones(4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")
+
 
 @pytest.mark.exercise("copy_weights")
-class TestCopyWeights:
+class TestCopyWeights(KeepsNames):
     @pytest.mark.gate
     def test_it_takes_a_v2_and_a_v1(self, student, judge, draw):
-        """It takes a v2 and a v1, and the v1 keeps its three matrices."""
+        """It should take a v2 and a v1, and the v1 should keep its three matrices."""
         # The untouched stub says so itself, before the classes it needs are asked for.
         student.refusal("copy_weights", None, None)
         weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)
@@ -349,17 +437,17 @@ class TestCopyWeights:
 
     @pytest.mark.weight(3)
     def test_each_matrix_is_the_transposed_weight(self, student, judge, draw):
-        """Each matrix of the v1 becomes the weight of the v2's layer, transposed."""
+        """Each matrix of the v1 should become the weight of the v2's layer, transposed."""
         judge_copied(student, judge, draw, D_IN, D_OUT)
 
     def test_square_weights_are_transposed_too(self, student, judge, draw):
-        """Where d_in and d_out are equal, the weights are transposed just so."""
+        """Where d_in and d_out are equal, the weights should be transposed, too."""
         judge_copied(student, judge, draw, NUM_TOKENS, NUM_TOKENS)
 
     def test_the_copied_weights_give_the_printed_context_vectors(
         self, student, reference, judge, draw, printed
     ):
-        """With the weights of the v2 of seed 789, the v1's matrices give the documents' numbers."""
+        """With the weights of the v2 of seed 789, the v1 should give the example's numbers."""
         weights = reference.state(reference.call("SelfAttention_v2", 3, 2, seed=789).value)
         start = drawn(draw, MATRICES, 3, 2)
         source, target = pair(student, 3, 2, weights.parameters, start)
@@ -376,7 +464,7 @@ class TestCopyWeights:
         judge(attention(x, **after), printed("T17"), what="what they give", axes=AXES)
 
     def test_the_source_stays_as_it_is(self, student, judge, draw):
-        """The v2 keeps its weights."""
+        """The v2 should keep its weights."""
         weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)
         source, target = pair(student, D_IN, D_IN, weights, start)
         before = held(student, source)
@@ -384,7 +472,7 @@ class TestCopyWeights:
         judge(held(student, source), before, what="the source's weights")
 
     def test_the_target_can_still_be_trained(self, student, judge, draw):
-        """What was a trainable parameter of the v1 still is one."""
+        """What was a trainable parameter of the v1 should still be one."""
         weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)
         source, target = pair(student, D_IN, D_IN, weights, start)
         before = held(student, target)
@@ -397,21 +485,21 @@ class TestCopyWeights:
 
 
 @pytest.mark.exercise("SelfAttentionNormal")
-class TestSelfAttentionNormal:
+class TestSelfAttentionNormal(KeepsNames):
     @pytest.mark.gate
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
-        """An instance answers one context vector of size d_out for each token."""
+        """An instance should give one float32 context vector of size d_out for each token."""
         instance = student.call("SelfAttentionNormal", 3, 2).value
         judge.shape(student.call(instance, inputs_004(printed)).value, (6, 2))
 
     def test_it_has_three_parameters(self, student, judge):
-        """W_query, W_key and W_value are parameters of shape (d_in, d_out)."""
+        """W_query, W_key and W_value should be parameters of shape (d_in, d_out)."""
         instance = student.call("SelfAttentionNormal", 3, 2).value
         judge_module(student, judge, instance, MATRICES, (3, 2))
 
     @pytest.mark.weight(2)
     def test_the_matrices_start_normally_drawn(self, student, judge):
-        """The matrices start as torch.randn draws them: around 0, with standard deviation 1."""
+        """The matrices should start as torch.randn draws: around 0, with standard deviation 1."""
         instance = student.call("SelfAttentionNormal", 50, 40, seed=1).value
         state = student.state(instance)
         for name in MATRICES:
@@ -429,7 +517,7 @@ class TestSelfAttentionNormal:
 
     @pytest.mark.weight(2)
     def test_given_matrices_answer_as_in_v1(self, student, reference, judge, draw):
-        """Given the same matrices, it answers as SelfAttention_v1 does."""
+        """Given the same matrices, it should give what SelfAttention_v1 gives."""
         values, sizes = drawn(draw, MATRICES, D_IN, D_OUT), (D_IN, D_OUT)
         x = draw.normal(NUM_TOKENS, D_IN)
         expected = right_answer(reference, "SelfAttentionNormal", sizes, values, x)
@@ -439,12 +527,12 @@ class TestSelfAttentionNormal:
         judge(value, own if alike(value, own) else expected, axes=AXES)
 
     def test_gradients_reach_the_matrices(self, student, judge, draw):
-        """Gradients flow back to all three matrices."""
+        """Gradients should flow to all three matrices."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, judge, draw, "SelfAttentionNormal", values, (D_IN, D_OUT))
 
     def test_the_matrices_of_seed_123_as_obtained(self, student, judge, printed):
-        """Seed 123 makes that document's matrices (if query, key, value are made in this order)."""
+        """Seed 123 should make the example's matrices, if made in the order query, key, value."""
         instance = student.call("SelfAttentionNormal", 3, 2, seed=123).value
         found, x = student.state(instance).parameters, inputs_004(printed)
         matrices = [by_name(found, name) for name in MATRICES]
@@ -455,3 +543,15 @@ class TestSelfAttentionNormal:
         atol = printed("T16").atol
         judge(x[1] @ matrices[0], QUERY_004, what="the query of journey", atol=atol)
         judge(attention(x, *matrices), CONTEXT_004, what="what they give", atol=atol, axes=AXES)
+
+    def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
+        """Two instances should start with different matrices."""
+        judge_fresh(student, judge, draw, "SelfAttentionNormal")
+
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("SelfAttentionNormal", 3, 2).value
+        found = student.call(instance, torch.ones(4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 D_K = 2
+NUM_TOKENS = 4
 
 
 def scores_of_the_text(printed):
@@ -43,144 +44,212 @@ def hides(judge, mask, num_tokens):
     return mask.bool().float()
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("lower_triangular_mask")
-class TestLowerTriangularMask:
+class TestLowerTriangularMask(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_square(self, student, judge):
-        """The mask has a row and a column for each token."""
+        """The mask should have a row and a column for each token."""
         judge.shape(student.call("lower_triangular_mask", 6).value, (6, 6), dtype=None)
 
     @pytest.mark.weight(2)
     def test_the_mask_for_six_tokens_as_printed(self, student, judge, printed):
-        """For six tokens, the mask is the documents' (numbers or truth values)."""
+        """For six tokens, the mask should be the example's (numbers or truth values)."""
         mask = student.call("lower_triangular_mask", 6).value
         judge(figures(judge, mask, 6), printed("T19"), what="the mask", axes=("row", "column"))
 
     def test_the_mask_for_three_tokens(self, student, judge):
-        """The mask for three tokens is a square of three."""
+        """The mask for three tokens should be a square of three."""
         mask = student.call("lower_triangular_mask", 3).value
         expected = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
         judge(figures(judge, mask, 3), expected, what="the mask", axes=("row", "column"))
 
 
 @pytest.mark.exercise("mask_weights")
-class TestMaskWeights:
+class TestMaskWeights(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
-        """The result has the shape of the weights."""
+        """The result should have the shape and the dtype of the weights."""
         weights = weights_of_the_text(printed)
         value = student.call("mask_weights", weights, printed("T19").tensor).value
         judge.shape(value, (6, 6))
 
     @pytest.mark.weight(2)
     def test_the_masked_weights_as_printed(self, student, judge, printed):
-        """With the lower triangular mask, the documents' weights lose their future."""
+        """With the lower triangular mask, the example's weights should lose their future."""
         weights = weights_of_the_text(printed)
         value = student.call("mask_weights", weights, printed("T19").tensor).value
         judge(value, printed("T20"), axes=("query", "key"))
 
     def test_a_mask_of_ones_keeps_everything(self, student, judge, printed):
-        """A mask of ones leaves the documents' weights as they are."""
+        """A mask of ones should leave the weights as they are."""
         weights = weights_of_the_text(printed)
         value = student.call("mask_weights", weights, torch.ones(6, 6)).value
         judge(value, printed("T18"), axes=("query", "key"))
 
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The weights and the mask should stay as they are."""
+        weights, mask = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1), 1 - future(NUM_TOKENS)
+        answer = student.call("mask_weights", weights, mask)
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
 
 @pytest.mark.exercise("renormalize_rows")
-class TestRenormalizeRows:
+class TestRenormalizeRows(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
-        """The result has the shape of the weights."""
+        """The result should have the shape and the dtype of the weights."""
         value = student.call("renormalize_rows", printed("T20").tensor).value
         judge.shape(value, (6, 6))
 
     @pytest.mark.weight(2)
     def test_the_repaired_weights_as_printed(self, student, judge, printed):
-        """The masked weights become the documents' weights that sum to 1 again."""
+        """The masked weights should become the example's weights that sum to 1 again."""
         masked = weights_of_the_text(printed) * printed("T19").tensor
         value = student.call("renormalize_rows", masked).value
         judge(value, printed("T21"), axes=("query", "key"))
 
     def test_exponentials_become_the_softmax(self, student, judge, printed):
-        """Exponentials of the scaled scores become the documents' weights: that is the softmax."""
+        """Exponentials of the scaled scores should become the weights: that is the softmax."""
         exponentials = torch.exp(scores_of_the_text(printed) / D_K**0.5)
         value = student.call("renormalize_rows", exponentials).value
         judge(value, printed("T18"), axes=("query", "key"))
 
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Weights in float64 should give weights in float64."""
+        weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1).double()
+        expected = reference.call("renormalize_rows", weights).value
+        value = student.call("renormalize_rows", weights).value
+        judge(value, expected, axes=("query", "key"))
+
+    def test_gradients_reach_the_weights(self, student, reference, judge, draw):
+        """Gradients should flow to the weights, through the sums as well."""
+        weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1)
+        cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS)
+        mine = student.call("renormalize_rows", weights, cotangent=cotangent).gradients
+        right = reference.call("renormalize_rows", weights, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
+
+    def test_the_weights_are_left_as_they_are(self, student, judge, draw):
+        """The weights should stay as they are."""
+        answer = student.call("renormalize_rows", draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1))
+        judge.that(not answer.changed, "It changed its argument in place")
+
 
 @pytest.mark.exercise("upper_triangular_mask")
-class TestUpperTriangularMask:
+class TestUpperTriangularMask(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_square(self, student, judge):
-        """The mask has a row and a column for each token."""
+        """The mask should have a row and a column for each token."""
         judge.shape(student.call("upper_triangular_mask", 6).value, (6, 6), dtype=None)
 
     @pytest.mark.weight(2)
     def test_the_future_is_hidden_and_nothing_else(self, student, judge):
-        """For six tokens, the mask is set above the diagonal, and nowhere else."""
+        """For six tokens, the mask should be set above the diagonal, and nowhere else."""
         mask = student.call("upper_triangular_mask", 6).value
         where = hides(judge, mask, 6)
         judge(where, future(6), what="where the mask is set", axes=("row", "column"))
 
     def test_the_mask_for_three_tokens(self, student, judge):
-        """The mask for three tokens is a square of three."""
+        """The mask for three tokens should be a square of three."""
         mask = student.call("upper_triangular_mask", 3).value
         where = hides(judge, mask, 3)
         judge(where, future(3), what="where the mask is set", axes=("row", "column"))
 
 
 @pytest.mark.exercise("mask_scores")
-class TestMaskScores:
+class TestMaskScores(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
-        """The result has the shape of the scores."""
+        """The result should have the shape and the dtype of the scores."""
         scores = scores_of_the_text(printed)
         value = student.call("mask_scores", scores, future(6, torch.bool)).value
         judge.shape(value, (6, 6))
 
     @pytest.mark.weight(2)
     def test_the_masked_scores_as_printed(self, student, judge, printed):
-        """A mask of truth values gives the documents' scores with minus infinity."""
+        """A mask of truth values should give the scores with minus infinity."""
         scores = scores_of_the_text(printed)
         value = student.call("mask_scores", scores, future(6, torch.bool)).value
         judge(value, printed("T22"), axes=("query", "key"))
 
     def test_a_mask_of_ones_and_zeros_does_the_same(self, student, judge, printed):
-        """A mask of ones and zeros gives the same as one of truth values."""
+        """A mask of ones and zeros should give the same as one of truth values."""
         scores = scores_of_the_text(printed)
         value = student.call("mask_scores", scores, future(6)).value
         judge(value, printed("T22"), axes=("query", "key"))
 
     def test_the_scores_are_left_as_they_are(self, student, judge, printed):
-        """The scores that were handed in are not changed in place."""
+        """The scores should stay as they are."""
         answer = student.call("mask_scores", scores_of_the_text(printed), future(6, torch.bool))
         judge.that(not answer.changed, "It changed one of its arguments in place")
 
+    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
+        """Gradients should flow to the scores that are not hidden, and only to those."""
+        scores, mask = draw.normal(NUM_TOKENS, NUM_TOKENS), future(NUM_TOKENS, torch.bool)
+        cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS)
+        kept = torch.where(mask, 0.0, cotangent)  # what a softmax hands back: nothing where hidden
+        mine = student.call("mask_scores", scores, mask, cotangent=kept).gradients
+        right = reference.call("mask_scores", scores, mask, cotangent=kept).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
 
 @pytest.mark.exercise("causal_weights")
-class TestCausalWeights:
+class TestCausalWeights(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
-        """The result has the shape of the scores."""
+        """The result should have the shape and the dtype of the scores."""
         value = student.call("causal_weights", scores_of_the_text(printed), D_K).value
         judge.shape(value, (6, 6))
 
     @pytest.mark.weight(2)
     def test_the_causal_weights_as_printed(self, student, judge, printed):
-        """The documents' scores become the documents' causal weights."""
+        """The example's scores should become the example's causal weights."""
         value = student.call("causal_weights", scores_of_the_text(printed), D_K).value
         judge(value, printed("T21"), axes=("query", "key"))
 
     def test_each_row_sums_to_one(self, student, judge, printed):
-        """The weights of each token sum to 1."""
+        """The weights of each token should sum to 1."""
         value = student.call("causal_weights", scores_of_the_text(printed), D_K).value
         judge.shape(value, (6, 6))
         judge(value.sum(dim=-1), torch.ones(6), what="the sums of the rows", axes=("query",))
 
     def test_a_larger_d_k_evens_the_weights_out(self, student, judge):
-        """With d_k 4, scores are halved before the softmax."""
+        """With d_k 4, scores should be halved before the softmax."""
         scores = torch.tensor([[0.5, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 3.0, -2.0]])
         expected = torch.tensor([[1.0, 0.0, 0.0], [0.8176, 0.1824, 0.0], [0.2537, 0.6897, 0.0566]])
         # Figures with 4 decimals: half a unit of the last digit.
         value = student.call("causal_weights", scores, 4).value
         judge(value, expected, atol=5.1e-5, axes=("query", "key"))
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Scores in float64 should give weights in float64."""
+        scores = draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=torch.float64)
+        expected = reference.call("causal_weights", scores, D_K).value
+        judge(student.call("causal_weights", scores, D_K).value, expected, axes=("query", "key"))
+
+    def test_gradients_reach_the_scores(self, student, reference, judge, draw):
+        """Gradients should flow to the scores on and below the diagonal."""
+        scores = draw.normal(NUM_TOKENS, NUM_TOKENS)
+        cotangent = draw.normal(NUM_TOKENS, NUM_TOKENS)
+        mine = student.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
+        right = reference.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
+    def test_the_scores_are_left_as_they_are(self, student, judge, draw):
+        """The scores should stay as they are."""
+        answer = student.call("causal_weights", draw.normal(NUM_TOKENS, NUM_TOKENS), D_K)
+        judge.that(not answer.changed, "It changed its argument in place")

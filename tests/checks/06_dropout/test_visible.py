@@ -48,86 +48,122 @@ def share_of_zeros(value):
     return round(float((value == 0).double().mean()), 1)
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("dropout_scale")
-class TestDropoutScale:
+class TestDropoutScale(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_number(self, student, judge):
-        """The factor is a number."""
+        """The factor should be a number."""
         value = plain(student.call("dropout_scale", 0.5).value)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         judge.that(is_number, "The result is not a number")
 
     @pytest.mark.weight(2)
     def test_half_dropped_doubles_the_rest(self, student, judge):
-        """When half of the weights go, the others are doubled."""
+        """When half of the weights go, the others should be doubled."""
         judge(plain(student.call("dropout_scale", 0.5).value), 2.0)
 
     @pytest.mark.weight(2)
     def test_a_fifth_dropped(self, student, judge):
-        """When a fifth of the weights goes, the others grow by a quarter."""
+        """When a fifth of the weights goes, the others should grow by a quarter."""
         judge(plain(student.call("dropout_scale", 0.2).value), 1.25)
 
     def test_nothing_dropped_changes_nothing(self, student, judge):
-        """When nothing is dropped, the factor is 1."""
+        """When nothing is dropped, the factor should be 1."""
         judge(plain(student.call("dropout_scale", 0.0).value), 1.0)
 
 
 @pytest.mark.exercise("apply_dropout_mask")
-class TestApplyDropoutMask:
+class TestApplyDropoutMask(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge, printed):
-        """The result has the shape of the weights."""
+        """The result should have the shape and the dtype of the weights."""
         keep_mask = kept_as_printed(printed)
         value = student.call("apply_dropout_mask", torch.ones(6, 6), keep_mask, 0.5).value
         judge.shape(value, (6, 6))
 
     def test_a_matrix_of_ones_as_printed(self, student, judge, printed):
-        """With the documents' mask, ones become the documents' zeros and twos."""
+        """With p = 0.5, ones should become zeros or twos, as the mask says."""
         keep_mask = kept_as_printed(printed)
         value = student.call("apply_dropout_mask", torch.ones(6, 6), keep_mask, 0.5).value
         judge(value, printed("T23"), axes=("query", "key"))
 
     @pytest.mark.weight(2)
     def test_the_causal_weights_as_printed(self, student, judge, printed):
-        """With the documents' mask, the causal weights become what the documents print."""
+        """With p = 0.5, causal weights should become zero or double, as the mask says."""
         weights, keep_mask = causal_weights(printed), kept_as_printed(printed)
         value = student.call("apply_dropout_mask", weights, keep_mask, 0.5).value
         judge(value, printed("T24"), axes=("query", "key"))
 
     @pytest.mark.weight(2)
     def test_a_smaller_share_dropped(self, student, judge):
-        """With a fifth to be dropped, what is kept grows by a quarter, however many there are."""
+        """With p = 0.2, what is kept should grow by a quarter, however much is really dropped."""
         weights = torch.tensor([[0.4, 0.6, 0.0], [0.2, 0.2, 0.6]])
         keep_mask = torch.tensor([[True, False, True], [True, True, True]])
         value = student.call("apply_dropout_mask", weights, keep_mask, 0.2).value
         expected = torch.tensor([[0.5, 0.0, 0.0], [0.25, 0.25, 0.75]])
         judge(value, expected, axes=("query", "key"))
 
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Weights in float64 should stay in float64."""
+        weights = draw.uniform(5, 7, low=0.1).double()
+        keep_mask = draw.uniform(5, 7) > 0.4
+        expected = reference.call("apply_dropout_mask", weights, keep_mask, 0.7).value
+        value = student.call("apply_dropout_mask", weights, keep_mask, 0.7).value
+        judge(value, expected, axes=("query", "key"))
+
+    def test_gradients_reach_the_kept_weights(self, student, reference, judge, draw):
+        """Gradients should flow to the weights that are kept, scaled like them."""
+        weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
+        arguments, cotangent = (weights, keep_mask, 0.3), draw.normal(5, 7)
+        mine = student.call("apply_dropout_mask", *arguments, cotangent=cotangent).gradients
+        right = reference.call("apply_dropout_mask", *arguments, cotangent=cotangent).gradients
+        judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The weights and the mask should stay as they are."""
+        weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
+        answer = student.call("apply_dropout_mask", weights, keep_mask, 0.3)
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
 
 @pytest.mark.exercise("dropout")
-class TestDropout:
+class TestDropout(KeepsNames):
     @pytest.mark.gate
     def test_the_shape_stays(self, student, judge):
-        """The result has the shape of the weights."""
+        """The result should have the shape and the dtype of the weights."""
         value = student.call("dropout", torch.ones(3, 5), 0.2, True, seed=1).value
         judge.shape(value, (3, 5))
 
     @pytest.mark.weight(2)
     def test_what_is_kept_is_scaled(self, student, judge):
-        """In training, ones become either 0 or 1.25 when a fifth is dropped."""
+        """In training, ones should become either 0 or 1.25 when a fifth is dropped."""
         value = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
         judge.shape(value, (LARGE, LARGE))
         judge(value.unique(), torch.tensor([0.0, 1.25]), what="the values that occur")
 
     @pytest.mark.weight(2)
     def test_the_right_share_is_dropped(self, student, judge):
-        """In training, about a fifth of the entries becomes zero when p is 0.2."""
+        """In training, about a fifth of the entries should become zero when p is 0.2."""
         value = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
         judge.shape(value, (LARGE, LARGE))
         judge(share_of_zeros(value), 0.2, what="the share of zeros, to one decimal")
 
     def test_every_call_draws_anew(self, student, judge):
-        """In training, two calls drop different entries."""
+        """In training, two calls should drop different entries."""
         one = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
         two = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True).value
         judge.shape(one, (LARGE, LARGE))
@@ -135,7 +171,7 @@ class TestDropout:
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
 
     def test_every_entry_is_drawn_for_itself(self, student, judge):
-        """In training, neither all rows nor all columns lose the same entries."""
+        """In training, neither all rows nor all columns should lose the same entries."""
         value = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
         judge.shape(value, (LARGE, LARGE))
         kept = value != 0
@@ -144,9 +180,26 @@ class TestDropout:
 
     @pytest.mark.weight(2)
     def test_outside_of_training_nothing_changes(self, student, judge):
-        """Outside of training, the weights come back as they are."""
+        """Outside of training, the weights should come back as they are."""
         row = torch.tensor([0.1, 0.2, 0.3, 0.4])
         value = student.call("dropout", row.repeat(LARGE, 1), 0.2, False, seed=1).value
         judge.shape(value, (LARGE, 4))
         judge(value.amax(dim=0), row, what="the largest values of equal rows", axes=("key",))
         judge(value.amin(dim=0), row, what="the smallest values of equal rows", axes=("key",))
+
+    def test_gradients_reach_the_kept_weights(self, student, judge):
+        """Gradients should flow to the weights that are kept, scaled like them."""
+        weights = torch.ones(LARGE, LARGE)
+        answer = student.call("dropout", weights, 0.2, True, seed=1, cotangent=weights)
+        gradient = answer.gradients.arguments["0"]
+        judge.shape(answer.value, (LARGE, LARGE))
+        judge.shape(gradient, (LARGE, LARGE))
+        # Of ones, kept ones and their gradients are the same.
+        judge(gradient.unique(), torch.tensor([0.0, 1.25]), what="the factors of the gradient")
+        are_the_same = torch.equal(gradient == 0, answer.value == 0)
+        judge.that(are_the_same, "Gradients reach other weights than those that were kept")
+
+    def test_the_weights_are_left_as_they_are(self, student, judge):
+        """The weights should stay as they are."""
+        answer = student.call("dropout", torch.ones(3, 5), 0.2, True, seed=1)
+        judge.that(not answer.changed, "It changed its argument in place")

@@ -16,9 +16,9 @@ def batch_of_the_text(printed):
     return torch.stack([printed("T45").tensor] * 2)
 
 
-def given_weights(draw, d_in, d_out):
+def given_weights(draw, d_in, d_out, dtype=torch.float32):
     """Values for the three linear layers."""
-    return {f"{name}.weight": draw.normal(d_out, d_in) for name in NAMES}
+    return {f"{name}.weight": draw.normal(d_out, d_in, dtype=dtype) for name in NAMES}
 
 
 def with_weights(handle, weights, context_length, dropout=0.0, biases=None):
@@ -29,7 +29,8 @@ def with_weights(handle, weights, context_length, dropout=0.0, biases=None):
     d_out, d_in = weights["W_query.weight"].shape
     arguments = (d_in, d_out, context_length, dropout, *([True] if biases else []))
     instance = handle.call("CausalAttention", *arguments, seed=1).value
-    handle.load(instance, {f"{name}.bias": torch.zeros(d_out) for name in NAMES})
+    zeros = torch.zeros(d_out, dtype=weights["W_query.weight"].dtype)
+    handle.load(instance, {f"{name}.bias": zeros for name in NAMES})
     loaded = handle.load(instance, {**weights, **(biases or {})})
     return instance, loaded.problems
 
@@ -48,32 +49,52 @@ def look_up_weights(draw, num_tokens):
     return {**weights, "W_value.weight": torch.eye(num_tokens)}
 
 
+def gradient(gradients, name):
+    """A parameter's gradient, also where the parameter's name has something in front."""
+    found = [g for known, g in gradients.parameters.items() if f".{known}".endswith(f".{name}")]
+    return found[0] if found else None
+
+
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("stack_batch")
-class TestStackBatch:
+class TestStackBatch(KeepsNames):
     @pytest.mark.gate
     def test_a_batch_has_three_axes(self, student, judge, printed):
-        """Two copies of six tokens of size three have the shape (2, 6, 3)."""
+        """Two copies of six tokens of size three should be float32, of shape (2, 6, 3)."""
         value = student.call("stack_batch", printed("T45").tensor, 2).value
         judge.shape(value, (2, 6, 3))
 
     @pytest.mark.weight(2)
     def test_each_entry_is_the_text(self, student, judge, printed):
-        """Each entry of the batch is the text."""
+        """Each entry of the batch should be the text."""
         value = student.call("stack_batch", printed("T45").tensor, 2).value
         judge(value, batch_of_the_text(printed), axes=("batch entry", "token", "feature"))
 
     def test_four_copies(self, student, judge, printed):
-        """The batch has as many entries as copies are asked for."""
+        """The batch should have as many entries as copies are asked for."""
         value = student.call("stack_batch", printed("T45").tensor, 4).value
         expected = torch.stack([printed("T45").tensor] * 4)
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
 
 @pytest.mark.exercise("CausalAttention")
-class TestCausalAttention:
+class TestCausalAttention(KeepsNames):
     @pytest.mark.gate
     def test_a_batch_gives_a_batch(self, student, judge):
-        """Four texts of four tokens of size four give as many context vectors of that size."""
+        """Four texts of four tokens of size four should give 4 times 4 float32 vectors."""
         attention = student.call("CausalAttention", 4, 4, 4, 0.0, seed=1).value
         is_module = isinstance(attention, RemoteObject) and attention.kind == "module"
         judge.that(is_module, "CausalAttention does not make an instance of an nn.Module")
@@ -81,7 +102,7 @@ class TestCausalAttention:
         judge.shape(value, (4, 4, 4))
 
     def test_the_context_vectors_of_the_batch_as_printed(self, student, judge, printed):
-        """With seed 123 the context vectors are the documents'.
+        """With seed 123 the context vectors should be the example's.
 
         This depends on the order in which the layers are created: query, key, value.
         """
@@ -91,7 +112,7 @@ class TestCausalAttention:
 
     @pytest.mark.weight(2)
     def test_texts_as_long_as_the_context(self, student, reference, judge, draw):
-        """With given parameters, texts of `context_length` tokens give what the solution gives."""
+        """With given parameters, texts of `context_length` tokens should give the right vectors."""
         mine, right = pair(student, reference, judge, given_weights(draw, 3, 5), 4)
         x = draw.normal(2, 4, 3)
         expected = reference.call(right, x, training=False).value
@@ -100,7 +121,7 @@ class TestCausalAttention:
 
     @pytest.mark.weight(2)
     def test_texts_shorter_than_the_context(self, student, reference, judge, draw):
-        """With given parameters, shorter texts give what the solution gives."""
+        """With given parameters, shorter texts should give the right vectors."""
         mine, right = pair(student, reference, judge, given_weights(draw, 3, 5), 7)
         x = draw.normal(2, 4, 3)
         expected = reference.call(right, x, training=False).value
@@ -108,7 +129,7 @@ class TestCausalAttention:
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     def test_all_sizes_the_same(self, student, reference, judge, draw):
-        """Axes are not mixed up where all sizes are the same, and no shape tells them apart."""
+        """Axes should not be mixed up where all sizes are equal, and no shape tells them apart."""
         mine, right = pair(student, reference, judge, given_weights(draw, 4, 4), 4)
         x = draw.normal(4, 4, 4)
         expected = reference.call(right, x, training=False).value
@@ -116,7 +137,7 @@ class TestCausalAttention:
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     def test_the_future_does_not_leak(self, student, judge, draw):
-        """Context vectors do not change when later tokens do."""
+        """Context vectors should not change when later tokens do."""
         mine, _ = with_weights(student, given_weights(draw, 3, 5), 4)
         x = draw.normal(2, 4, 3)
         changed = torch.cat([x[:, :2], draw.normal(2, 2, 3)], dim=1)
@@ -128,7 +149,7 @@ class TestCausalAttention:
         judge(other[:, :2], one[:, :2], what=what, axes=("batch entry", "token", "feature"))
 
     def test_the_first_token_has_only_itself(self, student, judge, draw):
-        """The context vector of the first token is its own value."""
+        """The context vector of the first token should be its own value."""
         weights = given_weights(draw, 3, 5)
         mine, _ = with_weights(student, weights, 4)
         x = draw.normal(2, 4, 3)
@@ -139,7 +160,7 @@ class TestCausalAttention:
         judge(value[:, 0], expected, what=what, axes=("batch entry", "feature"))
 
     def test_without_qkv_bias_there_are_three_parameters(self, student, judge):
-        """Without `qkv_bias`, the three weights are the only parameters."""
+        """Without `qkv_bias`, the three weights should be the only parameters."""
         attention = student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value
         state = student.state(attention)
         second = {name for group in state.aliases for name in group[1:]}
@@ -148,7 +169,7 @@ class TestCausalAttention:
         judge(names, sorted(f"{name}.weight" for name in NAMES), what="the parameters")
 
     def test_with_qkv_bias_the_biases_count(self, student, reference, judge, draw):
-        """With `qkv_bias`, queries, keys and values have a bias that counts."""
+        """With `qkv_bias`, queries, keys and values should have a bias that counts."""
         weights = given_weights(draw, 3, 5)
         biases = {f"{name}.bias": draw.normal(5) for name in NAMES}
         mine, problems = with_weights(student, weights, 4, biases=biases)
@@ -161,7 +182,7 @@ class TestCausalAttention:
 
     @pytest.mark.weight(2)
     def test_training_drops_weights(self, student, reference, judge, draw):
-        """In training, each weight is either dropped or kept and scaled by 1 / (1 - p)."""
+        """In training, each weight should be either dropped or kept and scaled by 1 / (1 - p)."""
         weights = look_up_weights(draw, 4)
         right, _ = with_weights(reference, weights, 4)
         x = torch.eye(4).repeat(DRAWS, 1, 1)
@@ -177,7 +198,7 @@ class TestCausalAttention:
         judge.that(bool(is_either.all()), "Some weights are neither dropped nor kept and scaled")
 
     def test_outside_of_training_nothing_is_dropped(self, student, reference, judge, draw):
-        """In eval mode, all weights are kept as they are."""
+        """In eval mode, all weights should be kept as they are."""
         weights = look_up_weights(draw, 4)
         right, _ = with_weights(reference, weights, 4)
         x = torch.eye(4).repeat(DRAWS, 1, 1)
@@ -190,7 +211,7 @@ class TestCausalAttention:
         judge(value.amin(dim=0), plain, what="the smallest weights of many calls", axes=axes)
 
     def test_weights_are_dropped_and_not_features(self, student, judge, draw):
-        """In training, a dropped weight takes the whole value vector out, not some features."""
+        """In training, a dropped weight should take out the whole value, not some features."""
         weights = look_up_weights(draw, 4)
         same_features = torch.tensor([[1.0, 2.0, 3.0, 4.0]]).repeat(4, 1)
         mine, _ = with_weights(student, {**weights, "W_value.weight": same_features}, 4, 0.4)
@@ -205,7 +226,7 @@ class TestCausalAttention:
         judge(spread, torch.zeros(4), what=what, atol=1e-4, axes=("token",))
 
     def test_tensors_belong_to_the_module(self, student, judge):
-        """A tensor that the module keeps, such as the mask, is a parameter or a buffer.
+        """A tensor that the module keeps, such as the mask, should be a parameter or a buffer.
 
         Only then does it move along with the module.
         """
@@ -215,8 +236,51 @@ class TestCausalAttention:
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused_with_a_reason(self, student, judge):
-        """A text longer than `context_length` is refused with a ValueError that says so."""
+        """A text longer than `context_length` should be refused with a ValueError that says so."""
         attention = student.call("CausalAttention", 3, 2, 4, 0.0, seed=1).value
         failure = student.refusal(attention, torch.ones(1, 5, 3), training=False)
         kinds = () if failure is None else (failure.type, *failure.bases)
         judge.that("ValueError" in kinds, "Five tokens for a context length of 4: no ValueError")
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_everything(self, student, reference, judge, draw):
+        """Gradients should flow to all three weights and to the tokens."""
+        weights, x, cotangent = (
+            given_weights(draw, 5, 3),
+            draw.normal(2, 4, 5),
+            draw.normal(2, 4, 3),
+        )
+        mine, right = (
+            handle.call(one, x, training=False, cotangent=cotangent).gradients
+            for handle, one in zip(
+                (student, reference), pair(student, reference, judge, weights, 4), strict=True
+            )
+        )
+        for name in weights:
+            what = judge.words("the gradient for {name}", name=name)
+            judge(gradient(mine, name), gradient(right, name), what=what, axes=("row", "column"))
+        axes = (N_("batch entry"), N_("token"), N_("feature"))
+        found, expected = mine.arguments["0"], right.arguments["0"]
+        judge(found, expected, what="the gradient for the tokens", axes=axes)
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 should give context vectors in float64."""
+        weights, x = given_weights(draw, 5, 3, torch.float64), draw.normal(2, 4, 5).double()
+        mine, right = pair(student, reference, judge, weights, 4)
+        expected = reference.call(right, x, training=False).value
+        value = student.call(mine, x, training=False).value
+        judge(value, expected, axes=("batch entry", "token", "feature"))
+
+    def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
+        """The texts should stay as they are."""
+        mine, _ = with_weights(student, given_weights(draw, 5, 3), 4)
+        answer = student.call(mine, draw.normal(2, 4, 5), training=False)
+        judge.that(not answer.changed, "It changed its argument in place")
+
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, student, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        instance = student.call("CausalAttention", 3, 2, 4, 0.0).value
+        found = student.call(instance, torch.ones(1, 4, 3), operations=True).operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")

@@ -162,51 +162,51 @@ def side_by_side(student, draw, *sizes, count, dtype=torch.float32, biased=False
 @pytest.mark.exercise("MultiHeadAttentionWrapper")
 class TestMultiHeadAttentionWrapper:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_all_sizes_are_different")
     def test_unseen_texts(self, student, judge, draw):
-        """Texts in other sizes give what the heads answer, side by side."""
+        """Texts in other sizes should give the results of the heads, side by side."""
         sizes = (D_IN, D_OUT, CONTEXT_LENGTH)
         heads, wrapper = side_by_side(student, draw, *sizes, count=NUM_HEADS)
         judge_joined(student, judge, heads, wrapper, draw.normal(BATCH_SIZE, CONTEXT_LENGTH, D_IN))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_heads_stand_side_by_side")
     def test_all_sizes_the_same(self, student, judge, draw):
-        """Axes are not mixed up, also where all sizes are the same."""
+        """Axes should not be mixed up, also where all sizes are the same."""
         heads, wrapper = side_by_side(student, draw, SIZE, SIZE, SIZE, count=SIZE)
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE, SIZE))
 
+    @pytest.mark.deepens("test_the_heads_stand_side_by_side")
     def test_a_single_head(self, student, judge, draw):
-        """A single head answers what it answers without a wrapper."""
+        """A single head should give what it gives without a wrapper."""
         heads, wrapper = side_by_side(student, draw, SIZE, SIZE, SIZE, count=1)
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE, SIZE))
 
+    @pytest.mark.deepens("test_the_heads_know_the_context_length")
     def test_calls_do_not_depend_on_earlier_ones(self, student, judge, draw):
-        """A call gives the same after calls with shorter and longer texts."""
+        """A call should give the same after calls with shorter and longer texts."""
         sizes = (D_IN, D_OUT, CONTEXT_LENGTH)
         heads, wrapper = side_by_side(student, draw, *sizes, count=NUM_HEADS)
         for num_tokens in (3, 2, CONTEXT_LENGTH, 3, CONTEXT_LENGTH + 1):
             judge_joined(student, judge, heads, wrapper, draw.normal(BATCH_SIZE, num_tokens, D_IN))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_every_head_learns")
     def test_gradients_reach_everything(self, student, judge, draw):
-        """Gradients flow back to the parameters of every head and to the tokens."""
+        """Gradients should flow to the parameters of every head and to the tokens."""
         heads, wrapper = side_by_side(student, draw, D_IN, D_OUT, CONTEXT_LENGTH, count=NUM_HEADS)
         x = draw.normal(BATCH_SIZE, CONTEXT_LENGTH, D_IN)
         judge_gradients(student, judge, draw, heads, wrapper, x)
 
+    @pytest.mark.deepens("test_every_head_learns")
     def test_gradients_where_all_sizes_are_the_same(self, student, judge, draw):
-        """Gradients flow back to every head, also where all sizes are the same."""
+        """Gradients should flow to every head, also where all sizes are the same."""
         heads, wrapper = side_by_side(student, draw, SIZE, SIZE, SIZE, count=NUM_HEADS)
         judge_gradients(student, judge, draw, heads, wrapper, draw.normal(SIZE, SIZE, SIZE))
 
-    def test_double_precision_is_kept(self, student, judge, draw):
-        """Parameters and tokens in float64 give context vectors in float64."""
-        sizes, dtype = (SIZE, SIZE, SIZE), torch.float64
-        heads, wrapper = side_by_side(student, draw, *sizes, count=NUM_HEADS, dtype=dtype)
-        x = draw.normal(SIZE, SIZE, SIZE, dtype=dtype)
-        judge_joined(student, judge, heads, wrapper, x)
-
+    @pytest.mark.deepens("test_with_qkv_bias_the_heads_have_biases")
     def test_with_qkv_bias_the_heads_have_biases(self, student, judge, draw):
-        """With `qkv_bias`, every head has biases that count."""
+        """With `qkv_bias`, every head should have biases that count."""
         found = side_by_side(student, draw, SIZE, SIZE, SIZE, count=NUM_HEADS, biased=True)
         if found is None:
             return
@@ -214,17 +214,10 @@ class TestMultiHeadAttentionWrapper:
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE, SIZE))
 
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_heads_drop_weights_in_training")
     def test_the_heads_drop_weights_in_training(self, student, judge, draw):
-        """In training, the heads drop with the probability that was given."""
+        """In training, the heads should drop with the probability that was given."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=NUM_HEADS, dropout=0.6)
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.6, NUM_HEADS, seed=1).value
         heads.give(wrapper, draw)
         judge_extremes(student, judge, heads, wrapper, draw.normal(1, SIZE, SIZE), training=True)
-
-    def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
-        """The texts that were handed in are changed by the wrapper only where a head does so."""
-        heads, wrapper = side_by_side(student, draw, SIZE, SIZE, SIZE, count=NUM_HEADS)
-        x = draw.normal(SIZE, SIZE, SIZE)
-        allowed = student.call(heads.made[0], x, training=False).changed
-        changed = student.call(wrapper, x, training=False).changed
-        judge(changed, allowed, what="the arguments that were changed in place")

@@ -191,11 +191,25 @@ def all_equal(these, those):
     return len(these) == len(those) and all(map(torch.equal, these, those))
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("MultiHeadAttentionWrapper")
-class TestMultiHeadAttentionWrapper:
+class TestMultiHeadAttentionWrapper(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_module_that_answers_texts(self, student, judge):
-        """Three of your own heads side by side are a module that answers texts with a tensor."""
+        """Three of your own heads side by side should be a module that makes a tensor of texts."""
         try:
             wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
             x = torch.eye(SIZE).repeat(SIZE, 1, 1)
@@ -214,7 +228,7 @@ class TestMultiHeadAttentionWrapper:
         judge.shape(value, value.shape if is_tensor else (SIZE, SIZE, 3 * SIZE), dtype=None)
 
     def test_the_context_vectors_of_the_batch_as_printed(self, student, judge, printed):
-        """With seed 123 the context vectors are the documents', if those of your heads are.
+        """With seed 123 the context vectors should be the example's, if those of your heads are.
 
         This depends on creating the heads one after the other, the first one first.
         """
@@ -234,7 +248,7 @@ class TestMultiHeadAttentionWrapper:
 
     @pytest.mark.weight(2)
     def test_the_heads_stand_side_by_side(self, student, judge, draw):
-        """Each token has what your first head answers for it, then what the second does."""
+        """Each token should have what your first head gives for it, then what the second does."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3)
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
         heads.give(wrapper, draw)
@@ -242,7 +256,7 @@ class TestMultiHeadAttentionWrapper:
 
     @pytest.mark.weight(2)
     def test_all_sizes_are_different(self, student, judge, draw):
-        """The heads have the sizes that were asked for, also where all of them are different."""
+        """The heads should have the sizes that were asked for, also where all of them differ."""
         heads = Heads(student, 3, 5, 6, count=4)
         wrapper = student.call(WRAPPER, 3, 5, 6, 0.0, 4, seed=1).value
         heads.give(wrapper, draw)
@@ -250,7 +264,7 @@ class TestMultiHeadAttentionWrapper:
 
     @pytest.mark.weight(2)
     def test_the_module_knows_the_parameters_of_all_heads(self, student, judge):
-        """The parameters of the module are those of its `heads`, and no others.
+        """The parameters of the module should be those of its `heads`, and no others.
 
         Only parameters that a module knows of are trained, saved and moved with it.
         """
@@ -259,7 +273,7 @@ class TestMultiHeadAttentionWrapper:
         judge_parameters(student, judge, heads, wrapper)
 
     def test_each_head_has_parameters_of_its_own(self, student, judge):
-        """No two heads share their parameters, and they do not begin with the same values."""
+        """No two heads should share their parameters, or begin with the same values."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=2)
         states = [student.state(head).parameters for head in heads.made]
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 2, seed=1).value
@@ -275,7 +289,7 @@ class TestMultiHeadAttentionWrapper:
         judge.that(not is_copy, "Two heads begin with the same values")
 
     def test_every_head_learns(self, student, judge, draw):
-        """Gradients arrive at the parameters of every head and at the tokens."""
+        """Gradients should flow to the parameters of every head and to the tokens."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3)
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
         heads.give(wrapper, draw)
@@ -283,7 +297,7 @@ class TestMultiHeadAttentionWrapper:
         judge_gradients(student, judge, draw, heads, wrapper, x)
 
     def test_with_qkv_bias_the_heads_have_biases(self, student, judge, draw):
-        """With `qkv_bias`, every head has the biases that your `CausalAttention` has with it."""
+        """With `qkv_bias`, every head should have the biases of your `CausalAttention`."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3, further=(True,))
         if not heads.made:
             return
@@ -293,23 +307,40 @@ class TestMultiHeadAttentionWrapper:
 
     @pytest.mark.weight(2)
     def test_the_heads_drop_weights_in_training(self, student, judge, draw):
-        """In training, the heads drop what your `CausalAttention` drops, with the same `dropout`."""
+        """In training, the heads should drop what your `CausalAttention` drops."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3, dropout=0.4)
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.4, 3, seed=1).value
         heads.give(wrapper, draw)
         judge_extremes(student, judge, heads, wrapper, draw.normal(1, SIZE, SIZE), training=True)
 
     def test_outside_of_training_nothing_else_is_dropped(self, student, judge, draw):
-        """In eval mode, the heads answer what your `CausalAttention` answers in eval mode."""
+        """In eval mode, the heads should give what your `CausalAttention` gives in eval mode."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3, dropout=0.4)
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.4, 3, seed=1).value
         heads.give(wrapper, draw)
         judge_extremes(student, judge, heads, wrapper, draw.normal(1, SIZE, SIZE), training=False)
 
     def test_the_heads_know_the_context_length(self, student, judge, draw):
-        """A text shorter or longer than `context_length` is treated as a single head treats it."""
+        """A text shorter or longer than `context_length` should fare as with a single head."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3)
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
         heads.give(wrapper, draw)
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE - 1, SIZE))
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE + 1, SIZE))
+
+    def test_double_precision_is_kept(self, student, judge, draw):
+        """Parameters and tokens in float64 should give context vectors in float64."""
+        heads = Heads(student, SIZE, SIZE, SIZE, count=3)
+        wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
+        heads.give(wrapper, draw, dtype=torch.float64)
+        judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE, SIZE).double())
+
+    def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
+        """The wrapper should leave the texts as they are, if your heads do."""
+        heads = Heads(student, SIZE, SIZE, SIZE, count=3)
+        wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
+        heads.give(wrapper, draw)
+        x = draw.normal(SIZE, SIZE, SIZE)
+        allowed = student.call(heads.made[0], x, training=False).changed
+        changed = student.call(wrapper, x, training=False).changed
+        judge(changed, allowed, what="the arguments that were changed in place")

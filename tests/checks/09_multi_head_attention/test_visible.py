@@ -37,47 +37,82 @@ IN_TWO_HEADS = torch.tensor(
 )
 
 
+def judge_gradients(student, reference, judge, name, *args, cotangent):
+    """Gradients for every tensor among the arguments of a function are the solution's."""
+    mine = student.call(name, *args, cotangent=cotangent).gradients
+    right = reference.call(name, *args, cotangent=cotangent).gradients
+    for position, gradient in right.arguments.items():
+        what = judge.words("the gradient for argument {number}", number=int(position) + 1)
+        judge(mine.arguments.get(position), gradient, what=what)
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    known = gradients.parameters
+    matches = [key for key in known if key == name or key.endswith(f".{name}")]
+    return known[matches[0]] if matches else None
+
+
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("split_heads")
-class TestSplitHeads:
+class TestSplitHeads(KeepsNames):
     @pytest.mark.gate
     def test_there_is_an_axis_for_the_heads(self, student, judge, draw):
-        """The shape is (batch_size, num_heads, num_tokens, head_dim)."""
+        """The result should be float32, of shape (batch_size, num_heads, num_tokens, head_dim)."""
         value = student.call("split_heads", draw.normal(2, 5, 12), 3).value
         judge.shape(value, (2, 3, 5, 4))
 
     @pytest.mark.weight(2)
     def test_each_head_gets_its_piece_of_every_token(self, student, judge):
-        """Each head gets its own features of every token, in order."""
+        """Each head should get its own features of every token, in order."""
         value = student.call("split_heads", NUMBERED, 2).value
         judge(value, IN_TWO_HEADS, axes=("batch", "head", "token", "feature"))
 
     def test_one_head_gets_everything(self, student, judge):
-        """A single head gets the tokens as they are."""
+        """A single head should get the tokens as they are."""
         value = student.call("split_heads", NUMBERED, 1).value
         judge(value, NUMBERED.unsqueeze(1), axes=("batch", "head", "token", "feature"))
 
     def test_the_argument_is_left_as_it_is(self, student, judge):
-        """The tokens are not changed in place."""
+        """The tokens should stay as they are."""
         answer = student.call("split_heads", NUMBERED, 2)
         judge.that(not answer.changed, "It changed its argument in place")
 
+    def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
+        """Gradients should flow to the tokens."""
+        x, cotangent = draw.normal(2, 5, 12), draw.normal(2, 3, 5, 4)
+        judge_gradients(student, reference, judge, "split_heads", x, 3, cotangent=cotangent)
+
 
 @pytest.mark.exercise("head_scores")
-class TestHeadScores:
+class TestHeadScores(KeepsNames):
     @pytest.mark.gate
     def test_each_head_has_a_score_for_each_pair_of_tokens(self, student, judge):
-        """The shape is (batch_size, num_heads, num_tokens, num_tokens)."""
+        """It should be float32, of shape (batch_size, num_heads, num_tokens, num_tokens)."""
         value = student.call("head_scores", FOUR_AXES, FOUR_AXES).value
         judge.shape(value, (1, 2, 3, 3))
 
     @pytest.mark.weight(2)
     def test_the_scores_of_two_heads_as_printed(self, student, judge, printed):
-        """The documents' tensor of two heads gives the printed scores."""
+        """The example's tensor of two heads should give the example's scores."""
         value = student.call("head_scores", FOUR_AXES, FOUR_AXES).value
         judge(value, printed("T28"), axes=("batch", "head", "query", "key"))
 
     def test_each_head_has_the_scores_it_has_alone(self, student, judge, printed):
-        """Each head's scores are the ones printed for that head alone."""
+        """Each head's scores should be those of that head alone."""
         for head, id_ in enumerate(("T29", "T30")):
             alone = FOUR_AXES[:, head : head + 1]
             value = student.call("head_scores", alone, alone).value
@@ -91,40 +126,58 @@ class TestHeadScores:
 
     @pytest.mark.weight(2)
     def test_queries_are_rows_and_keys_are_columns(self, student, judge):
-        """Row i has the scores of query i, column j those of key j."""
+        """Row i should have the scores of query i, column j those of key j."""
         queries = torch.tensor([[[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]]])
         keys = torch.tensor([[[[3.0, 4.0, 1.0], [5.0, 6.0, 1.0]]]])
         value = student.call("head_scores", queries, keys).value
         expected = torch.tensor([[[[3.0, 5.0], [8.0, 12.0]]]])
         judge(value, expected, axes=("batch", "head", "query", "key"))
 
+    def test_gradients_reach_queries_and_keys(self, student, reference, judge, draw):
+        """Gradients should flow to the queries and to the keys."""
+        queries, keys = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4)
+        cotangent = draw.normal(2, 3, 5, 5)
+        judge_gradients(
+            student, reference, judge, "head_scores", queries, keys, cotangent=cotangent
+        )
+
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The queries and the keys should stay as they are."""
+        answer = student.call("head_scores", draw.normal(2, 3, 5, 4), draw.normal(2, 3, 5, 4))
+        judge.that(not answer.changed, "It changed one of its arguments in place")
+
 
 @pytest.mark.exercise("merge_heads")
-class TestMergeHeads:
+class TestMergeHeads(KeepsNames):
     @pytest.mark.gate
     def test_the_axis_of_the_heads_is_gone(self, student, judge, draw):
-        """The shape is (batch_size, num_tokens, d_out)."""
+        """The result should be float32, of shape (batch_size, num_tokens, d_out)."""
         value = student.call("merge_heads", draw.normal(2, 3, 5, 4)).value
         judge.shape(value, (2, 5, 12))
 
     @pytest.mark.weight(2)
     def test_each_token_gets_its_pieces_side_by_side(self, student, judge):
-        """Each token gets the features of all heads side by side, in order."""
+        """Each token should get the features of all heads side by side, in order."""
         value = student.call("merge_heads", IN_TWO_HEADS).value
         judge(value, NUMBERED, axes=("batch", "token", "feature"))
 
     def test_one_head_is_all_there_is(self, student, judge):
-        """The features of a single head stay as they are."""
+        """The features of a single head should stay as they are."""
         value = student.call("merge_heads", NUMBERED.unsqueeze(1)).value
         judge(value, NUMBERED, axes=("batch", "token", "feature"))
 
     def test_the_argument_is_left_as_it_is(self, student, judge):
-        """What the heads have is not changed in place."""
+        """The heads should stay as they are."""
         answer = student.call("merge_heads", IN_TWO_HEADS)
         judge.that(not answer.changed, "It changed its argument in place")
 
+    def test_gradients_reach_the_heads(self, student, reference, judge, draw):
+        """Gradients should flow to the heads."""
+        x, cotangent = draw.normal(2, 3, 5, 4), draw.normal(2, 5, 12)
+        judge_gradients(student, reference, judge, "merge_heads", x, cotangent=cotangent)
 
-def drawn_parameters(draw, *, qkv_bias=False):
+
+def drawn_parameters(draw, *, qkv_bias=False, dtype=torch.float32):
     """Values for all parameters of a layer of this file's sizes."""
     layers = ("W_query", "W_key", "W_value")
     values = {f"{layer}.weight": draw.normal(D_OUT, D_IN, std=0.5) for layer in layers}
@@ -132,7 +185,7 @@ def drawn_parameters(draw, *, qkv_bias=False):
         values |= {f"{layer}.bias": draw.normal(D_OUT, std=0.5) for layer in layers}
     values["out_proj.weight"] = draw.normal(D_OUT, D_OUT, std=0.5)
     values["out_proj.bias"] = draw.normal(D_OUT, std=0.5)
-    return values
+    return {name: value.to(dtype) for name, value in values.items()}
 
 
 def made(handle, *, dropout=0.0, qkv_bias=False):
@@ -141,15 +194,16 @@ def made(handle, *, dropout=0.0, qkv_bias=False):
     return handle.call("MultiHeadAttention", *sizes, qkv_bias=qkv_bias).value
 
 
-def zero_biases(d_out):
+def zero_biases(d_out, dtype=torch.float32):
     """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
-    return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
+    zeros = torch.zeros(d_out, dtype=dtype)
+    return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
 
 
 def given(handle, values, *, dropout=0.0, qkv_bias=False):
     """A layer of this file's sizes with these parameters."""
     layer = made(handle, dropout=dropout, qkv_bias=qkv_bias)
-    handle.load(layer, zero_biases(D_OUT) | values)
+    handle.load(layer, zero_biases(D_OUT, values["out_proj.bias"].dtype) | values)
     return layer
 
 
@@ -193,17 +247,17 @@ def shown_weights(student, judge, layer, **how):
 
 
 @pytest.mark.exercise("MultiHeadAttention")
-class TestMultiHeadAttention:
+class TestMultiHeadAttention(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, printed):
-        """It is a module that gives (batch_size, num_tokens, d_out)."""
+        """It should be a module that gives float32 vectors, (batch_size, num_tokens, d_out)."""
         layer = student.call("MultiHeadAttention", 3, 2, 6, 0.0, num_heads=2).value
         judge(getattr(layer, "kind", ""), "module", what="what the class makes")
         batch = torch.stack((printed("T45").tensor, printed("T45").tensor))
         judge.shape(student.call(layer, batch).value, (2, 6, 2))
 
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
-        """The parameters have the names and shapes that the docstring gives."""
+        """The parameters should have the names and shapes that the docstring gives."""
         values = drawn_parameters(draw)
         report = student.load(made(student), values).report
         judge(
@@ -212,21 +266,21 @@ class TestMultiHeadAttention:
 
     @pytest.mark.weight(2)
     def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
-        """With given parameters, the context vectors are the solution's."""
+        """With given parameters, the context vectors should be right."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_single_token_sees_itself(self, student, reference, judge, draw):
-        """A text of one token gives what its value and `out_proj` make, whatever its scores."""
+        """A text of one token should give `out_proj` of its value, whatever its scores."""
         values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_the_future_does_not_leak(self, student, judge, draw):
-        """Another fourth token leaves the first three context vectors as they are."""
+        """Another fourth token should leave the first three context vectors as they are."""
         values, x = drawn_parameters(draw), draw.normal(1, 4, D_IN)
         changed = x.clone()
         changed[0, 3] = draw.normal(D_IN)
@@ -237,18 +291,18 @@ class TestMultiHeadAttention:
         judge(after[:, :3], before[:, :3], axes=("batch", "token", "feature"))
 
     def test_the_layer_of_seed_123_as_printed(self, student, judge, printed):
-        """Seed 123 gives the printed tensor, if query, key, value, out_proj come in that order."""
+        """Seed 123 should give the example's tensor, if made as query, key, value, out_proj."""
         batch = torch.stack((printed("T45").tensor, printed("T45").tensor))
         layer = student.call("MultiHeadAttention", 3, 2, 6, 0.0, num_heads=2, seed=123).value
         judge(student.call(layer, batch).value, printed("T27"), axes=("batch", "token", "feature"))
 
     def test_it_learns_four_layers_and_one_bias(self, student, judge):
-        """Without `qkv_bias` it learns four weights and the bias of `out_proj`, nothing else."""
+        """Without `qkv_bias` it should learn four weights and the bias of `out_proj`, no more."""
         expected = 3 * D_IN * D_OUT + D_OUT * D_OUT + D_OUT
         judge(trainable(student.state(made(student))), expected, what="the numbers it learns")
 
     def test_biases_are_there_when_asked_for(self, student, reference, judge, draw):
-        """With `qkv_bias=True`, queries, keys and values have biases."""
+        """With `qkv_bias=True`, queries, keys and values should have biases."""
         values = drawn_parameters(draw, qkv_bias=True)
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         layer = made(student, qkv_bias=True)
@@ -260,7 +314,7 @@ class TestMultiHeadAttention:
         judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
 
     def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
-        """In training mode weights are dropped after the softmax, and the rest is scaled."""
+        """In training mode weights should be dropped after the softmax, and the rest scaled."""
         layer = showing_layer(student, draw, dropout=0.5)
         still, _ = shown_weights(student, judge, layer, training=False)
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
@@ -280,7 +334,7 @@ class TestMultiHeadAttention:
         judge.that(is_mixed, "Something other than attention weights was dropped")
 
     def test_dropout_does_nothing_in_eval_mode(self, student, judge, draw):
-        """In eval mode, dropout changes nothing."""
+        """In eval mode, dropout should change nothing."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         without = student.call(given(student, values), x, training=False).value
         dropping = given(student, values, dropout=0.5)
@@ -291,20 +345,58 @@ class TestMultiHeadAttention:
         judge.that(is_same, "In eval mode, dropout 0.5 gives something other than dropout 0.0")
 
     def test_the_mask_moves_with_the_module(self, student, judge):
-        """No tensor or layer is kept in a plain attribute, where a module does not see it."""
+        """No tensor or layer should be in a plain attribute, where a module does not see it."""
         state = student.state(made(student))
         judge(state.loose, {}, what="what is kept in plain attributes or lists")
 
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
-        """Making it fails when d_out is not a multiple of num_heads."""
+        """Making it should fail when d_out is not a multiple of num_heads."""
         refused = student.refusal("MultiHeadAttention", 3, 5, 6, 0.0, num_heads=2) is not None
         judge.that(refused, "5 features were to be shared by 2 heads, and nothing was raised")
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused(self, student, judge, draw):
-        """A text longer than `context_length` ends in a ValueError that says so."""
+        """A text longer than `context_length` should end in a ValueError that says so."""
         failure = student.refusal(made(student), draw.normal(1, CONTEXT_LENGTH + 1, D_IN))
         judge.that(
             failure is not None and "ValueError" in failure.bases,
             "8 tokens for a context_length of 7 did not raise a ValueError",
         )
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
+        """Gradients should flow to the tokens and to every parameter."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
+        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
+        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
+        judge(
+            mine.arguments.get("0"),
+            right.arguments["0"],
+            what="the gradient for the tokens",
+            atol=1e-4,
+        )
+        for name in values:
+            found, expected = of_parameter(mine, name), of_parameter(right, name)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 should give context vectors in float64."""
+        values = drawn_parameters(draw, dtype=torch.float64)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_a_second_call_gives_the_same(self, student, judge, draw):
+        """A second call should give the same, and the texts should stay as they are."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = given(student, drawn_parameters(draw))
+        first = student.call(layer, x)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge.that(not first.changed, "It changed its argument in place")

@@ -36,8 +36,9 @@ def numbers(state):
 @pytest.mark.exercise("count_parameters")
 class TestCountParameters:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_weights_and_biases_count")
     def test_an_unseen_module(self, student, judge, draw):
-        """A module of unseen sizes has as many parameters as its state shows."""
+        """A module of other sizes should be counted right, too."""
         d_in, head_dim = draw.whole(2, 9), draw.whole(2, 9)
         sizes = {"d_in": d_in, "d_out": 3 * head_dim, "context_length": 5, "num_heads": 3}
         module = module_to_count(student, **sizes)
@@ -76,69 +77,30 @@ def judge_values(student, reference, judge, values, x):
     judge(value, expected, axes=("batch", "token", "feature"))
 
 
-def of_parameter(gradients, name):
-    """The gradient for the parameter whose name ends in this one; None where there is none."""
-    known = gradients.parameters
-    matches = [key for key in known if key == name or key.endswith(f".{name}")]
-    return known[matches[0]] if matches else None
-
-
 @pytest.mark.exercise("GPT2MultiHeadAttention")
 class TestGPT2MultiHeadAttention:
     @pytest.mark.weight(2)
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_unseen_texts(self, student, reference, judge, draw):
-        """Other parameters and texts give what the solution gives."""
+        """Other parameters and texts should give the right result, too."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_texts_of_full_length(self, student, reference, judge, draw):
-        """Texts may be as long as `context_length`."""
+        """Texts as long as `context_length` should give the right result, too."""
         x = draw.normal(3, CONTEXT_LENGTH, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, student, reference, judge, draw):
-        """Heads and tokens are told apart, also where there are as many of one as of the other."""
+        """Heads and tokens should be told apart, also where there are as many of both."""
         x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
 
-    @pytest.mark.weight(2)
-    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
-        """Gradients flow back to the tokens and to every parameter."""
-        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
-        cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
-        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
-        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
-        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
-        judge(
-            mine.arguments.get("0"),
-            right.arguments["0"],
-            what="the gradient for the tokens",
-            atol=1e-4,
-        )
-        for name in PARAMETERS:
-            found, expected = of_parameter(mine, name), of_parameter(right, name)
-            judge(
-                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
-            )
-
-    def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Parameters and tokens in float64 give context vectors in float64."""
-        values = drawn_parameters(draw, dtype=torch.float64)
-        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
-        judge_values(student, reference, judge, values, x)
-
-    def test_a_second_call_gives_the_same(self, student, judge, draw):
-        """A longer text in between changes nothing, and the texts are not changed in place."""
-        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
-        layer = given(student, drawn_parameters(draw))
-        first = student.call(layer, x)
-        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
-        judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
-        judge(student.call(layer, x).value, first.value, what="the second result")
-        judge.that(not first.changed, "It changed its argument in place")
-
+    @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
     def test_dropout_follows_its_probability(self, student, judge, draw):
-        """With dropout 0.2, a fifth is dropped, anew in each call, and 1 / 0.8 scales the rest."""
+        """With dropout 0.2, each call should drop a fifth anew, and scale the rest by 1 / 0.8."""
         sizes = {"d_in": 1, "d_out": 2, "context_length": 7, "num_heads": 2}
         layer = student.call("GPT2MultiHeadAttention", **sizes, dropout=0.2).value
         # Scores are all 0 and values all 1: each output counts the kept weights of its row.

@@ -15,11 +15,25 @@ GPT2_SIZES = {"d_in": 768, "d_out": 768, "context_length": 1024}
 GPT2_HEADS, GPT2_DROPOUT, GPT2_PARAMETERS = 12, 0.1, 2_360_064
 
 
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, student, reference, judge):
+        """The parameters should keep the names they have in the stub."""
+        name = student.exercise.name
+        found, right = (", ".join(handle.parameters(name)) for handle in (student, reference))
+        sentence = judge.words(
+            "They are {found}, and in the stub {right}", found=found, right=right
+        )
+        judge.that(found == right, sentence)
+
+
 @pytest.mark.exercise("GPT2_CONFIG")
 class TestGPT2Config:
     @pytest.mark.gate
     def test_it_is_a_dictionary_by_the_names_of_the_arguments(self, student, judge):
-        """It is a dictionary that has the names of the layer's arguments."""
+        """It should be a dictionary that has the names of the layer's arguments."""
         config = student.get("GPT2_CONFIG")
         judge.that(isinstance(config, dict), "It is not a dictionary")
         names = (*GPT2_SIZES, "num_heads", "dropout")
@@ -28,21 +42,21 @@ class TestGPT2Config:
 
     @pytest.mark.weight(2)
     def test_the_sizes_are_those_of_the_text(self, student, judge):
-        """Tokens have 768 features, and so do context vectors; a text has up to 1024 tokens."""
+        """Tokens and context vectors should have 768 features, and a text up to 1024 tokens."""
         config = student.get("GPT2_CONFIG")
         judge({name: config.get(name) for name in GPT2_SIZES}, GPT2_SIZES, what="the sizes")
 
     @pytest.mark.weight(2)
     def test_there_are_twelve_heads(self, student, judge):
-        """There are 12 heads, of 64 features each."""
+        """There should be 12 heads, of 64 features each."""
         judge(student.get("GPT2_CONFIG").get("num_heads"), GPT2_HEADS, what="num_heads")
 
     def test_a_tenth_of_the_weights_is_dropped(self, student, judge):
-        """The probability of dropout is 0.1."""
+        """The probability of dropout should be 0.1."""
         judge(student.get("GPT2_CONFIG").get("dropout"), GPT2_DROPOUT, what="dropout")
 
     def test_there_is_nothing_the_layer_does_not_know(self, student, judge):
-        """It has no other entries, except perhaps `qkv_bias`, which is False."""
+        """It should have no other entries, except perhaps `qkv_bias`, which is False."""
         known = {*GPT2_SIZES, "num_heads", "dropout"}
         config = student.get("GPT2_CONFIG")
         others = {name: value for name, value in config.items() if name not in known}
@@ -71,30 +85,30 @@ def module_to_count(student, name):
 
 
 @pytest.mark.exercise("count_parameters")
-class TestCountParameters:
+class TestCountParameters(KeepsNames):
     @pytest.mark.gate
     def test_it_answers_a_whole_number(self, student, judge):
-        """It answers a whole number."""
+        """The result should be a whole number."""
         value = student.call("count_parameters", module_to_count(student, "SHARED_LAYER")).value
         is_tensor = isinstance(value, torch.Tensor) and value.numel() == 1
         value = value.item() if is_tensor else value
         judge.that(type(value) is int, "It answered something other than a whole number")
 
     def test_weights_and_biases_count(self, student, judge):
-        """A linear layer has all its weights and its biases."""
+        """All weights and biases of a linear layer should count."""
         module = module_to_count(student, "SHARED_LAYER")
         expected = numbers(student.state(module))
         judge(student.call("count_parameters", module).value, expected)
 
     @pytest.mark.weight(2)
     def test_shared_parameters_count_once_and_buffers_never(self, student, judge):
-        """Parameters that are used twice count once, and buffers do not count."""
+        """Parameters that are used twice should count once, and buffers should not count."""
         module = module_to_count(student, "EXAMPLE_MODEL")
         expected = numbers(student.state(module))
         judge(student.call("count_parameters", module).value, expected)
 
 
-def drawn_parameters(draw, *, qkv_bias=False):
+def drawn_parameters(draw, *, qkv_bias=False, dtype=torch.float32):
     """Values for all parameters of a layer of this file's sizes."""
     layers = ("W_query", "W_key", "W_value")
     values = {f"{layer}.weight": draw.normal(D_OUT, D_IN, std=0.5) for layer in layers}
@@ -102,7 +116,7 @@ def drawn_parameters(draw, *, qkv_bias=False):
         values |= {f"{layer}.bias": draw.normal(D_OUT, std=0.5) for layer in layers}
     values["out_proj.weight"] = draw.normal(D_OUT, D_OUT, std=0.5)
     values["out_proj.bias"] = draw.normal(D_OUT, std=0.5)
-    return values
+    return {name: value.to(dtype) for name, value in values.items()}
 
 
 def made(handle, *, dropout=0.0, qkv_bias=False):
@@ -112,15 +126,16 @@ def made(handle, *, dropout=0.0, qkv_bias=False):
     return handle.call("GPT2MultiHeadAttention", **sizes, **rest).value
 
 
-def zero_biases(d_out):
+def zero_biases(d_out, dtype=torch.float32):
     """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
-    return {f"{layer}.bias": torch.zeros(d_out) for layer in ("W_query", "W_key", "W_value")}
+    zeros = torch.zeros(d_out, dtype=dtype)
+    return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
 
 
 def given(handle, values, *, dropout=0.0, qkv_bias=False):
     """A layer of this file's sizes with these parameters."""
     layer = made(handle, dropout=dropout, qkv_bias=qkv_bias)
-    handle.load(layer, zero_biases(D_OUT) | values)
+    handle.load(layer, zero_biases(D_OUT, values["out_proj.bias"].dtype) | values)
     return layer
 
 
@@ -160,18 +175,25 @@ def shown_weights(student, judge, layer, **how):
     return by_head[..., :-1], by_head[..., -1]
 
 
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    known = gradients.parameters
+    matches = [key for key in known if key == name or key.endswith(f".{name}")]
+    return known[matches[0]] if matches else None
+
+
 @pytest.mark.exercise("GPT2MultiHeadAttention")
-class TestGPT2MultiHeadAttention:
+class TestGPT2MultiHeadAttention(KeepsNames):
     @pytest.mark.gate
     def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, draw):
-        """It is a module that gives (batch_size, num_tokens, d_out)."""
+        """It should be a module that gives float32 vectors, (batch_size, num_tokens, d_out)."""
         layer = made(student)
         judge(getattr(layer, "kind", ""), "module", what="what the class makes")
         value = student.call(layer, draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)).value
         judge.shape(value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
 
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
-        """The parameters have the names and shapes that the docstring gives."""
+        """The parameters should have the names and shapes that the docstring gives."""
         values = drawn_parameters(draw)
         report = student.load(made(student), values).report
         judge(
@@ -180,21 +202,21 @@ class TestGPT2MultiHeadAttention:
 
     @pytest.mark.weight(2)
     def test_the_context_vectors_for_given_parameters(self, student, reference, judge, draw):
-        """With given parameters, the context vectors are the solution's."""
+        """With given parameters, the context vectors should be right."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_single_token_sees_itself(self, student, reference, judge, draw):
-        """A text of one token gives what its value and `out_proj` make, whatever its scores."""
+        """A text of one token should give `out_proj` of its value, whatever its scores."""
         values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_the_future_does_not_leak(self, student, judge, draw):
-        """Another fourth token leaves the first three context vectors as they are."""
+        """Another fourth token should leave the first three context vectors as they are."""
         values, x = drawn_parameters(draw), draw.normal(1, 4, D_IN)
         changed = x.clone()
         changed[0, 3] = draw.normal(D_IN)
@@ -206,7 +228,7 @@ class TestGPT2MultiHeadAttention:
 
     @pytest.mark.weight(2)
     def test_at_the_size_of_gpt2_there_are_2360064_parameters(self, student, judge, draw):
-        """At GPT-2's size, (2, 10, 768) stays (2, 10, 768), by 2,360,064 parameters."""
+        """At GPT-2's size, (2, 10, 768) should stay (2, 10, 768), with 2,360,064 parameters."""
         sizes = {**GPT2_SIZES, "num_heads": GPT2_HEADS, "dropout": GPT2_DROPOUT}
         layer = student.call("GPT2MultiHeadAttention", **sizes).value
         judge.shape(student.call(layer, draw.normal(2, 10, 768)).value, (2, 10, 768))
@@ -214,7 +236,7 @@ class TestGPT2MultiHeadAttention:
         judge(found, GPT2_PARAMETERS, what="how many parameters it has")
 
     def test_the_number_of_heads_comes_before_dropout(self, student, judge, draw):
-        """Without names, the arguments are d_in, d_out, context_length, num_heads, dropout."""
+        """Unnamed arguments should be d_in, d_out, context_length, num_heads, dropout, in order."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         sizes = (D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS, 0.0)
         layer = student.call("GPT2MultiHeadAttention", *sizes).value
@@ -224,7 +246,7 @@ class TestGPT2MultiHeadAttention:
         judge(student.call(layer, x).value, by_name, axes=("batch", "token", "feature"))
 
     def test_biases_are_there_when_asked_for(self, student, reference, judge, draw):
-        """With `qkv_bias=True`, queries, keys and values have biases."""
+        """With `qkv_bias=True`, queries, keys and values should have biases."""
         values = drawn_parameters(draw, qkv_bias=True)
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         layer = made(student, qkv_bias=True)
@@ -236,7 +258,7 @@ class TestGPT2MultiHeadAttention:
         judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
 
     def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
-        """In training mode weights are dropped after the softmax, and the rest is scaled."""
+        """In training mode weights should be dropped after the softmax, and the rest scaled."""
         layer = showing_layer(student, showing_parameters(draw), dropout=0.5)
         still, _ = shown_weights(student, judge, layer, training=False)
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
@@ -256,7 +278,7 @@ class TestGPT2MultiHeadAttention:
         judge.that(is_mixed, "Something other than attention weights was dropped")
 
     def test_a_tenth_is_dropped_unless_said_otherwise(self, student, judge, draw):
-        """Without an argument for it, the dropout is 0.1."""
+        """Without an argument for it, the dropout should be 0.1."""
         parameters = showing_parameters(draw)
         results = []
         for how in ({}, {"dropout": 0.1}):
@@ -268,7 +290,7 @@ class TestGPT2MultiHeadAttention:
         judge.that(is_same, "Without an argument it does not do what dropout=0.1 does")
 
     def test_dropout_does_nothing_in_eval_mode(self, student, judge, draw):
-        """In eval mode, dropout changes nothing."""
+        """In eval mode, dropout should change nothing."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         without = student.call(given(student, values), x, training=False).value
         dropping = given(student, values, dropout=0.5)
@@ -279,21 +301,59 @@ class TestGPT2MultiHeadAttention:
         judge.that(is_same, "In eval mode, dropout 0.5 gives something other than dropout 0.0")
 
     def test_the_mask_moves_with_the_module(self, student, judge):
-        """No tensor or layer is kept in a plain attribute, where a module does not see it."""
+        """No tensor or layer should be in a plain attribute, where a module does not see it."""
         state = student.state(made(student))
         judge(state.loose, {}, what="what is kept in plain attributes or lists")
 
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
-        """Making it fails when d_out is not a multiple of num_heads."""
+        """Making it should fail when d_out is not a multiple of num_heads."""
         sizes = {"d_in": 3, "d_out": 5, "context_length": 6, "num_heads": 2, "dropout": 0.0}
         refused = student.refusal("GPT2MultiHeadAttention", **sizes) is not None
         judge.that(refused, "5 features were to be shared by 2 heads, and nothing was raised")
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused(self, student, judge, draw):
-        """A text longer than `context_length` ends in a ValueError that says so."""
+        """A text longer than `context_length` should end in a ValueError that says so."""
         failure = student.refusal(made(student), draw.normal(1, CONTEXT_LENGTH + 1, D_IN))
         judge.that(
             failure is not None and "ValueError" in failure.bases,
             "8 tokens for a context_length of 7 did not raise a ValueError",
         )
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, student, reference, judge, draw):
+        """Gradients should flow to the tokens and to every parameter."""
+        values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
+        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
+        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
+        judge(
+            mine.arguments.get("0"),
+            right.arguments["0"],
+            what="the gradient for the tokens",
+            atol=1e-4,
+        )
+        for name in values:
+            found, expected = of_parameter(mine, name), of_parameter(right, name)
+            judge(
+                found, expected, what=judge.words("the gradient for {name}", name=name), atol=1e-4
+            )
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Parameters and tokens in float64 should give context vectors in float64."""
+        values = drawn_parameters(draw, dtype=torch.float64)
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
+        expected = reference.call(given(reference, values), x).value
+        value = student.call(given(student, values), x).value
+        judge(value, expected, axes=("batch", "token", "feature"))
+
+    def test_a_second_call_gives_the_same(self, student, judge, draw):
+        """A second call should give the same, and the texts should stay as they are."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        layer = given(student, drawn_parameters(draw))
+        first = student.call(layer, x)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
+        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge.that(not first.changed, "It changed its argument in place")

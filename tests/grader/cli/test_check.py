@@ -46,7 +46,7 @@ MISTAKEN = """\
       0[ 0.7071] 0.7071  0.4419    [ 1.0000] 1.0000  0.6250
       1  1.2374 −1.9445  0.9723      1.7500 −2.7500  1.3750
       [ ] first difference: query 0, key 0
-      The expected values are printed in document 000, cell 1.
+      The expected values are the example's.
           Every value is 1.414 times the expected one, the square root of 2.
       ✗ With as many queries as keys, the scores are still right.
           scores(<tensor (3, 5)>, <tensor (3, 5)>)

@@ -40,12 +40,12 @@ def test_a_wrong_vector_is_shown_beside_the_expected_one():
 
 
 def test_a_printed_tensor_is_shown_with_its_source():
-    """Where the expected value is printed in a document, the message says where."""
+    """Where the expected value is the example's, the message says so."""
     printed = Printed("T99", "value", ("000 cell 28",), "", torch.tensor([[0.5], [1.5]]))
     assert message(printed, torch.tensor([[0.5], [1.0]]), what="the context") == (
         "The context: 1 of 2 values differ, the first at [1, 0]: "
         "expected 1.5000, received 1.0000.\n"
-        "expected (printed in document 000, cell 28)\n"
+        "expected (the example's)\n"
         "    tensor([[0.5000],\n"
         "            [1.5000]])\n"
         "received\n"

@@ -66,6 +66,22 @@ def test_a_function_is_called_with_positions_and_keywords(serve: Serve) -> None:
     assert (first.tolist(), others) == ([1], [("x",), (1, None), {"c": {"k": 2.5}}])
 
 
+def test_operations_are_counted_where_that_is_asked_for(serve: Serve) -> None:
+    """By the names of torch's functions as the student's code calls them, not what these call."""
+    text = "from torch import nn\n\n\ndef f(x):\n    return nn.Softmax(0)(x) + x.exp() * x.exp()\n"
+    conversation = serve(text)
+    assert "operations" not in conversation.call("f", torch.ones(2)).header
+    reply = conversation.call("f", torch.ones(2), operations=True)
+    assert reply.header["operations"] == {"softmax": 1, "exp": 2, "mul": 1, "add": 1}
+
+
+def test_the_names_of_parameters_are_told(serve: Serve) -> None:
+    """Those of a function, of a class's constructor, and none of what does not tell."""
+    conversation = serve(f"{LAYER}\n\ndef f(a, *rest, b=0): ...\n\n\nx = 1\n")
+    found = {name: conversation.get(name).header["parameters"] for name in ("f", "Layer", "x")}
+    assert found == {"f": ["a", "rest", "b"], "Layer": ["d_in", "d_out"], "x": []}
+
+
 def test_a_class_is_made_an_instance_that_stays_and_can_be_called(serve: Serve) -> None:
     """The answer is a reference; calling it runs `forward`."""
     conversation = serve(LAYER)
@@ -243,10 +259,11 @@ def test_a_misspelt_forward_is_an_exception_not_something_not_attempted(serve: S
     )
 
 
-def test_a_constant_that_is_not_written_yet_is_not_attempted(serve: Serve) -> None:
-    """Its stub raises where the constant would be, at the top of the file."""
-    text = 'raise NotImplementedError("01_first/CONFIG: not attempted yet")\nA = 1\n'
-    conversation = serve(text)
+@pytest.mark.parametrize("statement", ["raise ", "CONFIG = "])
+def test_a_constant_that_is_not_written_yet_is_not_attempted(serve: Serve, statement: str) -> None:
+    """Its stub makes it an exception, which is not raised; earlier stubs raised it."""
+    error = 'NotImplementedError("01_first/CONFIG: not attempted yet")'
+    conversation = serve(f"{statement}{error}\nA = 1\n")
     failure = conversation.get("CONFIG").failure
     assert (failure["kind"], failure["message"]) == ("not_attempted", "01_first/CONFIG")
     assert conversation.get("OTHER").failure == {"kind": "missing", "message": "OTHER"}

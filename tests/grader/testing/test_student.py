@@ -81,6 +81,14 @@ def test_call_makes_an_instance_and_runs_its_forward(hand_in: HandIn) -> None:
     ]
 
 
+def test_operations_and_parameters_are_told_where_asked_for(hand_in: HandIn) -> None:
+    """What the call did in torch, and what the student calls the parameters."""
+    student = hand_in("def one(x, scale=1):\n    return x.exp() * scale\n")
+    assert student.call("one", torch.ones(2)).operations == {}
+    assert student.call("one", torch.ones(2), operations=True).operations == {"exp": 1, "mul": 1}
+    assert student.parameters("one") == ["x", "scale"]
+
+
 def test_arguments_are_never_changed_on_this_side(hand_in: HandIn) -> None:
     """What the student's code does to a tensor, it does to a copy."""
     student = hand_in("def one(x):\n    x.zero_()\n    return x\n")

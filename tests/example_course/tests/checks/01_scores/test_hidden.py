@@ -7,6 +7,7 @@ HIDDEN_SIZES = (4, 6, 5)
 
 @pytest.mark.exercise("scores")
 class TestScores:
+    @pytest.mark.deepens("test_the_scores_as_printed")
     def test_other_queries_and_keys(self, student, reference, judge, draw):
         """Other queries, other keys, all sizes different."""
         num_queries, num_keys, d_k = HIDDEN_SIZES

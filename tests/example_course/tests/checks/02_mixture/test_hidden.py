@@ -8,6 +8,7 @@ HIDDEN_NAMES = ("W_query", "W_key", "W_value")
 
 @pytest.mark.exercise("weights")
 class TestWeights:
+    @pytest.mark.deepens("test_weights_of_other_scores")
     def test_large_scores(self, student, reference, judge, draw):
         """Large scores lead to weights, too."""
         raw = draw.normal(3, 4) * 3
@@ -16,6 +17,7 @@ class TestWeights:
 
 @pytest.mark.exercise("Mixture")
 class TestMixture:
+    @pytest.mark.deepens("test_the_mixture_as_in_the_solution")
     def test_a_mixture_nobody_has_seen(self, student, reference, judge, draw):
         """Another text, other parameters."""
         given = {f"{name}.weight": draw.normal(2, 4) for name in HIDDEN_NAMES}
@@ -27,6 +29,7 @@ class TestMixture:
             answers.append(handle.call(mixture, x).value)
         judge(answers[0], answers[1], axes=("token", "feature"))
 
+    @pytest.mark.deepens("test_the_mixture_as_in_the_solution")
     def test_the_slip_of_the_document(self, student, reference, judge, printed):
         """With the document's parameters, values are mixed and not keys."""
         x = printed("T01").tensor
