@@ -188,6 +188,7 @@ class AssignmentResult:
         days_late: days begun after the due date.
         defects: those of the notes that say what nbgrader would stumble over. They are known only
             where a submission was just graded: its file has them among the notes.
+        file_failures: sentences about a file that does not run.
     """
 
     id: str
@@ -198,6 +199,7 @@ class AssignmentResult:
     notes: tuple[str, ...] = ()
     days_late: int = 0
     defects: tuple[str, ...] = ()
+    file_failures: tuple[str, ...] = ()
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:

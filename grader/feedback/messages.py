@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
-from grader.core.text import clean, location_words
+from grader.core.text import clean, display_width, location_words
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
@@ -15,6 +15,9 @@ from grader.testing.student import Call
 
 SMALL = 49
 """A tensor of at most this many values is shown in full."""
+
+MAX_LINE = 200
+"""Characters that are shown of a line of the student's."""
 
 ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
@@ -175,6 +178,35 @@ def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
     return template.format(place=place, seconds=f"{seconds:g}")
 
 
+def does_not_run(file: str, failure: Failure) -> str:
+    """Why a file, or a cell of a notebook, does not run: the line as it is, a caret below it.
+
+    Args:
+        file: its path, as it was handed in.
+        failure: what stopped it.
+    """
+    at, name = failure.location, _file_name(file)
+    template = _("{file} does not run: {exception}")
+    if at is not None and at.cell is None:
+        template = _("{file} does not run: line {line}: {exception}")
+    elif at is not None:
+        template = _("{file} does not run: cell {cell}, line {line}: {exception}")
+    line, cell = (at.line, at.cell) if at else (0, None)
+    lines = [template.format(file=name, cell=cell, line=line, exception=_exception(failure))]
+    if at is not None and at.text:
+        text = clean(at.text, MAX_LINE)
+        lines.append(f"    {text}")
+        if at.column is not None and 1 <= at.column <= len(text) + 1:
+            before = text[: at.column - 1]
+            gap = "".join(c if c == "\t" else " " * display_width(c) for c in before)
+            lines.append(f"    {gap}^")
+    return "\n".join(lines)
+
+
+def _file_name(path: str) -> str:
+    return clean(path.rpartition("/")[2], 120)
+
+
 def _exception(failure: Failure) -> str:
     name, message = clean(failure.type, 80), clean(failure.message)
     return f"{name}: {message}" if message else name
@@ -188,7 +220,7 @@ def _location_lines(location: CodeLine | None) -> list[str]:
         template = _("at {file}, cell {cell}, line {line}:")
     file = clean(location.file, 120)
     where = template.format(file=file, cell=location.cell, line=location.line)
-    return [f"  {where}", f"    {clean(location.text, 200)}"]
+    return [f"  {where}", f"    {clean(location.text.strip(), MAX_LINE)}"]
 
 
 def _missing(failure: Failure, name: str) -> str:
@@ -197,6 +229,12 @@ def _missing(failure: Failure, name: str) -> str:
     if failure.is_sentence:  # the file itself could not be read
         return _ended(failure.message)
     name = clean(failure.message, 80)
+    if failure.stopped:
+        cell = failure.loading and failure.loading.location and failure.loading.location.cell
+        template = _("{file} stops before {name} is defined: see above.")
+        if cell is not None:
+            template = _("Cell {cell} of {file} stops before {name} is defined: see above.")
+        return template.format(file=_file_name(failure.stopped), cell=cell, name=name)
     lines = [_("{name} is not defined.").format(name=name)]
     if failure.similar:
         question = _("Did you mean {name} when you wrote {similar}?")

@@ -3,6 +3,7 @@
 It runs beside student code: standard library only.
 """
 
+import linecache
 import re
 import traceback
 from collections.abc import Callable
@@ -39,13 +40,15 @@ class CodeLine:
     Args:
         cell: the notebook's cell, counted from 1; None in a script.
         line: counted from 1; in a notebook, inside the cell.
-        text: the line itself.
+        text: the line itself; with its indentation where the error is one of syntax.
+        column: where in the text an error of syntax is, counted from 1.
     """
 
     file: str
     cell: int | None
     line: int
     text: str
+    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,7 @@ def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, 
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         found = find_cell(error.filename)
         if found is not None:
-            line = error.lineno if isinstance(error.lineno, int) else 0
-            return _code_line(found, line, error.text if isinstance(error.text, str) else ""), True
+            return _syntax_line(error, found), True
     frames = traceback.extract_tb(error.__traceback__)
     # For an endless loop, the line that began it says more than the line that was running.
     for frame in frames if isinstance(error, OutOfTime) else reversed(frames):
@@ -110,6 +112,15 @@ def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, 
 
 def _code_line(found: tuple[str, int | None], line: int | None, text: str | None) -> CodeLine:
     return CodeLine(*found, line=line or 0, text=(text or "").strip()[:200])
+
+
+def _syntax_line(error: SyntaxError, found: tuple[str, int | None]) -> CodeLine:
+    line = error.lineno if isinstance(error.lineno, int) else 0
+    text = error.text if isinstance(error.text, str) else ""
+    if not text and isinstance(error.filename, str):  # as the compiler leaves it
+        text = linecache.getline(error.filename, line)
+    column = error.offset if type(error.offset) is int else None
+    return CodeLine(*found, line, text.partition("\n")[0].rstrip()[:200], column)
 
 
 def _message(error: BaseException) -> str:

@@ -48,6 +48,7 @@ class Failure:
         own: whether that line raised the exception itself.
         loading: the first failure when the file was loaded, for a missing name.
         similar: names the student defined that look like the missing one.
+        stopped: the file that stops before it defines the missing name.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
 
@@ -60,6 +61,7 @@ class Failure:
     loading: "Failure | None" = None
     similar: tuple[str, ...] = ()
     is_sentence: bool = False
+    stopped: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -237,7 +239,8 @@ def _code_line(content: Any) -> CodeLine | None:
     cell = content.get("cell")
     number = cell if type(cell) is int else None
     file, text = _text(content.get("file")), _text(content.get("text"))
-    return CodeLine(file, number, content["line"], text)
+    column = content.get("column")
+    return CodeLine(file, number, content["line"], text, column if type(column) is int else None)
 
 
 def _text(value: object) -> str:

@@ -112,10 +112,7 @@ def test_a_single_file_can_be_checked(grader, work):
         "02_mixture  mixture.py",
         "  ✗ weights                          0 / 1  missing",
         "      ✗ There is a weight for each score.  (missing)",
-        "          weights is not defined.",
-        "          Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
-        "            at mixture.py, line 8:",
-        "              from scores import scores",
+        "          mixture.py stops before weights is defined: see above.",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
         "Next: 02_mixture/weights, in mixture.py",
@@ -316,3 +313,21 @@ def test_a_reference_that_fails_leaves_the_score_undecided(grader, work, edit):
     ) in message
     assert "keys.nothing" not in message
     assert ran.lines[-1] == "The grader itself failed on a check: the score is undecided."
+
+
+def test_a_file_that_does_not_run_is_told_once(grader, work):
+    """By itself, not as a name that is missing; who reads the result finds it, too."""
+    ran = grader(
+        "check",
+        "01",
+        "--format",
+        "json",
+        "--submission",
+        work(scores="def scores(a, b):\n    return (a\n"),
+    )
+    (assignment,) = json.loads(ran.out)["assignments"]
+    assert assignment["file_failures"] == [
+        "scores.py does not run: line 2: SyntaxError: '(' was never closed\n        return (a\n               ^"
+    ]
+    first, *_others = assignment["exercises"][0]["checks"]
+    assert first["message"] == "scores.py stops before scores is defined: see above."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.feedback.messages import explain_failure
+from grader.feedback.messages import does_not_run, explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.testing.replies import OUTCOMES, Failure
 from grader.testing.student import Call
@@ -205,3 +205,50 @@ def test_every_kind_of_failure_has_an_outcome_and_a_message(kind):
     text = message_of(Failure(kind, "ValueError", message="It"), ())
     assert text[0].isupper()
     assert text.endswith((".", "?", ": It"))
+
+
+# A file that does not run.
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        (
+            CodeLine("heads.py", None, 50, "    return sum(a * b", 15),
+            "line 50: SyntaxError: no end\n        return sum(a * b\n                  ^",
+        ),
+        (
+            CodeLine("heads.py", None, 2, "\tx = (", 6),
+            "line 2: SyntaxError: no end\n    \tx = (\n    \t    ^",
+        ),
+        (
+            CodeLine("heads.ipynb", 4, 3, "x = (", None),
+            "cell 4, line 3: SyntaxError: no end\n    x = (",
+        ),
+        (CodeLine("heads.py", None, 1, "x = (", 999), "line 1: SyntaxError: no end\n    x = ("),
+        (
+            CodeLine("heads.py", None, 1, "y" * 300, 250),
+            f"line 1: SyntaxError: no end\n    {'y' * 200}… (cut)",
+        ),
+        (None, "SyntaxError: no end"),
+    ],
+    ids=["script", "tab", "notebook", "no such column", "long", "nowhere"],
+)
+def test_a_file_that_does_not_run_is_shown_with_a_caret(location, shown):
+    """The line as it is indented, and a caret below the column where one is known."""
+    failure = Failure("exception", "SyntaxError", message="no end", location=location)
+    assert does_not_run("01_a/heads.py", failure) == f"heads.py does not run: {shown}"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (None, "heads.py stops before Heads is defined: see above."),
+        (4, "Cell 4 of heads.py stops before Heads is defined: see above."),
+    ],
+)
+def test_a_name_behind_what_stops_a_file_is_not_called_missing(cell, shown):
+    """It is there in the student's eyes."""
+    loading = Failure("exception", "SyntaxError", location=CodeLine("heads.py", cell, 1, "x = ("))
+    stopped = Failure("missing", message="Heads", loading=loading, stopped="01_a/heads.py")
+    assert message_of(stopped) == shown

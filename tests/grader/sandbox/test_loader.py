@@ -74,7 +74,13 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
                     "object",
                 ],
                 "message": "division by zero",
-                "where": {"file": "first.py", "cell": None, "line": 5, "text": "TWO = one() / 0"},
+                "where": {
+                    "file": "first.py",
+                    "cell": None,
+                    "line": 5,
+                    "text": "TWO = one() / 0",
+                    "column": None,
+                },
                 "own": True,
             }
         ],
@@ -99,7 +105,13 @@ def test_definitions_before_a_syntax_error_count(load: Load) -> None:
                 "type": "SyntaxError",
                 "bases": ["SyntaxError", "Exception", "BaseException", "object"],
                 "message": "invalid syntax",
-                "where": {"file": "first.py", "cell": None, "line": 6, "text": "return (1 +)"},
+                "where": {
+                    "file": "first.py",
+                    "cell": None,
+                    "line": 6,
+                    "text": "    return (1 +)",
+                    "column": 16,
+                },
                 "own": True,
             }
         ],

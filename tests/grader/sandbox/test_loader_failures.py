@@ -8,7 +8,7 @@ import pytest
 
 from grader.sandbox.failures import MAX_MESSAGE
 
-WHERE = {"file": "first.py", "cell": None, "line": 2, "text": "raise Odd('x')"}
+WHERE = {"file": "first.py", "cell": None, "line": 2, "text": "raise Odd('x')", "column": None}
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_a_failure_tells_type_bases_message_and_line(failure_of: Callable[..., A
         "type": "Mine",
         "bases": ["KeyError", "LookupError", "Exception", "BaseException", "object"],
         "message": "'a'",
-        "where": {"file": "first.py", "cell": None, "line": 5, "text": "raise Mine('a')"},
+        "where": {**WHERE, "line": 5, "text": "raise Mine('a')"},
         "own": True,
     }
 
@@ -131,3 +131,20 @@ def test_an_exception_made_to_confuse_is_a_failure_like_others(
     assert reply.failure["kind"] == "exception"
     assert isinstance(reply.failure["message"], str)
     assert reply.failure["where"] is None or isinstance(reply.failure["where"]["line"], int)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "column"),
+    [
+        ("if True:\n    x = (1\n", "    x = (1", 9),
+        ("if True:\n        x = 1\n    y = 2\n", "    y = 2", 10),
+        ("x = 1\nreturn x\n", "return x", 1),
+    ],
+    ids=["bracket", "indentation", "compiler"],
+)
+def test_an_error_of_syntax_tells_its_line_as_it_is_indented(
+    load: Callable[..., Any], text: str, shown: str, column: int
+) -> None:
+    """And the column, for a caret below it; the compiler's own errors come without a text."""
+    (failure,) = load(text).failures
+    assert (failure.where.text, failure.where.column) == (shown, column)
