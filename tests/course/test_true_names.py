@@ -1,0 +1,105 @@
+"""Wrong answers of real students: what they are named, and what they are not."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.core.records import ExerciseResult
+from grader.course.course import Course, load_course
+from grader.grading.known_mistakes import LiveMistakes
+from grader.grading.submission_grader import (
+    VISIBLE_CHECKS,
+    Scope,
+    SubmissionGrader,
+    grade,
+    visible_grader,
+)
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.notebooks import Cell
+
+Answer = Callable[[str, str, str], ExerciseResult]
+
+SCORES = "return inputs @ query"
+MERGED = "return pieces.reshape(batch_size, num_tokens, num_heads * head_dim)"
+HEAD_SCORES = "return queries @ keys.transpose(2, 3)"
+EXPONENTIALS = "exponentials = torch.exp(x - x.max())"
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def grader(course: Course) -> Iterator[SubmissionGrader]:
+    """What students check with."""
+    made = visible_grader(course)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def answer(course: Course, grader: SubmissionGrader) -> Answer:
+    """Grades the solution of an exercise in which a piece of text is replaced."""
+
+    def graded(exercise: str, find: str, put: str) -> ExerciseResult:
+        (id_, found), *_others = course.select((exercise,)).items()
+        assert isinstance(grader.mistakes, LiveMistakes)
+        solutions = grader.mistakes.solutions
+        key = solutions.readings[found.assignment].sources[0]
+        text = solutions.sources[key].cells[0].text
+        assert text.count(find) == 1
+        changed = replace(solutions.sources[key], cells=(Cell(None, text.replace(find, put)),))
+        submission = replace(solutions, sources={**solutions.sources, key: changed})
+        session = InProcessSession(submission)
+        result = grade(grader, submission, session, Scope({id_: found}, VISIBLE_CHECKS))
+        return result.exercises[0]
+
+    return graded
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put"),
+    [
+        ("attention_scores", SCORES, "return torch.dot(query, inputs)"),
+        ("attention_scores", SCORES, "return inputs @ query[None]"),
+        (
+            "merge_heads",
+            MERGED,
+            "return pieces.reshape(batch_size, num_tokens, num_heads + head_dim)",
+        ),
+        ("head_scores", HEAD_SCORES, "return queries @ keys"),
+        ("softmax_stable", EXPONENTIALS, "exponentials = torch.exp(x - x[0])"),
+        ("softmax_stable", EXPONENTIALS, "exponentials = torch.exp(x) * torch.nan"),
+    ],
+    ids=["dot", "row", "sum of sizes", "not transposed", "first subtracted", "NaN"],
+)
+def test_an_exception_or_nan_of_another_cause_is_given_no_name(
+    answer: Answer, exercise: str, find: str, put: str
+) -> None:
+    """The operation, or the shapes, or the finite values are not those of a known mistake."""
+    result = answer(exercise, find, put)
+    assert not result.is_solved
+    assert result.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        ("attention_scores", SCORES, "return torch.matmul(query, inputs)", "query-meets-columns"),
+        ("merge_heads", MERGED, MERGED.replace("reshape", "view"), "view-of-swapped-axes"),
+        (
+            *("head_scores", HEAD_SCORES, "return queries @ keys.swapaxes(1, 2)"),
+            "head-scores-wrong-axes-swapped",
+        ),
+        ("softmax_stable", EXPONENTIALS, "exponentials = torch.exp(x)", "nothing-subtracted"),
+    ],
+)
+def test_an_exception_or_nan_of_a_known_mistake_is_named(
+    answer: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """However it is written."""
+    assert answer(exercise, find, put).misconceptions == (name,)
