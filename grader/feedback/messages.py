@@ -7,7 +7,7 @@ import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.text import clean, display_width, location_words
-from grader.sandbox.failures import CodeLine
+from grader.sandbox.failures import IMPORTS, CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.replies import Failure
@@ -200,6 +200,8 @@ def does_not_run(file: str, failure: Failure) -> str:
             before = text[: at.column - 1]
             gap = "".join(c if c == "\t" else " " * display_width(c) for c in before)
             lines.append(f"    {gap}^")
+    if failure.meant:
+        lines.append(_proposal(failure))
     return "\n".join(lines)
 
 
@@ -249,9 +251,19 @@ def _missing(failure: Failure, name: str) -> str:
     return "\n".join(lines)
 
 
+def _proposal(failure: Failure) -> str:
+    """What may have been meant by a name that is not known."""
+    if failure.meant in IMPORTS.values():
+        return _("Is `{statement}` missing?").format(statement=failure.meant)
+    question = _("Did you mean {name} when you wrote {similar}?")
+    return question.format(name=clean(failure.meant, 120), similar=clean(failure.wrote, 80))
+
+
 def _exception_hints(failure: Failure, name: str) -> list[str]:
     """Questions for exceptions that a misspelt special method or a wrong signature leads to."""
     message = failure.message
+    if failure.meant:
+        return [_proposal(failure)]
     if failure.type == "NotImplementedError" and "forward" in message:
         return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]
     if "cannot assign" in message and "before Module.__init__" in message:

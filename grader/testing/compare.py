@@ -10,6 +10,7 @@ import torch
 
 from grader.core.language import _, listed
 from grader.core.text import clean
+from grader.sandbox.failures import closest
 from grader.sandbox.wire import RemoteObject, Unsupported
 
 REFERENCE_ATOL = 1e-5
@@ -100,12 +101,23 @@ def _compare_mapping(
     for key in dict.fromkeys((*expected, *actual)):
         name = clean(repr(key), 60)
         if key not in actual:
-            return _("{name} is missing").format(name=name), ()
+            return _("{name} is missing").format(name=name), _similar_key(key, actual, expected)
         if key not in expected:
             return _("{name} is not expected").format(name=name), ()
         if found := again(actual[key], expected[key]):
             return _at(name, found)
     return None
+
+
+def _similar_key(
+    key: Any, actual: Mapping[Any, Any], expected: Mapping[Any, Any]
+) -> tuple[str, ...]:
+    others = [other for other in actual if other not in expected]
+    similar = closest(key, others) if isinstance(key, str) else ""
+    if not similar:
+        return ()
+    question = _("Did you mean {name} when you wrote {similar}?")
+    return (question.format(name=clean(key, 80), similar=clean(similar, 80)),)
 
 
 def _compare_sequence(

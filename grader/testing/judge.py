@@ -1,14 +1,16 @@
 """What checks call: it compares what student code returned with what is expected."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from grader.core.language import N_, _
+from grader.core.text import clean
 from grader.course.printed_tensors import Printed
+from grader.sandbox.failures import shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe
 from grader.testing.student import Call
 
@@ -33,6 +35,7 @@ class Judge:
         calls: the handle's list of requests, for messages.
         judged: every value so far: a misconception is recognised by the values it leads to.
         covered: the ids of the printed tensors that were judged against.
+        held: the handle's list of an instance's names, as it was last asked for.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
     """
@@ -41,6 +44,7 @@ class Judge:
     judged: list[Any] = field(default_factory=list)
     covered: list[str] = field(default_factory=list)
     say: Say = str
+    held: list[str] = field(default_factory=list)
 
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
@@ -85,9 +89,11 @@ class Judge:
         named = tuple(self.say(axis) for axis in axes)
         if found := compare(actual, expected, atol, named, any_dtype):
             summary, hints = found
+            if renamed := self._renamed(actual, expected):
+                what, summary, hints = "", renamed, ()
             if actual is None and what == THE_RESULT:
                 hints = (*hints, _(NO_RETURN))
-            words = _(THE_RESULT) if what == THE_RESULT else self.say(what)
+            words = _(THE_RESULT) if what == THE_RESULT else what and self.say(what)
             difference = Difference(
                 words, expected, actual, summary, hints, source, named, atol, tuple(axes)
             )
@@ -126,7 +132,27 @@ class Judge:
         """
         self.judged.append((bool(holds), about))
         if not holds:
-            raise Mismatch(Difference("", None, about, self.say(sentence)), tuple(self.calls))
+            sentence = self._renamed(about) or self.say(sentence)
+            raise Mismatch(Difference("", None, about, sentence), tuple(self.calls))
+
+    def _renamed(self, found: Any, expected: Any = None) -> str:
+        """A sentence on the first parameter that an instance has by another name, if there is one.
+
+        Args:
+            found: by name, what was found: None or "missing" where there is nothing.
+            expected: the same as it should be, where that is known.
+        """
+        if not isinstance(found, Mapping) or not isinstance(expected, Mapping | None):
+            return ""
+        names = [str(name) for name in {**(expected or {}), **found}]
+        own = {name.removesuffix(".weight").removesuffix(".bias") for name in self.held}
+        own -= {name.removesuffix(".weight").removesuffix(".bias") for name in names}
+        for name in names:
+            wanted = name.removesuffix(".weight").removesuffix(".bias")
+            if found.get(name) in (None, "missing") and (similar := shortened(wanted, own)):
+                words = _("You have {similar}; the exercise calls it {name}.")
+                return words.format(similar=clean(similar, 80), name=wanted)
+        return ""
 
 
 def _printed_in(printed: str) -> str:

@@ -67,6 +67,7 @@ class StudentHandle:
     exercise: Exercise
     calls: list[Call] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
     located: Located | None = None
 
     def get(self, name: str) -> Any:
@@ -155,7 +156,9 @@ class StudentHandle:
         """
         number = self._instance(instance).number
         frame = self._ask({"verb": "state", "instance": number, "values": values})
-        return self._read(lambda reply: read_state(reply, values=values), frame)
+        state = self._read(lambda reply: read_state(reply, values=values), frame)
+        self.held[:] = [*state.parameters, *state.buffers, *state.loose]
+        return state
 
     def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
         """Give an instance's parameters values and dtype, by name or a unique suffix of one.
@@ -165,7 +168,9 @@ class StudentHandle:
         """
         number, packer = self._instance(instance).number, Packer()
         header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
-        return self._read(read_loaded, self._ask(header, packer.payload()))
+        loaded = self._read(read_loaded, self._ask(header, packer.payload()))
+        self.held[:] = loaded.not_given
+        return loaded
 
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.

@@ -102,6 +102,23 @@ def test_exceptions_that_beginners_meet_have_a_hint(type_, message, hints):
     assert raised(type_, message) == "\n".join([f"It raised {type_}: {message}", *hints])
 
 
+@pytest.mark.parametrize(
+    ("wrote", "meant", "question"),
+    [
+        ("W_query", "self.W_query", "Did you mean self.W_query when you wrote W_query?"),
+        ("sofmax", "softmax", "Did you mean softmax when you wrote sofmax?"),
+        ("np", "import numpy as np", "Is `import numpy as np` missing?"),
+    ],
+)
+def test_what_may_have_been_meant_is_asked(wrote, meant, question):
+    """Instead of any other hint, and for a file that does not run as well."""
+    message = "'Heads' object has no attribute 'x'"
+    shown = f"It raised AttributeError: {message}\n{question}"
+    assert raised("AttributeError", message, wrote=wrote, meant=meant) == shown
+    failure = Failure("exception", "NameError", message="no", wrote=wrote, meant=meant)
+    assert does_not_run("a.py", failure) == f"a.py does not run: NameError: no\n{question}"
+
+
 def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
     """A torch function that was called wrongly says nothing of the student's parameters."""
     message = "softmax() received an invalid combination of arguments - got (Tensor)"

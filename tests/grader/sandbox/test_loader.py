@@ -82,6 +82,8 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
                     "column": None,
                 },
                 "own": True,
+                "wrote": "",
+                "meant": "",
             }
         ],
     }
@@ -113,6 +115,8 @@ def test_definitions_before_a_syntax_error_count(load: Load) -> None:
                     "column": 16,
                 },
                 "own": True,
+                "wrote": "",
+                "meant": "",
             }
         ],
     }
