@@ -85,7 +85,9 @@ def fingerprint(value: Any) -> Fingerprint:
     if isinstance(value, dict):
         items = sorted(((str(key), item) for key, item in value.items()), key=lambda pair: pair[0])
         return tuple((key, fingerprint(item)) for key, item in items)
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, float):
+        return float(value)  # whichever type of number it is
+    if value is None or isinstance(value, bool | int | str):
         return value
     return type(value).__name__
 

@@ -202,6 +202,8 @@ def does_not_run(file: str, failure: Failure) -> str:
             lines.append(f"    {gap}^")
     if failure.meant:
         lines.append(_proposal(failure))
+    if failure.message == "'return' outside function":
+        lines.append(_("Is your code indented below `def`?"))
     return "\n".join(lines)
 
 
@@ -264,6 +266,8 @@ def _exception_hints(failure: Failure, name: str) -> list[str]:
     message = failure.message
     if failure.meant:
         return [_proposal(failure)]
+    if any(word in message for word in ("CUDA", "NVIDIA")):
+        return [_("The checks run on the CPU.")]
     if failure.type == "NotImplementedError" and "forward" in message:
         return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]
     if "cannot assign" in message and "before Module.__init__" in message:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from grader.sandbox.failures import describe_failure, stub_exercise
-from grader.sandbox.loader import Loader
+from grader.sandbox.loader import Loader, empty_body
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
 
@@ -146,6 +146,8 @@ class Servant:
             torch.default_generator.manual_seed(request["seed"])
         value = self._invoke(target, given, len(request["args"]))
         header: dict[str, Any] = {"value": packer.pack(value)}
+        if value is None and (body := empty_body(target)):
+            header["body"] = body
         header["changed"] = [name for name in given if _changed(arguments[name], given[name])]
         if has_cotangent:
             header["gradients"] = packer.pack(_gradients(value, cotangent, target, leaves))

@@ -1,6 +1,7 @@
 """What checks call: it compares what student code returned with what is expected."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,9 @@ from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
 NO_RETURN = N_("Does your function end in a `return`?")
+
+ABOUT_A_TENSOR = re.compile(r"(?:dtype|device|grad_fn|size)=[^,)]*")
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?|nan|-?inf")
 
 
 class Mismatch(AssertionError):
@@ -92,7 +96,7 @@ class Judge:
             if renamed := self._renamed(actual, expected):
                 what, summary, hints = "", renamed, ()
             if actual is None and what == THE_RESULT:
-                hints = (*hints, _(NO_RETURN))
+                hints = (*hints, self._nothing_returned(expected, atol))
             words = _(THE_RESULT) if what == THE_RESULT else what and self.say(what)
             difference = Difference(
                 words, expected, actual, summary, hints, source, named, atol, tuple(axes)
@@ -116,7 +120,8 @@ class Judge:
         self.judged.append(describe(actual, say=str))
         if found := compare(actual, expected, math.inf, any_dtype=dtype is None):
             summary, hints = found
-            hints = (*hints, _(NO_RETURN)) if actual is None else hints
+            if actual is None:
+                hints = (*hints, self._nothing_returned(expected, math.inf))
             raise Mismatch(Difference("", None, actual, summary, hints), tuple(self.calls))
 
     def that(self, holds: bool, sentence: str, *, about: Any = None) -> None:
@@ -134,6 +139,30 @@ class Judge:
         if not holds:
             sentence = self._renamed(about) or self.say(sentence)
             raise Mismatch(Difference("", None, about, sentence), tuple(self.calls))
+
+    def _nothing_returned(self, expected: Any, atol: float) -> str:
+        """Why a function returned nothing, as far as that is known.
+
+        Args:
+            expected: what it should have returned.
+            atol: how far off its numbers may be; infinite where only their count is known.
+        """
+        call = self.calls[-1] if self.calls else Call("", (), {})
+        if call.body == "unindented":
+            return _("Is your code indented below `def`?")
+        if call.body == "empty":
+            return _("Nothing is written in {name} yet.").format(name=clean(call.target, 80))
+        values = expected.flatten().tolist() if isinstance(expected, torch.Tensor) else [expected]
+        numbers = NUMBER.findall(ABOUT_A_TENSOR.sub("", call.printed))
+        printed = [float(number) for number in numbers]
+        if len(printed) != len(values) or not all(isinstance(v, int | float) for v in values):
+            return _(NO_RETURN)
+        if math.isinf(atol):
+            return _("It printed a value: return it instead.")
+        # Printed figures have 4 decimals.
+        if all(abs(a - b) <= max(atol, 1e-4) for a, b in zip(printed, values, strict=True)):
+            return _("It printed the right value: return it.")
+        return _(NO_RETURN)
 
     def _renamed(self, found: Any, expected: Any = None) -> str:
         """A sentence on the first parameter that an instance has by another name, if there is one.

@@ -94,12 +94,14 @@ class Answer:
         changed: the arguments (by position or keyword) that were changed in place.
         gradients: where a cotangent was given.
         printed: by the student's code, during the call.
+        body: where nothing came back, "empty" or "unindented" for a function that does nothing.
     """
 
     value: Any
     changed: tuple[str, ...] = ()
     gradients: Gradients | None = None
     printed: str = ""
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def read_answer(frame: Frame) -> Answer:
         gradients = Gradients(_tensors(parameters), _tensors(arguments))
     changed = frame.header.get("changed")
     names = tuple(map(str, changed)) if isinstance(changed, list) else ()
-    return Answer(value, names, gradients, read_printed(frame))
+    return Answer(value, names, gradients, read_printed(frame), _text(frame.header.get("body")))
 
 
 def read_state(frame: Frame, *, values: bool) -> State:

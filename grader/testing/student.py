@@ -36,13 +36,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request a check made, for the message the check may end in."""
+    """One request a check made, for the message the check may end in.
+
+    Args:
+        target: the name, or the class of the instance, that was called.
+        body: where nothing came back, what is known of the function's body.
+        printed: where nothing came back, what the student's code printed.
+    """
 
     target: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     is_forward: bool = False
     seed: int | None = None
+    body: str = ""
+    printed: str = ""
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -123,6 +131,9 @@ class StudentHandle:
             "training": training,
         }
         answer = self._read(read_answer, self._ask(header, packer.payload()))
+        if answer.value is None:
+            last = self.calls[-1]
+            self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
         if cotangent is None:
             return answer
         if answer.gradients is None:
