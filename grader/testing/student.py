@@ -5,6 +5,7 @@ raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -32,6 +33,9 @@ from grader.testing.replies import (
 )
 
 T = TypeVar("T")
+
+MOST_CONSTANTS = 8
+"""How many of a file's constants are looked at, to call inputs by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +202,19 @@ class StudentHandle:
         if self.located is None or self.exercise.name in self.located.names:
             return self.outputs
         return [self.located.printed, *self.outputs]
+
+    def constants(self) -> dict[str, torch.Tensor]:
+        """The tensors that the student's file has under names in capitals, as they are now."""
+        located, found = self.located, {}
+        names = located.names if located is not None else ()
+        for name in [name for name in names if name.isupper()][:MOST_CONSTANTS]:
+            key = located.key if located is not None else ""
+            frame = self.submission.ask({"verb": "get", "source": key, "name": name})
+            with suppress(WireFault):
+                (value,) = read_values(frame, "value") if "failure" not in frame.header else (None,)
+                if isinstance(value, torch.Tensor):
+                    found[name] = value
+        return found
 
     # How requests are made and replies read.
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.records import ExerciseResult
+from grader.core.records import ExerciseResult, Visibility
 from grader.course.course import Course, load_course
 from grader.grading.known_mistakes import LiveMistakes
 from grader.grading.submission_grader import (
+    ALL_CHECKS,
     VISIBLE_CHECKS,
     Scope,
     SubmissionGrader,
@@ -19,7 +20,7 @@ from grader.grading.submission_grader import (
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
 
-Answer = Callable[[str, str, str], ExerciseResult]
+Answer = Callable[..., ExerciseResult]
 
 SCORES = "return inputs @ query"
 MERGED = "return pieces.reshape(batch_size, num_tokens, num_heads * head_dim)"
@@ -50,7 +51,7 @@ def grader(course: Course) -> Iterator[SubmissionGrader]:
 def answer(course: Course, grader: SubmissionGrader) -> Answer:
     """Grades the solution of an exercise in which a piece of text is replaced."""
 
-    def graded(exercise: str, find: str, put: str) -> ExerciseResult:
+    def graded(exercise: str, find: str, put: str, hidden: bool = False) -> ExerciseResult:
         (id_, found), *_others = course.select((exercise,)).items()
         assert isinstance(grader.mistakes, LiveMistakes)
         solutions = grader.mistakes.solutions
@@ -59,8 +60,8 @@ def answer(course: Course, grader: SubmissionGrader) -> Answer:
         assert find in text
         changed = replace(solutions.sources[key], cells=(Cell(None, text.replace(find, put)),))
         submission = replace(solutions, sources={**solutions.sources, key: changed})
-        session = InProcessSession(submission)
-        result = grade(grader, submission, session, Scope({id_: found}, VISIBLE_CHECKS))
+        session, scope = InProcessSession(submission), ALL_CHECKS if hidden else VISIBLE_CHECKS
+        result = grade(grader, submission, session, Scope({id_: found}, scope))
         return result.exercises[0]
 
     return graded
@@ -137,3 +138,18 @@ def test_a_slip_in_a_name_is_answered_with_the_right_one(
 ) -> None:
     """Whatever the version of Python."""
     assert sentence in told(answer(exercise, find, put))
+
+
+def test_inputs_are_called_by_their_names(answer: Answer) -> None:
+    """The student's own constants, with the line as an editor opens it."""
+    lines = told(answer("attention_scores", SCORES, "return torch.dot(query, inputs)"))
+    assert lines[0] == "attention_scores(INPUTS[1], INPUTS)"
+    assert lines[2].startswith("  at 01_simple_attention/simple_attention.py:")
+
+
+def test_the_inputs_of_hidden_checks_are_not_written_down(answer: Answer) -> None:
+    """Neither by name nor as the line that draws them."""
+    result = answer("attention_scores", SCORES, "return inputs @ query * 2", hidden=True)
+    hidden = [c.message for c in result.checks if c.visibility is Visibility.HIDDEN and c.message]
+    assert hidden
+    assert not [m for m in hidden if "INPUTS" in m or "x1" in m or "manual_seed" in m]

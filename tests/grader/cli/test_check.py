@@ -48,7 +48,9 @@ MISTAKEN = """\
       The expected values are printed in document 000, cell 1.
           Every value is 1.414 times the expected one, the square root of 2.
       ✗ With as many queries as keys, the scores are still right.
-          scores(<tensor (3, 5)>, <tensor (3, 5)>)
+          torch.manual_seed(56171984940797239); x1 = torch.randn(3, 5) * 0.8; x2 = torch.randn(3, 5)
+          * 0.8
+          scores(x1, x2)
           The result: 9 of 9 values differ, the first at query 0, key 0: expected -0.5121, received
           -1.1452.
           Every value is 2.236 times the expected one, the square root of 5.

@@ -41,7 +41,7 @@ def test_an_exercise_that_needs_another_says_which():
     ("location", "shown"),
     [
         (None, ""),
-        (LINE, "\n  at heads.py, line 12:\n    return x @ y"),
+        (LINE, "\n  at heads.py:12\n    return x @ y"),
         (CELL, "\n  at heads.ipynb, cell 4, line 2:\n    return x @ y"),
     ],
 )
@@ -129,7 +129,7 @@ def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
 def test_a_loop_that_never_ends_is_asked_for():
     """Being out of time is shown with the line that was running."""
     assert message_of(Failure("timeout", message="out of time", location=LINE)) == (
-        f"{SHOWN}It took too long.\n  at heads.py, line 12:\n    return x @ y\n"
+        f"{SHOWN}It took too long.\n  at heads.py:12\n    return x @ y\n"
         "Is there a loop that never ends?"
     )
 
@@ -145,7 +145,7 @@ def test_too_much_memory_is_shown_with_the_line():
     """Exhausting memory is shown in words, with the line that asked for it."""
     assert message_of(Failure("out_of_memory", "MemoryError", message="12 GiB", location=LINE)) == (
         f"{SHOWN}It asked for more memory than a submission may use.\n"
-        "  at heads.py, line 12:\n    return x @ y"
+        "  at heads.py:12\n    return x @ y"
     )
 
 
