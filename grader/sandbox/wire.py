@@ -131,7 +131,8 @@ class Packer:
         if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
             real = float(value)
             node = real if math.isfinite(real) else {"float": repr(real)}
-            return node if type(value) is float else {"other float": [node, type_name(value)]}
+            name = type_name(value)
+            return node if name == "float" else {"other float": [node, name]}
         if isinstance(value, str):
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
