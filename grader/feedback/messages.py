@@ -271,11 +271,9 @@ def _missing(failure: Failure, name: str) -> str:
     if failure.similar:
         question = _("Did you mean {name} when you wrote {similar}?")
         lines.append(question.format(name=name, similar=clean(failure.similar[0], 80)))
-    if failure.loading is not None:
-        location = failure.loading.location
-        template = _("Loading the file stopped early: {exception}")
-        if location is not None and location.cell is not None:
-            template = _("A cell failed: {exception}")
+    location = failure.loading and failure.loading.location
+    if failure.loading and location and location.cell is not None:  # a script says it once, above
+        template = _("A cell failed: {exception}")
         lines.append(template.format(exception=_exception(failure.loading)))
         lines += _location_lines(location)
     return "\n".join(lines)

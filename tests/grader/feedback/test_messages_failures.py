@@ -194,6 +194,15 @@ def test_a_file_that_stopped_early_is_shown_with_its_line():
     )
 
 
+def test_what_stopped_a_script_is_not_said_again():
+    """It stands above all exercises, and this name is not even written in the file."""
+    loading = Failure("exception", "SyntaxError", message="invalid syntax", location=LINE)
+    failure = Failure("missing", message="Heads", loading=loading, similar=("Hedas",))
+    assert message_of(failure) == (
+        "Heads is not defined.\nDid you mean Heads when you wrote Hedas?"
+    )
+
+
 def test_another_name_of_the_exercise_that_is_missing_is_shown():
     """A check may look up more than the exercise's own name; that is a definition, too."""
     assert message_of(Failure("missing", message="CONFIG")) == "CONFIG is not defined."
