@@ -72,7 +72,7 @@ class CheckEnvironment:
         return Fixtures(
             student=handle,
             reference=ReferenceHandle(self.reference, exercise),
-            judge=Judge(handle.calls, say=self.course.text),
+            judge=Judge(handle.calls, say=self.course.text, held=handle.held),
             draw=Draw(seed, check),
             printed=self.ledger,
         )

@@ -13,7 +13,13 @@ from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Vis
 from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.feedback.code_location import location_of
-from grader.feedback.messages import Explanation, explain_difference, explain_failure
+from grader.feedback.inputs import Inputs, tensors_in
+from grader.feedback.messages import (
+    NO_INPUTS,
+    Explanation,
+    explain_difference,
+    explain_failure,
+)
 from grader.feedback.pictures import picture_of
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
@@ -128,7 +134,9 @@ class CheckRun:
         if record.raised is None:
             self.submission.session.conclude(record)
         where = location_of(fixtures.student, record.raised)
-        self._conclude(check, record, "".join(fixtures.student.printed), started, where)
+        inputs = _inputs(check, fixtures, record.raised)
+        printed = "".join(fixtures.student.printed)
+        self._conclude(check, record, printed, started, where, inputs)
 
     def _conclude(
         self,
@@ -137,11 +145,12 @@ class CheckRun:
         printed: str,
         started: float,
         where: CodeLocation | None = None,
+        inputs: Inputs = NO_INPUTS,
     ) -> None:
         self.records[check.id] = record
         error, picture = record.raised, None
         outcome = outcome_of(check, error)
-        explanation = explain(check, error)
+        explanation = explain(check, error, where, inputs)
         message = explanation.text
         if printed and outcome not in WITHOUT_PRINTED:
             template = _("Your code printed: {text}")
@@ -195,6 +204,17 @@ def _is_open_forward(error: BaseException | None) -> bool:
     return bool(error.calls) and error.calls[-1].is_forward
 
 
+def _inputs(check: Check, fixtures: Fixtures, error: BaseException | None) -> Inputs:
+    """What the tensors of a check that failed are called; a hidden check's inputs stay hidden."""
+    has_ended = isinstance(error, StudentOutcome) and error.failure.outcome in ENDS_THE_EXERCISE
+    calls = error.calls if isinstance(error, StudentOutcome | Mismatch) else ()
+    given = [value for call in calls for value in (*call.args, *call.kwargs.values())]
+    if check.visibility is Visibility.HIDDEN or not tensors_in(given):
+        return NO_INPUTS
+    constants = {} if has_ended else fixtures.student.constants()
+    return Inputs(constants, fixtures.draw.number, tuple(fixtures.draw.drawn))
+
+
 def _our_fault(fault: str) -> str:
     return _("The grader itself failed on this check: {fault}").format(fault=clean(fault))
 
@@ -211,16 +231,22 @@ def outcome_of(check: Check, error: BaseException | None) -> Outcome:
     return Outcome.REMARK if check.is_remark and outcome is Outcome.FAILED else outcome
 
 
-def explain(check: Check, error: BaseException | None) -> Explanation:
+def explain(
+    check: Check,
+    error: BaseException | None,
+    where: CodeLocation | None = None,
+    inputs: Inputs = NO_INPUTS,
+) -> Explanation:
     """What a student reads of a check that ended in this way."""
     if error is None:
         return Explanation("")
     if _is_open_forward(error):
         return Explanation(_("`forward` is not written yet."))
     if isinstance(error, StudentOutcome):
-        return Explanation(explain_failure(error.failure, error.calls, check.exercise.name))
+        failure, name = error.failure, check.exercise.name
+        return Explanation(explain_failure(failure, error.calls, name, where, inputs))
     if isinstance(error, Mismatch):
-        return explain_difference(error.difference, error.calls)
+        return explain_difference(error.difference, error.calls, inputs)
     if isinstance(error, AssertionError):
         return Explanation(clean(str(error)) or check.title)
     return Explanation(_our_fault(f"{type(error).__name__}: {error}"))

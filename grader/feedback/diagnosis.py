@@ -40,12 +40,15 @@ class Trace:
     """How one check ended, and a fingerprint of each value it judged.
 
     Args:
-        end: "passed", "mismatch", or the kind of failure with the exception's built-in base
-            class and whether the line was the student's own.
+        end: "passed", "mismatch", or the kind of failure, whether the line was the student's own,
+            and the exception's type and message.
+        is_evidence: whether a mistake may be recognised by this check alone; not by one that only
+            differs in NaN or an infinity. It counts for the student's own traces.
     """
 
     end: str
     judged: tuple[Fingerprint, ...]
+    is_evidence: bool = True
 
     @property
     def failed(self) -> bool:
@@ -82,7 +85,9 @@ def fingerprint(value: Any) -> Fingerprint:
     if isinstance(value, dict):
         items = sorted(((str(key), item) for key, item in value.items()), key=lambda pair: pair[0])
         return tuple((key, fingerprint(item)) for key, item in items)
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, float):
+        return float(value)  # whichever type of number it is
+    if value is None or isinstance(value, bool | int | str):
         return value
     return type(value).__name__
 
@@ -160,7 +165,7 @@ def diagnose(
         pairs: returns the known mistakes two at a time; called only where needed.
     """
     failing = {id_: trace for id_, trace in student.items() if trace.failed}
-    if not failing:
+    if not any(trace.is_evidence for trace in failing.values()):
         return ()
     if whole := [entry for entry in known if _explains(entry, student)]:
         return _named(whole)
@@ -207,6 +212,7 @@ def _cover(
     findings: list[Finding] = []
     while rest:
         left = [(ids & rest.keys(), entry) for ids, entry in explained]
+        left = [(ids, entry) for ids, entry in left if any(rest[id_].is_evidence for id_ in ids)]
         most = max((ids for ids, _ in left), key=len, default=set())
         if not most:
             break

@@ -6,8 +6,10 @@ from typing import Any
 import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
-from grader.core.text import clean, location_words
-from grader.sandbox.failures import CodeLine
+from grader.core.records import CodeLocation
+from grader.core.text import clean, display_width, location_words
+from grader.feedback.inputs import Inputs, tensors_in
+from grader.sandbox.failures import IMPORTS, CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.replies import Failure
@@ -15,6 +17,11 @@ from grader.testing.student import Call
 
 SMALL = 49
 """A tensor of at most this many values is shown in full."""
+
+MAX_LINE = 200
+"""Characters that are shown of a line of the student's."""
+
+NO_INPUTS = Inputs()
 
 ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
@@ -31,13 +38,15 @@ class Explanation:
     tensors: tuple[int, int] = (0, 0)
 
 
-def explain_difference(difference: Difference, calls: tuple[Call, ...]) -> Explanation:
+def explain_difference(
+    difference: Difference, calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS
+) -> Explanation:
     """What was called, what was expected, what it returned, where they first differ."""
     sentence = difference.summary
     if difference.what:
         sentence = _("{what}: {difference}").format(what=difference.what, difference=sentence)
     end = "" if sentence.endswith(ENDS) else _(".")
-    before = [*call_lines(calls), f"{sentence[:1].upper()}{sentence[1:]}{end}"]
+    before = [*call_lines(calls, inputs), f"{sentence[:1].upper()}{sentence[1:]}{end}"]
     tensors = _side_by_side(difference)
     lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
     return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
@@ -63,45 +72,63 @@ def _indented(tensor: torch.Tensor) -> list[str]:
     return [f"    {line}" for line in show(tensor).splitlines()]
 
 
-def call_lines(calls: tuple[Call, ...]) -> list[str]:
-    """The last request, after the one that made its instance; empty where nothing was called."""
+def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]:
+    """The last request, after the one that made its instance; empty where nothing was called.
+
+    Args:
+        calls: the requests so far.
+        inputs: what their tensors are called.
+    """
     if not calls:
         return []
     *before, last = calls
     makers = [call for call in before if call.target == last.target and not call.is_forward]
-    made = _request(makers[-1], "model = ") if last.is_forward and makers else []
-    return [*made, *_request(last)]
+    shown = [makers[-1], last] if last.is_forward and makers else [last]
+    given = [v for call in shown for v in (*call.args, *call.kwargs.values())]
+    drawing = inputs.drawing(tensors_in(given))
+    made = _request(shown[0], inputs, "model = ") if len(shown) == 2 else []
+    return [*drawing, *made, *_request(last, inputs)]
 
 
-def _request(call: Call, start: str = "") -> list[str]:
+def _request(call: Call, inputs: Inputs, start: str = "") -> list[str]:
     """A request as code, after its seed where it has one."""
     seed = [] if call.seed is None else [f"torch.manual_seed({call.seed})"]
-    shown = [_argument(value) for value in call.args]
-    shown += [f"{name}={_argument(value)}" for name, value in call.kwargs.items()]
+    shown = [_argument(value, inputs) for value in call.args]
+    shown += [f"{name}={_argument(value, inputs)}" for name, value in call.kwargs.items()]
     if not shown and not call.is_forward:
         return [*seed, f"{start}{call.target}"]
     target = "model" if call.is_forward else call.target
     return [*seed, f"{start}{target}({', '.join(shown)})"]
 
 
-def _argument(value: Any) -> str:
+def _argument(value: Any, inputs: Inputs) -> str:
     if isinstance(value, torch.Tensor):
+        if name := inputs.name(value):
+            return name
         short = " ".join(show(value).split()) if value.numel() <= 6 else ""
         return short or f"<tensor {tuple(value.shape)}>"
     if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
-        return f"[{', '.join(_argument(item) for item in value[:6])}]"
+        return f"[{', '.join(_argument(item, inputs) for item in value[:6])}]"
     if isinstance(value, RemoteObject):
         return f"<{clean(value.type_name, 80)}>"
     return clean(repr(value), 60)
 
 
-def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str:
+def explain_failure(
+    failure: Failure,
+    calls: tuple[Call, ...],
+    name: str,
+    where: CodeLocation | None = None,
+    inputs: Inputs = NO_INPUTS,
+) -> str:
     """Why a request failed, in words and with the student's own line.
 
     Args:
         failure: what went wrong.
         calls: the requests so far, the last one failed; none while a file is loaded.
         name: the exercise's short name.
+        where: the failing line as it was handed in, where it is known to be there.
+        inputs: what tensors are called.
     """
     hints: list[str] = []
     match failure.kind:
@@ -111,7 +138,7 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
         case "missing":
             return _missing(failure, name)
         case "blocked":
-            return _blocked(failure)
+            return _blocked(failure, where)
         case "exception":
             sentence, hints = _raised(failure), _exception_hints(failure, name)
         case "timeout":
@@ -125,15 +152,16 @@ def explain_failure(failure: Failure, calls: tuple[Call, ...], name: str) -> str
             sentence = _("The check could not finish.")
             if reason := _reason(failure):
                 sentence = _("The check could not finish: {reason}.").format(reason=reason)
-    return "\n".join([*call_lines(calls), sentence, *_location_lines(failure.location), *hints])
+    places = _location_lines(failure.location, where)
+    return "\n".join([*call_lines(calls, inputs), sentence, *places, *hints])
 
 
-def _blocked(failure: Failure) -> str:
+def _blocked(failure: Failure, where: CodeLocation | None) -> str:
     if failure.loading is None:
         words = _("It needs {name}, which is not written yet.")
         return words.format(name=clean(failure.message, 100))
     raised = [_raised(failure.loading)] if failure.loading.type else []
-    return "\n".join([_ended(failure.message), *raised, *_location_lines(failure.location)])
+    return "\n".join([_ended(failure.message), *raised, *_location_lines(failure.location, where)])
 
 
 def _ended(sentence: str) -> str:
@@ -175,20 +203,56 @@ def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
     return template.format(place=place, seconds=f"{seconds:g}")
 
 
+def does_not_run(file: str, failure: Failure) -> str:
+    """Why a file, or a cell of a notebook, does not run: the line as it is, a caret below it.
+
+    Args:
+        file: its path, as it was handed in.
+        failure: what stopped it.
+    """
+    at, name = failure.location, _file_name(file)
+    template = _("{file} does not run: {exception}")
+    if at is not None and at.cell is None:
+        template = _("{file} does not run: line {line}: {exception}")
+    elif at is not None:
+        template = _("{file} does not run: cell {cell}, line {line}: {exception}")
+    line, cell = (at.line, at.cell) if at else (0, None)
+    lines = [template.format(file=name, cell=cell, line=line, exception=_exception(failure))]
+    if at is not None and at.text:
+        text = clean(at.text, MAX_LINE)
+        lines.append(f"    {text}")
+        if at.column is not None and 1 <= at.column <= len(text) + 1:
+            before = text[: at.column - 1]
+            gap = "".join(c if c == "\t" else " " * display_width(c) for c in before)
+            lines.append(f"    {gap}^")
+    if failure.meant:
+        lines.append(_proposal(failure))
+    if failure.message == "'return' outside function":
+        lines.append(_("Is your code indented below `def`?"))
+    return "\n".join(lines)
+
+
+def _file_name(path: str) -> str:
+    return clean(path.rpartition("/")[2], 120)
+
+
 def _exception(failure: Failure) -> str:
     name, message = clean(failure.type, 80), clean(failure.message)
     return f"{name}: {message}" if message else name
 
 
-def _location_lines(location: CodeLine | None) -> list[str]:
+def _location_lines(location: CodeLine | None, where: CodeLocation | None = None) -> list[str]:
+    """The student's line below its place, which editors open where it is a script's."""
     if location is None:
         return []
-    template = _("at {file}, line {line}:")
+    file = location.file
+    if where is not None and (where.line, where.cell) == (location.line, location.cell):
+        file = where.file
+    template = _("at {file}:{line}") if file.endswith(".py") else _("at {file}, line {line}:")
     if location.cell is not None:
         template = _("at {file}, cell {cell}, line {line}:")
-    file = clean(location.file, 120)
-    where = template.format(file=file, cell=location.cell, line=location.line)
-    return [f"  {where}", f"    {clean(location.text, 200)}"]
+    place = template.format(file=clean(file, 120), cell=location.cell, line=location.line)
+    return [f"  {place}", f"    {clean(location.text.strip(), MAX_LINE)}"]
 
 
 def _missing(failure: Failure, name: str) -> str:
@@ -197,23 +261,39 @@ def _missing(failure: Failure, name: str) -> str:
     if failure.is_sentence:  # the file itself could not be read
         return _ended(failure.message)
     name = clean(failure.message, 80)
+    if failure.stopped:
+        cell = failure.loading and failure.loading.location and failure.loading.location.cell
+        template = _("{file} stops before {name} is defined: see above.")
+        if cell is not None:
+            template = _("Cell {cell} of {file} stops before {name} is defined: see above.")
+        return template.format(file=_file_name(failure.stopped), cell=cell, name=name)
     lines = [_("{name} is not defined.").format(name=name)]
     if failure.similar:
         question = _("Did you mean {name} when you wrote {similar}?")
         lines.append(question.format(name=name, similar=clean(failure.similar[0], 80)))
-    if failure.loading is not None:
-        location = failure.loading.location
-        template = _("Loading the file stopped early: {exception}")
-        if location is not None and location.cell is not None:
-            template = _("A cell failed: {exception}")
+    location = failure.loading and failure.loading.location
+    if failure.loading and location and location.cell is not None:  # a script says it once, above
+        template = _("A cell failed: {exception}")
         lines.append(template.format(exception=_exception(failure.loading)))
         lines += _location_lines(location)
     return "\n".join(lines)
 
 
+def _proposal(failure: Failure) -> str:
+    """What may have been meant by a name that is not known."""
+    if failure.meant in IMPORTS.values():
+        return _("Is `{statement}` missing?").format(statement=failure.meant)
+    question = _("Did you mean {name} when you wrote {similar}?")
+    return question.format(name=clean(failure.meant, 120), similar=clean(failure.wrote, 80))
+
+
 def _exception_hints(failure: Failure, name: str) -> list[str]:
     """Questions for exceptions that a misspelt special method or a wrong signature leads to."""
     message = failure.message
+    if failure.meant:
+        return [_proposal(failure)]
+    if any(word in message for word in ("CUDA", "NVIDIA")):
+        return [_("The checks run on the CPU.")]
     if failure.type == "NotImplementedError" and "forward" in message:
         return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]
     if "cannot assign" in message and "before Module.__init__" in message:

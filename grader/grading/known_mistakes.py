@@ -1,10 +1,14 @@
 """The known mistakes: how each check goes with each of them, worked out once per worker."""
 
+import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Protocol
+
+import torch
 
 from grader.checks.fixtures import CheckEnvironment, read_solutions
 from grader.checks.run import Check, CheckRecord, outcome_of
@@ -16,10 +20,15 @@ from grader.feedback.outcomes import UNJUDGED
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Submission
+from grader.testing.compare import Difference, wrong_values
+from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
+from grader.testing.replies import Failure
 from grader.testing.student import StudentOutcome
 
 Checks = tuple[Check, ...]
+
+ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 
 
 class KnownMistakes(Protocol):
@@ -37,18 +46,42 @@ class KnownMistakes(Protocol):
 
 def trace(record: CheckRecord) -> Trace:
     """How a check ended and what it judged, in the form that diagnosis compares."""
-    error = record.raised
+    error, is_evidence = record.raised, True
     if error is None:
         end = "passed"
     elif isinstance(error, StudentOutcome):
-        failure = error.failure
-        base = failure.bases[0] if failure.bases else ""
-        end = f"{failure.kind} {base} {'own' if failure.own else 'below'}"
+        end = _failure_end(error.failure)
     elif isinstance(error, AssertionError):
         end = "mismatch"
+        is_evidence = not isinstance(error, Mismatch) or _is_finite(error.difference)
     else:
         end = BROKEN
-    return Trace(end, tuple(fingerprint(value) for value in record.judged))
+    return Trace(end, tuple(fingerprint(value) for value in record.judged), is_evidence)
+
+
+def _failure_end(failure: Failure) -> str:
+    """The kind of a failure; of an exception all that it says.
+
+    torch's messages name the operation and the shapes that it was given, so two that are equal
+    failed in the same way. Another version may word them differently: then nothing is recognised.
+    """
+    where = "own" if failure.own else "below"
+    if failure.kind != "exception":
+        return f"{failure.kind} {where}"
+    return f"exception {where} {failure.type}: {ADDRESS.sub('0x', failure.message)}"
+
+
+def _is_finite(difference: Difference) -> bool:
+    """Whether a finite value differs: many mistakes end in NaN or an infinity."""
+    actual, expected = difference.actual, difference.expected
+    if isinstance(actual, float):
+        return math.isfinite(actual)
+    if not isinstance(actual, torch.Tensor) or not actual.numel():
+        return True
+    finite = actual.isfinite()
+    if isinstance(expected, torch.Tensor) and expected.shape == actual.shape:
+        finite &= wrong_values(actual, expected, difference.atol)
+    return bool(finite.any())
 
 
 def traces(records: Iterable[CheckRecord]) -> dict[str, Trace]:

@@ -23,10 +23,16 @@ from grader.core.records import (
 
 NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 ORDER: dict[type, tuple[str, ...]] = {
-    AssignmentResult: ("id", "read_from", "score", "max_score", "days_late", "notes", "exercises"),
+    AssignmentResult: (
+        *("id", "read_from", "score", "max_score", "days_late", "notes"),
+        *("file_failures", "exercises"),
+    ),
     ExerciseResult: ("id", "score", "max_score", "misconceptions", "findings", "checks"),
 }
 """What a file has of these, in its order; of other records it has the fields in theirs."""
+
+WHERE_ANY = ("file_failures",)
+"""Those of them that a file has only where there is any."""
 
 SPECIAL: dict[str, Any] = {
     "candidates": override(rename="one_of"),
@@ -100,7 +106,9 @@ def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
     if kind not in ORDER:
         return make_dict_unstructure_fn(kind, converter, **SPECIAL)
     return lambda record: {
-        name: converter.unstructure(getattr(record, name)) for name in ORDER[kind]
+        name: converter.unstructure(value)
+        for name in ORDER[kind]
+        if (value := getattr(record, name)) or name not in WHERE_ANY
     }
 
 
@@ -108,7 +116,10 @@ def _reader(kind: type) -> Callable[[Any, Any], Any]:
     structure: Callable[[Any, Any], Any] = make_dict_structure_fn(kind, converter, **SPECIAL)
     if kind not in ORDER:
         return structure
-    return lambda entry, _: structure({name: entry[name] for name in ORDER[kind]}, kind)
+    names = ORDER[kind]
+    return lambda entry, _: structure(
+        {name: entry[name] for name in names if name in entry or name not in WHERE_ANY}, kind
+    )
 
 
 def _decimal(value: object, _: Any) -> Decimal:

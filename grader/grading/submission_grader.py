@@ -22,7 +22,7 @@ from grader.core.records import (
 )
 from grader.core.versions import versions
 from grader.course.course import Assignment, Course, Exercise
-from grader.feedback.messages import slow_loading
+from grader.feedback.messages import does_not_run, slow_loading
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
 from grader.grading.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
@@ -141,7 +141,9 @@ def grade(
     submission = _with_notes_on_slow_files(submission, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
-    return _add_up(environment, submission, session.isolation, exercises)
+    stops = handle.stops(scope.exercises.values())
+    failures = {key: tuple(does_not_run(key, f) for f in found) for key, found in stops.items()}
+    return _add_up(environment, submission, session.isolation, exercises, failures)
 
 
 def _with_notes_on_slow_files(
@@ -178,10 +180,19 @@ def _add_up(
     submission: Submission,
     isolation: tuple[str, ...],
     exercises: dict[str, ExerciseResult],
+    failures: Mapping[str, tuple[str, ...]],
 ) -> Result:
-    """The result that graded exercises add up to; those of the course that are missing do not count."""
+    """The result that graded exercises add up to; those of the course that are missing do not count.
+
+    Args:
+        environment: what they were graded with.
+        submission: what was handed in.
+        isolation: the layers around it.
+        exercises: by id.
+        failures: why files of the submission do not run, by file.
+    """
     assignments = tuple(
-        _assignment(environment.course, assignment, submission, exercises)
+        _assignment(environment.course, assignment, submission, exercises, failures)
         for assignment in environment.course.assignments
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )
@@ -201,6 +212,7 @@ def _assignment(
     assignment: Assignment,
     submission: Submission,
     graded: dict[str, ExerciseResult],
+    failures: Mapping[str, tuple[str, ...]],
 ) -> AssignmentResult:
     exercises = tuple(graded[e.id] for e in assignment.exercises if e.id in graded)
     reading = submission.readings[assignment.id]
@@ -228,6 +240,7 @@ def _assignment(
         notes=notes,
         days_late=late,
         defects=reading.defects,
+        file_failures=tuple(f for key in reading.sources for f in failures.get(key, ())),
     )
 
 

@@ -3,16 +3,30 @@
 It runs beside student code: standard library only.
 """
 
+import difflib
+import linecache
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 MAX_MESSAGE = 2_000
 
 FindCell = Callable[[str], tuple[str, int | None] | None]
 """From the file name of a code object to the student's file and cell; None for other code."""
+
+IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "math": "import math",
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "Tensor": "from torch import Tensor",
+}
+"""What is written at the top of a file for a name that many files have."""
 
 STUB_MESSAGE = re.compile(r"(\S+): not attempted yet")
 
@@ -39,13 +53,15 @@ class CodeLine:
     Args:
         cell: the notebook's cell, counted from 1; None in a script.
         line: counted from 1; in a notebook, inside the cell.
-        text: the line itself.
+        text: the line itself; with its indentation where the error is one of syntax.
+        column: where in the text an error of syntax is, counted from 1.
     """
 
     file: str
     cell: int | None
     line: int
     text: str
+    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,8 @@ class Failure:
         message: its text (for "not_attempted", the exercise of the stub).
         where: the student's own line; None when it is not in their files.
         own: whether the exception was raised by the student's own line, not below it.
+        wrote: for an unknown name or attribute, the name; "" where nothing is proposed.
+        meant: what may have been meant: another name, `self.name`, or an import.
     """
 
     kind: str
@@ -67,6 +85,8 @@ class Failure:
     message: str
     where: CodeLine | None = None
     own: bool = False
+    wrote: str = ""
+    meant: str = ""
 
     def header(self) -> dict[str, Any]:
         """This failure as a JSON object."""
@@ -89,7 +109,61 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     if isinstance(error, OutOfTime):
         kind = "timeout"
     bases = tuple(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins")
-    return Failure(kind, type(error).__name__[:200], bases, message, where, own)
+    try:
+        wrote, meant = _proposal(error)
+    except BaseException:  # it looks at the student's objects
+        wrote = meant = ""
+    type_name = type(error).__name__[:200]
+    return Failure(kind, type_name, bases, message, where, own, wrote, meant)
+
+
+def closest(name: str, names: Iterable[str]) -> str:
+    """The name that looks most like another one, whatever the case of its letters; "" for none."""
+    lowered = {known.lower(): known for known in names if isinstance(known, str) and known != name}
+    cutoff = 0.75 if len(name) > 2 else 1.0
+    found = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=cutoff)
+    return lowered[found[0]] if found else ""
+
+
+def shortened(name: str, names: Iterable[str]) -> str:
+    """The one name that looks like another one, or shortens it: `Wq` for `W_query`."""
+
+    def letters(text: str) -> str:
+        return text.replace("_", "").lower()
+
+    def is_short(one: str, other: str) -> bool:
+        rest = iter(letters(other))  # each `in` reads on from where the last one ended
+        is_inside = all(letter in rest for letter in letters(one))
+        return len(letters(one)) > 1 and letters(other)[:1] == letters(one)[0] and is_inside
+
+    short = [known for known in names if is_short(known, name) or is_short(name, known)]
+    return short[0] if len(short) == 1 else closest(name, names)
+
+
+def _proposal(error: BaseException) -> tuple[str, str]:
+    """A name that is not known, and what may have been meant, as newer Pythons propose it."""
+    name = getattr(error, "name", None)
+    if not isinstance(name, str) or not isinstance(error, NameError | AttributeError):
+        return "", ""
+    if isinstance(error, AttributeError):
+        meant = closest(name, dir(error.obj)) or shortened(name, _own_names(error.obj))
+        return (name, meant) if meant else ("", "")
+    frames = [frame for frame, _line in traceback.walk_tb(error.__traceback__)]
+    frame = frames[-1]
+    for outer in frames[-2:]:  # a comprehension has a frame of its own
+        if "self" in outer.f_locals and name in dir(outer.f_locals["self"]):
+            return name, f"self.{name}"
+    known = {**frame.f_builtins, **frame.f_globals, **frame.f_locals}
+    meant = IMPORTS.get(name) or closest(name, known)
+    return (name, meant) if meant and name not in known else ("", "")
+
+
+def _own_names(instance: Any) -> list[str]:
+    """The names that code has given to what an instance holds; a module keeps its parts apart."""
+    held = vars(instance)
+    parts = (held.get(part, ()) for part in ("_parameters", "_modules", "_buffers"))
+    names = [*held, *chain.from_iterable(parts)]
+    return [name for name in names if not name.startswith("_") and name != "training"]
 
 
 def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, bool]:
@@ -97,8 +171,7 @@ def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, 
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         found = find_cell(error.filename)
         if found is not None:
-            line = error.lineno if isinstance(error.lineno, int) else 0
-            return _code_line(found, line, error.text if isinstance(error.text, str) else ""), True
+            return _syntax_line(error, found), True
     frames = traceback.extract_tb(error.__traceback__)
     # For an endless loop, the line that began it says more than the line that was running.
     for frame in frames if isinstance(error, OutOfTime) else reversed(frames):
@@ -110,6 +183,15 @@ def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, 
 
 def _code_line(found: tuple[str, int | None], line: int | None, text: str | None) -> CodeLine:
     return CodeLine(*found, line=line or 0, text=(text or "").strip()[:200])
+
+
+def _syntax_line(error: SyntaxError, found: tuple[str, int | None]) -> CodeLine:
+    line = error.lineno if isinstance(error.lineno, int) else 0
+    text = error.text if isinstance(error.text, str) else ""
+    if not text and isinstance(error.filename, str):  # as the compiler leaves it
+        text = linecache.getline(error.filename, line)
+    column = error.offset if type(error.offset) is int else None
+    return CodeLine(*found, line, text.partition("\n")[0].rstrip()[:200], column)
 
 
 def _message(error: BaseException) -> str:

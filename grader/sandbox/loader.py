@@ -8,12 +8,14 @@ import __future__
 import ast
 import builtins
 import contextlib
+import dis
 import linecache
 import re
 import sys
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from grader.sandbox.failures import Failure, describe_failure, stub_exercise
@@ -28,6 +30,10 @@ KERNEL_FILE = re.compile(r"ipykernel|^<ipython-input")
 """The file names that a notebook's kernel gives to its cells."""
 
 CELL_MAGICS_THAT_RUN_PYTHON = ("time", "timeit", "capture", "prun", "python", "python3", "debug")
+
+
+STEPS_OF_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+"""What Python makes of a body that is `pass`, `...` or a docstring alone."""
 
 
 @dataclass(slots=True)
@@ -168,6 +174,33 @@ def _known_by_name(name: str, module: types.ModuleType) -> Iterator[None]:
             sys.modules.pop(name, None)
         else:
             sys.modules[name] = before
+
+
+def empty_body(target: object) -> str:
+    """Whether a function, or a module's `forward`, has a body that does nothing.
+
+    Returns:
+        "unindented" where code that may be its own stands below it without indentation, "empty"
+        for any other that does nothing, "" for one that does something.
+    """
+    is_function = isinstance(target, types.FunctionType)
+    code = getattr(target if is_function else getattr(target, "forward", None), "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return ""
+    if {step.opname for step in dis.get_instructions(code)} - STEPS_OF_NOTHING:
+        return ""
+    nodes, _error = _parse("".join(linecache.getlines(code.co_filename)), code.co_filename)
+    for node, below in pairwise(nodes):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            return "unindented" if _is_loose(below) else "empty"
+    return "empty"
+
+
+def _is_loose(statement: ast.stmt) -> bool:
+    """Whether a statement at the top of a file looks as if it belonged into a function."""
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(t, ast.Name) and t.id.islower() for t in statement.targets)
+    return isinstance(statement, ast.Return | ast.For | ast.While | ast.AugAssign)
 
 
 def _parse(text: str, filename: str) -> tuple[list[ast.stmt], BaseException | None]:

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from grader.sandbox.failures import describe_failure, stub_exercise
-from grader.sandbox.loader import Loader
+from grader.sandbox.loader import Loader, empty_body
 from grader.sandbox.watching import Operations, parameter_names
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
@@ -156,6 +156,8 @@ class Servant:
         header: dict[str, Any] = {"value": packer.pack(value)}
         if request.get("operations"):
             header["operations"] = operations.counts
+        if value is None and (body := empty_body(target)):
+            header["body"] = body
         header["changed"] = [name for name in given if _changed(arguments[name], given[name])]
         if has_cotangent:
             header["gradients"] = packer.pack(_gradients(value, cotangent, target, leaves))

@@ -74,6 +74,23 @@ class Unsupported:
     type_name: str
 
 
+class OtherFloat(float):
+    """A float that is no float of Python's own, like numpy's; its value is all that counts.
+
+    Args:
+        value: the number.
+        type_name: what it is.
+    """
+
+    def __new__(cls, value: float, type_name: str) -> "OtherFloat":
+        """A float with the name of its type."""
+        made = super().__new__(cls, value)
+        made.type_name = type_name
+        return made
+
+    type_name: str
+
+
 @dataclass(slots=True)
 class Packer:
     """Turns values into JSON nodes and collects the bytes of their tensors.
@@ -113,7 +130,9 @@ class Packer:
             return number if number.bit_length() <= MAX_INT_BITS else {"unsupported": "a huge int"}
         if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
             real = float(value)
-            return real if math.isfinite(real) else {"float": repr(real)}
+            node = real if math.isfinite(real) else {"float": repr(real)}
+            name = type_name(value)
+            return node if name == "float" else {"other float": [node, name]}
         if isinstance(value, str):
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
@@ -196,6 +215,8 @@ class Unpacker:
         ((tag, content),) = node.items()
         if tag == "float" and content in ("nan", "inf", "-inf"):
             return float(content)
+        if tag == "other float":
+            return self._other_float(content, depth)
         if tag == "tensor":
             return self._tensor(content)
         if tag == "shape" and self.takes_shapes:
@@ -211,6 +232,12 @@ class Unpacker:
         if tag == "dict" and isinstance(content, list):
             return self._mapping(content, depth)
         raise WireFault(f"a value carries the unknown tag {tag[:40]!r}")
+
+    def _other_float(self, content: Any, depth: int) -> OtherFloat:
+        match content:
+            case [node, str(name)] if isinstance(value := self.unpack(node, depth + 1), float):
+                return OtherFloat(value, name[:200])
+        raise WireFault("a number of another type is not a float and a name")
 
     def _mapping(self, content: list[Any], depth: int) -> dict[Any, Any]:
         mapping: dict[Any, Any] = {}

@@ -10,7 +10,8 @@ import torch
 
 from grader.core.language import _, listed
 from grader.core.text import clean
-from grader.sandbox.wire import RemoteObject, Unsupported
+from grader.sandbox.failures import closest
+from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
@@ -100,12 +101,23 @@ def _compare_mapping(
     for key in dict.fromkeys((*expected, *actual)):
         name = clean(repr(key), 60)
         if key not in actual:
-            return _("{name} is missing").format(name=name), ()
+            return _("{name} is missing").format(name=name), _similar_key(key, actual, expected)
         if key not in expected:
             return _("{name} is not expected").format(name=name), ()
         if found := again(actual[key], expected[key]):
             return _at(name, found)
     return None
+
+
+def _similar_key(
+    key: Any, actual: Mapping[Any, Any], expected: Mapping[Any, Any]
+) -> tuple[str, ...]:
+    others = [other for other in actual if other not in expected]
+    similar = closest(key, others) if isinstance(key, str) else ""
+    if not similar:
+        return ()
+    question = _("Did you mean {name} when you wrote {similar}?")
+    return (question.format(name=clean(key, 80), similar=clean(similar, 80)),)
 
 
 def _compare_sequence(
@@ -129,12 +141,12 @@ def _compare_tensor(
     actual: Any, expected: torch.Tensor, atol: float, axes: Sequence[str], any_dtype: bool
 ) -> Found:
     if not isinstance(actual, torch.Tensor):
-        return _contrast(describe(expected), describe(actual)), ()
+        return _contrast(describe(expected), _kind_of(actual)), _no_tensor_hints(actual, expected)
     actual = actual.detach()
     if actual.shape != expected.shape:
         return _other_shape(actual, expected), _shape_hints(actual, expected)
     if actual.dtype != expected.dtype and not any_dtype:
-        template = _("expected the dtype {expected}, received {actual}")
+        template = _("the shape is right, the dtype is not: expected {expected}, received {actual}")
         return template.format(expected=expected.dtype, actual=actual.dtype), ()
     if actual.is_complex() != expected.is_complex():
         return _contrast(_("real numbers"), str(actual.dtype)), ()
@@ -146,6 +158,39 @@ def _compare_tensor(
     if not bool(wrong.any()):
         return None
     return _value_summary(mine, right, wrong, axes), tuple(_value_hints(mine, right, atol))
+
+
+def _kind_of(value: Any) -> str:
+    """What a value is that should be a tensor: numbers and lists by their type."""
+    if isinstance(value, OtherFloat):
+        template, kind = _("a {kind} ({number})"), clean(value.type_name, 80)
+        return template.format(kind=kind, number=format_number(float(value)))
+    if type(value) is float or (type(value) is int and value.bit_length() < 64):
+        template, kind = _("a Python {kind} ({number})"), type(value).__name__
+        return template.format(kind=kind, number=format_number(value, 4 if kind == "float" else 0))
+    if isinstance(value, list | tuple) and len(value) > 1:
+        template = ""
+        if all(isinstance(item, torch.Tensor) for item in value):
+            template = _("a Python {kind} of {size} tensors")
+        elif all(isinstance(item, int | float) for item in value):
+            template = _("a Python {kind} of {size} numbers")
+        if template:
+            return template.format(kind=type(value).__name__, size=len(value))
+    return describe(value)
+
+
+def _no_tensor_hints(value: Any, expected: torch.Tensor) -> tuple[str, ...]:
+    """Why it matters that a value is no tensor."""
+    if isinstance(value, Unsupported) and "cuda" in value.type_name:
+        return (_("The checks run on the CPU."),)
+    items = value if isinstance(value, list | tuple) else [value]
+    if items is value and items and all(isinstance(item, torch.Tensor) for item in items):
+        return (_("`torch.stack` makes one tensor of tensors of one shape."),)
+    is_array = isinstance(value, Unsupported) and value.type_name.startswith("numpy.")
+    is_number = all(isinstance(i, int | float) and not isinstance(i, bool) for i in items)
+    if expected.is_floating_point() and (is_array or is_number):
+        return (_("No gradient can flow through it: only tensors remember how they were made."),)
+    return ()
 
 
 def wrong_values(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> torch.Tensor:

@@ -13,7 +13,9 @@ class Draw:
 
     def __init__(self, seed: str, check: str) -> None:
         digest = hashlib.blake2b(f"{seed}\n{check}".encode(), digest_size=7).digest()
-        self.generator = torch.Generator().manual_seed(int.from_bytes(digest, "big"))
+        self.number = int.from_bytes(digest, "big")
+        self.generator = torch.Generator().manual_seed(self.number)
+        self.drawn: list[tuple[str, torch.Tensor]] = []
 
     def normal(
         self, *shape: int, std: float = 0.8, dtype: torch.dtype = torch.float32
@@ -26,7 +28,10 @@ class Draw:
             dtype: a floating-point type.
         """
         numbers = torch.randn(*shape, generator=self.generator, dtype=torch.float32)
-        return (numbers * std).to(dtype)
+        code = f"torch.randn({', '.join(map(str, shape))}) * {std}"
+        if dtype != torch.float32:
+            code = f"({code}).to({dtype})"
+        return self._drew(code, (numbers * std).to(dtype))
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> torch.Tensor:
         """Uniform numbers of float32.
@@ -37,11 +42,15 @@ class Draw:
             high: their upper bound.
         """
         numbers = torch.rand(*shape, generator=self.generator, dtype=torch.float32)
-        return low + (high - low) * numbers
+        code = f"torch.rand({', '.join(map(str, shape))})"
+        if (low, high) != (0.0, 1.0):
+            code = f"{low} + ({high} - {low}) * {code}"
+        return self._drew(code, low + (high - low) * numbers)
 
     def whole(self, low: int, high: int) -> int:
         """A whole number from `low` up to and including `high`."""
-        return int(torch.randint(low, high + 1, (), generator=self.generator))
+        number = torch.randint(low, high + 1, (), generator=self.generator)
+        return int(self._drew(f"torch.randint({low}, {high + 1}, ())", number))
 
     def seed(self) -> int:
         """A seed for a call, from 1 to 1,000,000."""
@@ -50,4 +59,11 @@ class Draw:
     def permutation(self, size: int) -> torch.Tensor:
         """A permutation of `range(size)`, of shape `(size,)`, that moves something."""
         order = torch.randperm(size, generator=self.generator)
-        return order if not torch.equal(order, torch.arange(size)) else order.roll(1)
+        if torch.equal(order, torch.arange(size)):
+            return self._drew(f"torch.randperm({size}).roll(1)", order.roll(1))
+        return self._drew(f"torch.randperm({size})", order)
+
+    def _drew(self, code: str, value: torch.Tensor) -> torch.Tensor:
+        """A value that was drawn, kept with the code that draws it after `torch.manual_seed`."""
+        self.drawn.append((code, value.clone()))
+        return value

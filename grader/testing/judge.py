@@ -1,19 +1,25 @@
 """What checks call: it compares what student code returned with what is expected."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from grader.core.language import N_, _, listed
+from grader.core.text import clean
 from grader.course.printed_tensors import Printed
+from grader.sandbox.failures import shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe
 from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
 NO_RETURN = N_("Does your function end in a `return`?")
+
+ABOUT_A_TENSOR = re.compile(r"(?:dtype|device|grad_fn|size)=[^,)]*")
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?|nan|-?inf")
 
 
 class Mismatch(AssertionError):
@@ -33,6 +39,7 @@ class Judge:
         calls: the handle's list of requests, for messages.
         judged: every value so far: a misconception is recognised by the values it leads to.
         covered: the ids of the printed tensors that were judged against.
+        held: the handle's list of an instance's names, as it was last asked for.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
     """
@@ -41,6 +48,7 @@ class Judge:
     judged: list[Any] = field(default_factory=list)
     covered: list[str] = field(default_factory=list)
     say: Say = str
+    held: list[str] = field(default_factory=list)
 
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
@@ -91,9 +99,11 @@ class Judge:
         named = tuple(self.say(axis) for axis in axes)
         if found := compare(actual, expected, atol, named, any_dtype):
             summary, hints = found
+            if renamed := self._renamed(actual, expected):
+                what, summary, hints = "", renamed, ()
             if actual is None and what == THE_RESULT:
-                hints = (*hints, _(NO_RETURN))
-            words = _(THE_RESULT) if what == THE_RESULT else self.say(what)
+                hints = (*hints, self._nothing_returned(expected, atol))
+            words = _(THE_RESULT) if what == THE_RESULT else what and self.say(what)
             difference = Difference(
                 words, expected, actual, summary, hints, source, named, atol, tuple(axes)
             )
@@ -116,7 +126,8 @@ class Judge:
         self.judged.append(describe(actual, say=str))
         if found := compare(actual, expected, math.inf, any_dtype=dtype is None):
             summary, hints = found
-            hints = (*hints, _(NO_RETURN)) if actual is None else hints
+            if actual is None:
+                hints = (*hints, self._nothing_returned(expected, math.inf))
             raise Mismatch(Difference("", None, actual, summary, hints), tuple(self.calls))
 
     def that(self, holds: bool, sentence: str, *, about: Any = None) -> None:
@@ -132,4 +143,48 @@ class Judge:
         """
         self.judged.append((bool(holds), about))
         if not holds:
-            raise Mismatch(Difference("", None, about, self.say(sentence)), tuple(self.calls))
+            sentence = self._renamed(about) or self.say(sentence)
+            raise Mismatch(Difference("", None, about, sentence), tuple(self.calls))
+
+    def _nothing_returned(self, expected: Any, atol: float) -> str:
+        """Why a function returned nothing, as far as that is known.
+
+        Args:
+            expected: what it should have returned.
+            atol: how far off its numbers may be; infinite where only their count is known.
+        """
+        call = self.calls[-1] if self.calls else Call("", (), {})
+        if call.body == "unindented":
+            return _("Is your code indented below `def`?")
+        if call.body == "empty":
+            return _("Nothing is written in {name} yet.").format(name=clean(call.target, 80))
+        values = expected.flatten().tolist() if isinstance(expected, torch.Tensor) else [expected]
+        numbers = NUMBER.findall(ABOUT_A_TENSOR.sub("", call.printed))
+        printed = [float(number) for number in numbers]
+        if len(printed) != len(values) or not all(isinstance(v, int | float) for v in values):
+            return _(NO_RETURN)
+        if math.isinf(atol):
+            return _("It printed a value: return it instead.")
+        # Printed figures have 4 decimals.
+        if all(abs(a - b) <= max(atol, 1e-4) for a, b in zip(printed, values, strict=True)):
+            return _("It printed the right value: return it.")
+        return _(NO_RETURN)
+
+    def _renamed(self, found: Any, expected: Any = None) -> str:
+        """A sentence on the first parameter that an instance has by another name, if there is one.
+
+        Args:
+            found: by name, what was found: None or "missing" where there is nothing.
+            expected: the same as it should be, where that is known.
+        """
+        if not isinstance(found, Mapping) or not isinstance(expected, Mapping | None):
+            return ""
+        names = [str(name) for name in {**(expected or {}), **found}]
+        own = {name.removesuffix(".weight").removesuffix(".bias") for name in self.held}
+        own -= {name.removesuffix(".weight").removesuffix(".bias") for name in names}
+        for name in names:
+            wanted = name.removesuffix(".weight").removesuffix(".bias")
+            if found.get(name) in (None, "missing") and (similar := shortened(wanted, own)):
+                words = _("You have {similar}; the exercise calls it {name}.")
+                return words.format(similar=clean(similar, 80), name=wanted)
+        return ""

@@ -2,13 +2,13 @@
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
-from grader.sandbox.failures import CodeLine
+from grader.sandbox.failures import CodeLine, stub_exercise
 from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
 from grader.submissions.submission import SourceFile, Submission
@@ -107,17 +107,41 @@ class SubmissionHandle:
 
     def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What failed in the cell that defines a name; else the first failure of the file."""
-        failures = read_failures(frame)
-        if not failures:
+        reported = read_failures(frame)
+        failures = [failure for failure in reported if not stub_exercise(failure.message)]
+        if not reported:
             failure = frame.header.get("failure")
             is_ours = isinstance(frame, OwnFrame)
             return None if failure is None else read_failure(failure, is_ours=is_ours)
-        cells = {cell for cell, _line in definitions(self.submission.sources[key], name)}
+        cells = self._cells(key, name)
         in_cell = [f for f in failures if f.location is not None and f.location.cell in cells]
         # Without another assignment's file, everything that builds on it fails further down.
         lacking = {f"No module named '{a.module}'" for a in self.assignments}
         lacks = [failure for failure in failures if failure.message in lacking]
-        return (lacks or in_cell or failures)[0]
+        return next(iter(lacks or in_cell or failures), None)
+
+    def _cells(self, key: str, name: str) -> set[int | None]:
+        """The cells that define a name by their text; None is a whole script."""
+        return {cell for cell, _line in definitions(self.submission.sources[key], name)}
+
+    def stopped_by(self, located: Located, name: str) -> Failure | None:
+        """The exception that kept a file, or a cell of a notebook, from defining a name."""
+        failure = located.loading
+        if failure is None or failure.kind != "exception" or name in located.names:
+            return None
+        cell = failure.location.cell if failure.location is not None else None
+        is_notebook_elsewhere = cell is not None and cell not in self._cells(located.key, name)
+        return None if is_notebook_elsewhere else failure
+
+    def stops(self, exercises: Iterable[Exercise]) -> dict[str, list[Failure]]:
+        """What kept files from defining these exercises, once each, by file; nothing is run for it."""
+        found: dict[str, list[Failure]] = {}
+        for exercise in exercises:
+            _generation, located = self.located.get(exercise.id, (0, None))
+            failure = located and self.stopped_by(located, exercise.name)
+            if located and failure and failure not in found.setdefault(located.key, []):
+                found[located.key].append(failure)
+        return found
 
     def _open(self, key: str) -> Frame:
         """Load a file, once per process; one that ended its process is not run again."""
@@ -147,7 +171,11 @@ class SubmissionHandle:
         lowered = {n.lower(): n for n in located.names if n not in names}
         close = difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=0.75)
         similar = tuple(lowered[match] for match in close)
-        return Failure("missing", message=name, loading=located.loading, similar=similar)
+        is_written = bool(self._cells(located.key, name))
+        stopped = located.key if is_written and self.stopped_by(located, name) else ""
+        return Failure(
+            "missing", message=name, loading=located.loading, similar=similar, stopped=stopped
+        )
 
     def slow_files(self) -> dict[str, CodeLine | None]:
         """The files whose loading was stopped for taking too long, and the line that was running."""

@@ -11,7 +11,7 @@ import torch
 
 from grader.core.language import _
 from grader.core.records import Outcome
-from grader.sandbox.failures import CodeLine
+from grader.sandbox.failures import IMPORTS, CodeLine
 from grader.sandbox.wire import Frame, Unpacker, WireFault
 
 OUTCOMES = {
@@ -30,6 +30,7 @@ REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out
 """The kinds that the student's own process can report; the others only the trusted side knows."""
 
 EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
+PROPOSED = re.compile(r"(self\.)?\w{1,100}")
 MAX_NAMES = 5_000
 MAX_NAME = 100
 MAX_TEXT = 2_000
@@ -48,6 +49,9 @@ class Failure:
         own: whether that line raised the exception itself.
         loading: the first failure when the file was loaded, for a missing name.
         similar: names the student defined that look like the missing one.
+        stopped: the file that stops before it defines the missing name.
+        wrote: an unknown name or attribute, where something is proposed instead.
+        meant: that: another name, `self.name`, or an import.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
 
@@ -60,6 +64,9 @@ class Failure:
     loading: "Failure | None" = None
     similar: tuple[str, ...] = ()
     is_sentence: bool = False
+    stopped: str = ""
+    wrote: str = ""
+    meant: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -88,6 +95,7 @@ class Answer:
         gradients: where a cotangent was given.
         printed: by the student's code, during the call.
         operations: how often each function of torch was called, where that was asked for.
+        body: where nothing came back, "empty" or "unindented" for a function that does nothing.
     """
 
     value: Any
@@ -95,6 +103,7 @@ class Answer:
     gradients: Gradients | None = None
     printed: str = ""
     operations: dict[str, int] = field(default_factory=dict)
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +170,8 @@ def read_answer(frame: Frame) -> Answer:
     counted = frame.header.get("operations")
     items = counted.items() if isinstance(counted, dict) else ()
     operations = {_text(name): count for name, count in items if type(count) is int}
-    return Answer(value, names, gradients, read_printed(frame), operations)
+    body = _text(frame.header.get("body"))
+    return Answer(value, names, gradients, read_printed(frame), operations, body)
 
 
 def read_parameters(frame: Frame) -> list[str]:
@@ -231,6 +241,8 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
         return Failure("crashed", message=_("its process reported a failure in an unknown form"))
     kind, message, bases = content["kind"], _text(content.get("message")), content.get("bases")
+    wrote, meant = _text(content.get("wrote")), _text(content.get("meant"))
+    is_proposal = wrote.isidentifier() and (PROPOSED.fullmatch(meant) or meant in IMPORTS.values())
     is_sentinel = kind == "not_attempted" and EXERCISE_ID.fullmatch(message) is not None
     return Failure(
         kind=kind,
@@ -239,6 +251,8 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         message=message if is_ours or kind == "exception" or is_sentinel else "",
         location=_code_line(content.get("where")),
         own=content.get("own") is True,
+        wrote=wrote if is_proposal else "",
+        meant=meant if is_proposal else "",
     )
 
 
@@ -248,7 +262,8 @@ def _code_line(content: Any) -> CodeLine | None:
     cell = content.get("cell")
     number = cell if type(cell) is int else None
     file, text = _text(content.get("file")), _text(content.get("text"))
-    return CodeLine(file, number, content["line"], text)
+    column = content.get("column")
+    return CodeLine(file, number, content["line"], text, column if type(column) is int else None)
 
 
 def _text(value: object) -> str:

@@ -5,6 +5,7 @@ raises a `StudentOutcome`, which is no `Exception`, so that no check swallows it
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -34,16 +35,27 @@ from grader.testing.replies import (
 
 T = TypeVar("T")
 
+MOST_CONSTANTS = 8
+"""How many of a file's constants are looked at, to call inputs by their names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request a check made, for the message the check may end in."""
+    """One request a check made, for the message the check may end in.
+
+    Args:
+        target: the name, or the class of the instance, that was called.
+        body: where nothing came back, what is known of the function's body.
+        printed: where nothing came back, what the student's code printed.
+    """
 
     target: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     is_forward: bool = False
     seed: int | None = None
+    body: str = ""
+    printed: str = ""
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -68,6 +80,7 @@ class StudentHandle:
     exercise: Exercise
     calls: list[Call] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
     located: Located | None = None
 
     def get(self, name: str) -> Any:
@@ -134,6 +147,9 @@ class StudentHandle:
             **({"operations": True} if operations else {}),
         }
         answer = self._read(read_answer, self._ask(header, packer.payload()))
+        if answer.value is None:
+            last = self.calls[-1]
+            self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
         if cotangent is None:
             return answer
         if answer.gradients is None:
@@ -167,7 +183,9 @@ class StudentHandle:
         """
         number = self._instance(instance).number
         frame = self._ask({"verb": "state", "instance": number, "values": values})
-        return self._read(lambda reply: read_state(reply, values=values), frame)
+        state = self._read(lambda reply: read_state(reply, values=values), frame)
+        self.held[:] = [*state.parameters, *state.buffers, *state.loose]
+        return state
 
     def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
         """Give an instance's parameters values and dtype, by name or a unique suffix of one.
@@ -177,7 +195,9 @@ class StudentHandle:
         """
         number, packer = self._instance(instance).number, Packer()
         header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
-        return self._read(read_loaded, self._ask(header, packer.payload()))
+        loaded = self._read(read_loaded, self._ask(header, packer.payload()))
+        self.held[:] = loaded.not_given
+        return loaded
 
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.
@@ -194,6 +214,19 @@ class StudentHandle:
         if self.located is None or self.exercise.name in self.located.names:
             return self.outputs
         return [self.located.printed, *self.outputs]
+
+    def constants(self) -> dict[str, torch.Tensor]:
+        """The tensors that the student's file has under names in capitals, as they are now."""
+        located, found = self.located, {}
+        names = located.names if located is not None else ()
+        for name in [name for name in names if name.isupper()][:MOST_CONSTANTS]:
+            key = located.key if located is not None else ""
+            frame = self.submission.ask({"verb": "get", "source": key, "name": name})
+            with suppress(WireFault):
+                (value,) = read_values(frame, "value") if "failure" not in frame.header else (None,)
+                if isinstance(value, torch.Tensor):
+                    found[name] = value
+        return found
 
     # How requests are made and replies read.
 

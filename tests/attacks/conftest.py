@@ -68,11 +68,11 @@ Verdict = tuple[Any, dict[str, str], str]
 """The score, the outcomes of each exercise that lost points, and the first message's reason."""
 
 _CALL = (
-    r"(?:(?:torch\.manual_seed\(\d+\)|model = [^\n]*)\n)*"
+    r"(?:(?:torch\.manual_seed\(\d+\)(?:; [^\n]*)?|model = [^\n]*)\n)*"
     r"(?:(?:double|total|Layer|model)\([^\n]*\)\n)?"
 )
 _WHO = "(?:It|Loading your file)"
-_PLACE = r"(?:\n  at [^\n]+, line \d+:\n    [^\n]*)?"
+_PLACE = r"(?:\n  at [^\n]+(?::\d+|, line \d+:)\n    [^\n]*)?"
 _PRINTED = r"(?:\nYour code printed: .*)?"
 _LOOP = r"\nIs there a loop that never ends\?"
 _UNFINISHED = rf"{_CALL}The check could not finish: "
@@ -89,6 +89,7 @@ OURS = {
     "memory": rf"{_CALL}It asked for more memory than a submission may use\.{_PLACE}",
     "raised": rf"{_CALL}It raised (?P<detail>[A-Za-z_]*).*{_PLACE}(?:\n[A-Z][^\n]*\?)*",
     "not defined": rf"[a-zA-Z]+ is not defined\.(?:\n[a-zA-Z ]+: [A-Za-z_]+(?:: .*)?{_PLACE})?",
+    "stopped": r"[^\n]+ stops before [a-zA-Z]+ is defined: see above\.",
     "not attempted": r"[a-zA-Z]+ is not attempted yet: [a-zA-Z' ]+\.",
     "no instance": rf"{_CALL}[a-zA-Z]+ does not make an instance of a class\.",
     "needs": r"It needs [a-zA-Z_0-9/]+, which is not written yet\.",

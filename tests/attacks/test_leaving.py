@@ -45,7 +45,7 @@ def test_what_stands_before_an_exit_counts(attack, raised):
 def test_what_stands_after_an_exit_is_not_defined(attack, raised):
     """Whatever is raised at the start of a file."""
     verdict = attack("", before=f"raise {raised}\n")
-    assert verdict == (0, all_of("missing"), "not defined")
+    assert verdict == (0, all_of("missing"), "stopped")
 
 
 def test_killing_oneself_costs_the_exercise(attack, is_first_process):

@@ -233,6 +233,17 @@ class TestSoftmaxStable(KeepsNames):
         # Float32 is 6e-5 apart at 1000, which a right form with a logarithm carries along.
         judge(value, torch.tensor([0.5, 0.5]), atol=1e-4)
 
+    def test_exponentials_that_just_fit_have_a_sum_that_fits(self, student, judge):
+        """Scores of 88, or 88 apart, give weights, not zeros: exp(88) is nearly the largest float32."""
+        # With nothing, the smallest score or the mean subtracted, one of these sums is infinite, and
+        # every weight a finite 0: no mistake is named from NaN alone.
+        edges = [[88.5, 88.0, 87.5], [28.5, 28.0, -60.0], [28.5, 28.0, -148.0, -148.5]]
+        rights = [[0.5065, 0.3072, 0.1863], [0.6225, 0.3775, 0.0], [0.6225, 0.3775, 0.0, 0.0]]
+        for scores, right in zip(edges, rights, strict=True):
+            value = student.call("softmax_stable", torch.tensor(scores)).value
+            # Half a unit of the last decimal, and a float32 at 88 is rounded by 4e-6.
+            judge(value, torch.tensor(right), atol=6e-5, axes=("token",))
+
     def test_scores_far_apart_do_not_overflow(self, student, judge):
         """Scores that lie far apart should give weights, not NaN."""
         value = student.call("softmax_stable", torch.tensor([0.0, 200.0, -200.0])).value

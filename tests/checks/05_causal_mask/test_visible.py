@@ -186,6 +186,14 @@ class TestMaskScores(KeepsNames):
         value = student.call("mask_scores", scores, future(6, torch.bool)).value
         judge(value, printed("T22"), axes=("query", "key"))
 
+    def test_the_scores_that_stay_are_numbers(self, student, judge, printed):
+        """No score becomes NaN."""
+        value = student.call("mask_scores", scores_of_the_text(printed), future(6)).value
+        judge.shape(value, (6, 6))
+        # Where NaN stands tells mistakes apart, and none is named from NaN alone.
+        nowhere = not bool(value.isnan().any())
+        judge.that(nowhere, "Scores became NaN (not a number)", about=value.isnan())
+
     def test_a_mask_of_ones_and_zeros_does_the_same(self, student, judge, printed):
         """A mask of ones and zeros should give the same as one of truth values."""
         scores = scores_of_the_text(printed)

@@ -49,7 +49,9 @@ MISTAKEN = """\
       The expected values are the example's.
           Every value is 1.414 times the expected one, the square root of 2.
       ✗ With as many queries as keys, the scores are still right.
-          scores(<tensor (3, 5)>, <tensor (3, 5)>)
+          torch.manual_seed(56171984940797239); x1 = torch.randn(3, 5) * 0.8; x2 = torch.randn(3, 5)
+          * 0.8
+          scores(x1, x2)
           The result: 9 of 9 values differ, the first at query 0, key 0: expected -0.5121, received
           -1.1452.
           Every value is 2.236 times the expected one, the square root of 5.
@@ -123,12 +125,10 @@ def test_a_single_file_can_be_checked(grader, work):
     """It is to define everything; an import of another assignment's file finds nothing."""
     path = work(mixture="right") / "mixture.py"
     assert grader("check", "weights", "--submission", path).lines == [
-        "02_mixture  ../class/work/mixture.py",
-        "  ✗ weights                          0 / 1  not defined",
-        "      weights is not defined.",
-        "      Loading the file stopped early: ModuleNotFoundError: No module named 'scores'",
-        "        at mixture.py, line 8:",
-        "          from scores import scores",
+        "02_mixture  mixture.py",
+        "  ✗ weights                          0 / 1  missing",
+        "      ✗ There is a weight for each score.  (missing)",
+        "          mixture.py stops before weights is defined: see above.",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
         "Next: weights, in ../class/work/mixture.py:8",
@@ -329,3 +329,21 @@ def test_a_reference_that_fails_leaves_the_score_undecided(grader, work, edit):
     ) in message
     assert "keys.nothing" not in message
     assert ran.lines[-1] == "The grader itself failed on a check: the score is undecided."
+
+
+def test_a_file_that_does_not_run_is_told_once(grader, work):
+    """By itself, not as a name that is missing; who reads the result finds it, too."""
+    ran = grader(
+        "check",
+        "01",
+        "--format",
+        "json",
+        "--submission",
+        work(scores="def scores(a, b):\n    return (a\n"),
+    )
+    (assignment,) = json.loads(ran.out)["assignments"]
+    assert assignment["file_failures"] == [
+        "scores.py does not run: line 2: SyntaxError: '(' was never closed\n        return (a\n               ^"
+    ]
+    first, *_others = assignment["exercises"][0]["checks"]
+    assert first["message"] == "scores.py stops before scores is defined: see above."

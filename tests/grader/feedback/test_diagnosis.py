@@ -173,6 +173,24 @@ def test_pairs_are_worked_out_only_where_single_mistakes_do_not_explain_all():
     assert asked == [1]
 
 
+def test_nan_by_itself_is_no_evidence():
+    """Many mistakes end in NaN; beside a finite value that fits it counts."""
+    empty = Trace("mismatch", (fingerprint(tensor(NAN, NAN)),), is_evidence=False)
+    overflown = known("overflown", first=failed(tensor(NAN, NAN)), second=failed(tensor(5.0, 6.0)))
+    assert named({"first": empty, "second": passed(True)}, overflown) == []
+    assert named({"first": empty}, overflown, pairs=[overflown]) == []
+    assert named({"first": empty, "second": failed(tensor(5.0, 6.0))}, overflown) == ["overflown"]
+
+
+def test_nan_beside_another_mistake_is_named_nothing_of_its_own():
+    """Each finding rests on a check that is evidence."""
+    empty = Trace("mismatch", (fingerprint(tensor(NAN, NAN)),), is_evidence=False)
+    overflown = known("overflown", first=failed(tensor(NAN, NAN)), second=passed(RIGHT))
+    student = {"first": empty, "second": failed(tensor(7.0, 8.0))}
+    other = known("other", first=passed(RIGHT), second=failed(tensor(7.0, 8.0)))
+    assert named(student, overflown, other) == ["other"]
+
+
 # One of several.
 
 

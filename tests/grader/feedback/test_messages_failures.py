@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.feedback.messages import explain_failure
+from grader.feedback.messages import does_not_run, explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.testing.replies import OUTCOMES, Failure
 from grader.testing.student import Call
@@ -41,7 +41,7 @@ def test_an_exercise_that_needs_another_says_which():
     ("location", "shown"),
     [
         (None, ""),
-        (LINE, "\n  at heads.py, line 12:\n    return x @ y"),
+        (LINE, "\n  at heads.py:12\n    return x @ y"),
         (CELL, "\n  at heads.ipynb, cell 4, line 2:\n    return x @ y"),
     ],
 )
@@ -102,6 +102,23 @@ def test_exceptions_that_beginners_meet_have_a_hint(type_, message, hints):
     assert raised(type_, message) == "\n".join([f"It raised {type_}: {message}", *hints])
 
 
+@pytest.mark.parametrize(
+    ("wrote", "meant", "question"),
+    [
+        ("W_query", "self.W_query", "Did you mean self.W_query when you wrote W_query?"),
+        ("sofmax", "softmax", "Did you mean softmax when you wrote sofmax?"),
+        ("np", "import numpy as np", "Is `import numpy as np` missing?"),
+    ],
+)
+def test_what_may_have_been_meant_is_asked(wrote, meant, question):
+    """Instead of any other hint, and for a file that does not run as well."""
+    message = "'Heads' object has no attribute 'x'"
+    shown = f"It raised AttributeError: {message}\n{question}"
+    assert raised("AttributeError", message, wrote=wrote, meant=meant) == shown
+    failure = Failure("exception", "NameError", message="no", wrote=wrote, meant=meant)
+    assert does_not_run("a.py", failure) == f"a.py does not run: NameError: no\n{question}"
+
+
 def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
     """A torch function that was called wrongly says nothing of the student's parameters."""
     message = "softmax() received an invalid combination of arguments - got (Tensor)"
@@ -112,7 +129,7 @@ def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
 def test_a_loop_that_never_ends_is_asked_for():
     """Being out of time is shown with the line that was running."""
     assert message_of(Failure("timeout", message="out of time", location=LINE)) == (
-        f"{SHOWN}It took too long.\n  at heads.py, line 12:\n    return x @ y\n"
+        f"{SHOWN}It took too long.\n  at heads.py:12\n    return x @ y\n"
         "Is there a loop that never ends?"
     )
 
@@ -128,7 +145,7 @@ def test_too_much_memory_is_shown_with_the_line():
     """Exhausting memory is shown in words, with the line that asked for it."""
     assert message_of(Failure("out_of_memory", "MemoryError", message="12 GiB", location=LINE)) == (
         f"{SHOWN}It asked for more memory than a submission may use.\n"
-        "  at heads.py, line 12:\n    return x @ y"
+        "  at heads.py:12\n    return x @ y"
     )
 
 
@@ -177,6 +194,15 @@ def test_a_file_that_stopped_early_is_shown_with_its_line():
     )
 
 
+def test_what_stopped_a_script_is_not_said_again():
+    """It stands above all exercises, and this name is not even written in the file."""
+    loading = Failure("exception", "SyntaxError", message="invalid syntax", location=LINE)
+    failure = Failure("missing", message="Heads", loading=loading, similar=("Hedas",))
+    assert message_of(failure) == (
+        "Heads is not defined.\nDid you mean Heads when you wrote Hedas?"
+    )
+
+
 def test_another_name_of_the_exercise_that_is_missing_is_shown():
     """A check may look up more than the exercise's own name; that is a definition, too."""
     assert message_of(Failure("missing", message="CONFIG")) == "CONFIG is not defined."
@@ -205,3 +231,50 @@ def test_every_kind_of_failure_has_an_outcome_and_a_message(kind):
     text = message_of(Failure(kind, "ValueError", message="It"), ())
     assert text[0].isupper()
     assert text.endswith((".", "?", ": It"))
+
+
+# A file that does not run.
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        (
+            CodeLine("heads.py", None, 50, "    return sum(a * b", 15),
+            "line 50: SyntaxError: no end\n        return sum(a * b\n                  ^",
+        ),
+        (
+            CodeLine("heads.py", None, 2, "\tx = (", 6),
+            "line 2: SyntaxError: no end\n    \tx = (\n    \t    ^",
+        ),
+        (
+            CodeLine("heads.ipynb", 4, 3, "x = (", None),
+            "cell 4, line 3: SyntaxError: no end\n    x = (",
+        ),
+        (CodeLine("heads.py", None, 1, "x = (", 999), "line 1: SyntaxError: no end\n    x = ("),
+        (
+            CodeLine("heads.py", None, 1, "y" * 300, 250),
+            f"line 1: SyntaxError: no end\n    {'y' * 200}… (cut)",
+        ),
+        (None, "SyntaxError: no end"),
+    ],
+    ids=["script", "tab", "notebook", "no such column", "long", "nowhere"],
+)
+def test_a_file_that_does_not_run_is_shown_with_a_caret(location, shown):
+    """The line as it is indented, and a caret below the column where one is known."""
+    failure = Failure("exception", "SyntaxError", message="no end", location=location)
+    assert does_not_run("01_a/heads.py", failure) == f"heads.py does not run: {shown}"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (None, "heads.py stops before Heads is defined: see above."),
+        (4, "Cell 4 of heads.py stops before Heads is defined: see above."),
+    ],
+)
+def test_a_name_behind_what_stops_a_file_is_not_called_missing(cell, shown):
+    """It is there in the student's eyes."""
+    loading = Failure("exception", "SyntaxError", location=CodeLine("heads.py", cell, 1, "x = ("))
+    stopped = Failure("missing", message="Heads", loading=loading, stopped="01_a/heads.py")
+    assert message_of(stopped) == shown

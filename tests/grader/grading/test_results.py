@@ -68,6 +68,14 @@ RESULT = Result(
 )
 
 
+def test_a_file_that_does_not_run_is_kept_with_the_result():
+    """Results of files that run, and older ones, have no word of it."""
+    (assignment,) = RESULT.assignments
+    told = replace(RESULT, assignments=(replace(assignment, file_failures=("a.py: no",)),))
+    assert from_json(json.loads(json.dumps(to_json(told)))) == told
+    assert "file_failures" not in to_json(RESULT)["assignments"][0]
+
+
 def with_check(check):
     """The result with one check only."""
     (assignment,) = RESULT.assignments

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.failures import CodeLine
-from grader.sandbox.loader import Loader, Opened
+from grader.sandbox.loader import Loader, Opened, empty_body
 
 Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
 
@@ -74,8 +74,16 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
                     "object",
                 ],
                 "message": "division by zero",
-                "where": {"file": "first.py", "cell": None, "line": 5, "text": "TWO = one() / 0"},
+                "where": {
+                    "file": "first.py",
+                    "cell": None,
+                    "line": 5,
+                    "text": "TWO = one() / 0",
+                    "column": None,
+                },
                 "own": True,
+                "wrote": "",
+                "meant": "",
             }
         ],
     }
@@ -99,8 +107,16 @@ def test_definitions_before_a_syntax_error_count(load: Load) -> None:
                 "type": "SyntaxError",
                 "bases": ["SyntaxError", "Exception", "BaseException", "object"],
                 "message": "invalid syntax",
-                "where": {"file": "first.py", "cell": None, "line": 6, "text": "return (1 +)"},
+                "where": {
+                    "file": "first.py",
+                    "cell": None,
+                    "line": 6,
+                    "text": "    return (1 +)",
+                    "column": 16,
+                },
                 "own": True,
+                "wrote": "",
+                "meant": "",
             }
         ],
     }
@@ -211,3 +227,31 @@ def test_a_dataclass_with_annotations_as_text_loads(
     text = "from dataclasses import dataclass\n@dataclass\nclass Config:\n    size: 'int' = 3\n"
     opened = sources_of(text, register=register).open("01_first/first.py")
     assert opened.header() == {"failures": [], "names": ["dataclass", "Config"]}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_known_as"),
+    [
+        ("    pass", "empty"),
+        ("    ...", "empty"),
+        ('    """Words."""', "empty"),
+        ("    pass\nreturn x", "unindented"),
+        ("    pass\ntotal = 0", "unindented"),
+        ("    pass\nfor i in range(3): pass", "unindented"),
+        ("    pass\nINPUTS = 0", "empty"),
+        ("    x + 1", ""),
+        ("    print(x)", ""),
+    ],
+)
+def test_a_body_that_does_nothing_is_known(load: Load, body: str, is_known_as: str) -> None:
+    """Also where the code was meant to stand in it."""
+    opened = load(f"def one(x):\n{body}\n\n\ndef two(): ...\n")
+    assert empty_body(opened.namespace["one"]) == is_known_as
+
+
+def test_a_method_that_does_nothing_is_known(load: Load) -> None:
+    """Of an instance its `forward`; what has no code of its own is nothing to look into."""
+    opened = load("class One:\n    def forward(self): ...\n\n\nX = One()\n")
+    assert empty_body(opened.namespace["X"]) == "empty"
+    assert empty_body(opened.namespace["One"]) == "empty"
+    assert empty_body(print) == ""

@@ -8,7 +8,7 @@ import pytest
 
 from grader.sandbox.failures import MAX_MESSAGE
 
-WHERE = {"file": "first.py", "cell": None, "line": 2, "text": "raise Odd('x')"}
+WHERE = {"file": "first.py", "cell": None, "line": 2, "text": "raise Odd('x')", "column": None}
 
 
 @pytest.fixture
@@ -25,8 +25,10 @@ def test_a_failure_tells_type_bases_message_and_line(failure_of: Callable[..., A
         "type": "Mine",
         "bases": ["KeyError", "LookupError", "Exception", "BaseException", "object"],
         "message": "'a'",
-        "where": {"file": "first.py", "cell": None, "line": 5, "text": "raise Mine('a')"},
+        "where": {**WHERE, "line": 5, "text": "raise Mine('a')"},
         "own": True,
+        "wrote": "",
+        "meant": "",
     }
 
 
@@ -51,6 +53,8 @@ def test_a_call_with_wrong_arguments_has_no_line_of_the_students(serve: Callable
         "message": "f() missing 1 required positional argument: 'b'",
         "where": None,
         "own": False,
+        "wrote": "",
+        "meant": "",
     }
 
 
@@ -131,3 +135,72 @@ def test_an_exception_made_to_confuse_is_a_failure_like_others(
     assert reply.failure["kind"] == "exception"
     assert isinstance(reply.failure["message"], str)
     assert reply.failure["where"] is None or isinstance(reply.failure["where"]["line"], int)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "column"),
+    [
+        ("if True:\n    x = (1\n", "    x = (1", 9),
+        ("if True:\n        x = 1\n    y = 2\n", "    y = 2", 10),
+        ("x = 1\nreturn x\n", "return x", 1),
+    ],
+    ids=["bracket", "indentation", "compiler"],
+)
+def test_an_error_of_syntax_tells_its_line_as_it_is_indented(
+    load: Callable[..., Any], text: str, shown: str, column: int
+) -> None:
+    """And the column, for a caret below it; the compiler's own errors come without a text."""
+    (failure,) = load(text).failures
+    assert (failure.where.text, failure.where.column) == (shown, column)
+
+
+LAYER = """
+import torch
+from torch import nn
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.W_query = nn.Linear(2, 2)
+        self.sizes = [1, 2]
+
+    def forward(self, x):
+        return {0}
+
+def f():
+    return Layer()(torch.ones(1, 2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "wrote", "meant"),
+    [
+        ("W_query(x)", "W_query", "self.W_query"),
+        ("[sizes for _ in x]", "sizes", "self.sizes"),
+        ("self.W_qeury(x)", "W_qeury", "W_query"),
+        ("self.Wq(x)", "Wq", "W_query"),
+        ("x.tranpose(0, 1)", "tranpose", "transpose"),
+        ("torch.sofmax(x)", "sofmax", "softmax"),
+        ("np.exp(x)", "np", "import numpy as np"),
+        ("math.sqrt(x)", "math", "import math"),
+        ("Layr()", "Layr", "Layer"),
+        ("zzz", "", ""),
+        ("self.zzz", "", ""),
+        ("{}['W_qeury']", "", ""),
+    ],
+)
+def test_an_unknown_name_comes_with_what_may_have_been_meant(
+    failure_of: Callable[..., Any], expression: str, wrote: str, meant: str
+) -> None:
+    """On every version of Python: an attribute of `self`, an import, a similar name."""
+    failure = failure_of(LAYER.replace("{0}", expression))
+    assert (failure["wrote"], failure["meant"]) == (wrote, meant)
+
+
+def test_an_object_that_cannot_be_looked_at_leads_to_no_proposal(
+    failure_of: Callable[..., Any],
+) -> None:
+    """`dir` runs the student's code."""
+    text = "class Odd:\n    def __dir__(self):\n        raise SystemExit\n\n\ndef f():\n    Odd().one\n"
+    failure = failure_of(text)
+    assert (failure["type"], failure["wrote"]) == ("AttributeError", "")

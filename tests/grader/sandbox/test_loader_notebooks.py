@@ -49,7 +49,7 @@ def test_a_cell_that_is_no_python_does_not_stop_the_cells_after_it(load: Load) -
     assert (opened.header()["names"], failure.type, failure.where) == (
         ["A", "D"],
         "SyntaxError",
-        CodeLine("first.ipynb", 2, 2, "C = ("),
+        CodeLine("first.ipynb", 2, 2, "C = (", 5),
     )
 
 

@@ -225,8 +225,11 @@ def test_only_the_stubs_own_sentinel_is_not_attempted(serve: Serve) -> None:
             "cell": None,
             "line": 2,
             "text": 'raise NotImplementedError("01_first/one: not attempted yet")',
+            "column": None,
         },
         "own": False,
+        "wrote": "",
+        "meant": "",
     }
 
 

@@ -17,6 +17,7 @@ from grader.sandbox.wire import (
     MAX_ITEMS,
     MAX_PAYLOAD_BYTES,
     MAX_TEXT,
+    OtherFloat,
     Packer,
     RemoteObject,
     Unpacker,
@@ -247,3 +248,25 @@ def test_a_huge_number_as_a_key_is_refused() -> None:
     node = {"dict": [[2**61 - 1, 1], [2 * (2**61 - 1), 2]]}
     with pytest.raises(WireFault, match=r"^a mapping has a huge number as a key$"):
         Unpacker(b"").unpack(node)
+
+
+@pytest.mark.parametrize("value", [0.5, math.nan, -math.inf])
+def test_a_float_of_another_library_arrives_with_its_type(
+    travel: Callable[[object], Any], value: float
+) -> None:
+    """It is a float like any other, and says what it was."""
+
+    class Half(float):
+        """Stands for numpy's."""
+
+    arrived = travel(Half(value))
+    assert isinstance(arrived, OtherFloat)
+    assert arrived.type_name.endswith("Half")
+    assert float(arrived) == value or math.isnan(value)
+
+
+@pytest.mark.parametrize("content", [0.5, [0.5], ["a", "b"], [0.5, 1], [1, "int"]])
+def test_a_float_of_another_library_that_is_none_is_refused(content: object) -> None:
+    """Anything but a float and a name."""
+    with pytest.raises(WireFault, match="number of another type"):
+        Unpacker(b"").unpack({"other float": content})

@@ -25,7 +25,7 @@ def test_a_child_answers_like_any_servant(talk_to: Any) -> None:
     opened = talk.ask("open")
     assert opened["names"] == ["X", "f"]
     assert [failure["where"] for failure in opened["failures"]] == [
-        {"file": "first.py", "cell": None, "line": 8, "text": "1 / 0"}
+        {"file": "first.py", "cell": None, "line": 8, "text": "1 / 0", "column": None}
     ]
     assert talk.call("f") == {"value": 1, "changed": [], "output": ""}
     assert talk.call("g") == {"failure": {"kind": "missing", "message": "g"}, "output": ""}

@@ -5,10 +5,12 @@ import math
 import pytest
 import torch
 
-from grader.sandbox.wire import RemoteObject, Unsupported
+from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
 from grader.testing.compare import compare, describe, format_number
 
 ATOL = 1e-5
+NO_GRADIENT = ("No gradient can flow through it: only tensors remember how they were made.",)
+STACK = "`torch.stack` makes one tensor of tensors of one shape."
 NAN, INF = math.nan, math.inf
 
 
@@ -22,28 +24,38 @@ def said(actual, expected, atol=ATOL, **options):
 
 
 @pytest.mark.parametrize(
-    ("actual", "sentence"),
+    ("actual", "sentence", "hints"),
     [
-        (None, "None"),
-        (1.5, "1.5"),
-        (True, "True"),
-        ("a text", "the text 'a text'"),
-        ([1.0, 2.0], "a list of 2"),
-        ((1.0, 2.0, 3.0), "a tuple of 3"),
-        ({"a": 1}, "a dict of 1"),
-        (Unsupported("numpy.ndarray"), "a value of type numpy.ndarray"),
-        (RemoteObject(3, "instance", "Heads"), "an instance of Heads"),
-        (RemoteObject(3, "module", "Heads"), "an instance of Heads"),
-        (RemoteObject(0, "class", "Heads"), "the class itself"),
-        (RemoteObject(0, "function", "dot"), "the function itself"),
+        (None, "None", ()),
+        (1.5, "a Python float (1.5000)", NO_GRADIENT),
+        (3, "a Python int (3)", NO_GRADIENT),
+        (OtherFloat(0.95, "numpy.float32"), "a numpy.float32 (0.9500)", NO_GRADIENT),
+        (True, "True", ()),
+        (2**200, "a number of dozens of digits", NO_GRADIENT),
+        ("a text", "the text 'a text'", ()),
+        ([1.0, 2], "a Python list of 2 numbers", NO_GRADIENT),
+        ((1.0, 2.0, 3.0), "a Python tuple of 3 numbers", NO_GRADIENT),
+        ([torch.ones(2)] * 3, "a Python list of 3 tensors", (STACK,)),
+        ([1.0, "a"], "a list of 2", ()),
+        ({"a": 1}, "a dict of 1", ()),
+        (Unsupported("numpy.ndarray"), "a value of type numpy.ndarray", NO_GRADIENT),
+        (
+            Unsupported("a torch.strided tensor on cuda"),
+            "a value of type a torch.strided tensor on cuda",
+            ("The checks run on the CPU.",),
+        ),
+        (RemoteObject(3, "instance", "Heads"), "an instance of Heads", ()),
+        (RemoteObject(3, "module", "Heads"), "an instance of Heads", ()),
+        (RemoteObject(0, "class", "Heads"), "the class itself", ()),
+        (RemoteObject(0, "function", "dot"), "the function itself", ()),
     ],
 )
-def test_anything_but_a_tensor_is_described_by_what_it_is(actual, sentence):
-    """Where a tensor is expected, the sentence says in words what came instead."""
+def test_anything_but_a_tensor_is_described_by_what_it_is(actual, sentence, hints):
+    """Where a tensor is expected, the sentence says what came instead, and why it matters."""
     expected = torch.zeros(2, 3)
     assert compare(actual, expected, ATOL) == (
         f"expected a tensor of shape (2, 3), received {sentence}",
-        (),
+        hints,
     )
 
 
@@ -117,7 +129,7 @@ def test_another_dtype_is_a_difference_unless_any_is_fine():
     """The dtype counts, and where it does not, only values do."""
     actual, expected = torch.ones(2, dtype=torch.float64), torch.ones(2)
     assert compare(actual, expected, ATOL) == (
-        "expected the dtype torch.float32, received torch.float64",
+        "the shape is right, the dtype is not: expected torch.float32, received torch.float64",
         (),
     )
     assert compare(actual, expected, ATOL, any_dtype=True) is None
@@ -265,3 +277,17 @@ def test_a_long_text_is_described_by_its_beginning():
     assert describe("x" * 100) == f"the text '{'x' * 60}'"
     assert describe(0.5) == "0.5"
     assert describe(torch.tensor(1)) == "a tensor of a single number"
+
+
+def test_a_key_that_looks_like_a_missing_one_is_asked_about():
+    """A slip in a key of a dictionary."""
+    assert compare({"context_lenght": 4, "d_in": 1}, {"d_in": 1, "context_length": 4}, ATOL) == (
+        "'context_length' is missing",
+        ("Did you mean context_length when you wrote context_lenght?",),
+    )
+    assert compare({7: 4}, {"d_in": 1}, ATOL) == ("'d_in' is missing", ())
+
+
+def test_that_no_gradient_flows_matters_for_floats_alone():
+    """A mask of truth values needs none."""
+    assert compare([1, 0], torch.tensor([True, False]), ATOL)[1] == ()

@@ -50,6 +50,53 @@ def test_nothing_returned_is_shown_with_the_question_for_a_return():
     assert mismatch(judge, None, 3, what="the bias").difference.hints == ()
 
 
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (Call("dot", (), {}, body="unindented"), "Is your code indented below `def`?"),
+        (Call("dot", (), {}, body="empty"), "Nothing is written in dot yet."),
+        (
+            Call("dot", (), {}, printed="tensor([1.0000, 0.9544], grad_fn=<MulBackward0>)\n"),
+            "It printed the right value: return it.",
+        ),
+        (Call("dot", (), {}, printed="1.0 0.9"), "Does your function end in a `return`?"),
+        (Call("dot", (), {}, printed="started"), "Does your function end in a `return`?"),
+    ],
+)
+def test_why_nothing_was_returned_is_said_where_it_is_known(call, hint):
+    """An empty body, one that stands unindented below it, a value that was only printed."""
+    error = mismatch(Judge([call]), None, torch.tensor([1.0, 0.9544]))
+    assert error.difference.hints == (hint,)
+
+
+def test_a_value_that_was_printed_may_be_right_where_only_its_shape_is_judged():
+    """The numbers are as many as expected."""
+    judge = Judge([Call("dot", (), {}, printed="tensor(0.9)")])
+    assert mismatch(judge.shape, None, ()).difference.hints == (
+        "It printed a value: return it instead.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "sentence"),
+    [
+        (["Wq", "Wk"], "You have Wq; the exercise calls it W_query."),
+        (["W_qeury"], "You have W_qeury; the exercise calls it W_query."),
+        (["Wq.weight", "W_key.weight"], "You have Wq; the exercise calls it W_query."),
+        (["a", "_", "W_key"], "at 'W_query': expected (3, 2), received None"),
+        ([], "at 'W_query': expected (3, 2), received None"),
+    ],
+)
+def test_a_parameter_by_another_name_is_told_once(held, sentence):
+    """The first one is enough, and nothing else is said."""
+    judge = Judge(CALLS, held=held)
+    found = {"W_query": None, "W_key": None}
+    assert str(mismatch(judge, found, dict.fromkeys(found, (3, 2)), what="shapes")) == sentence
+    other = sentence if sentence.startswith("You") else "Some are missing"
+    told = mismatch(judge.that, False, "Some are missing", about=dict.fromkeys(found, "missing"))
+    assert str(told) == other
+
+
 def test_a_printed_tensor_brings_its_tolerance_and_its_source():
     """A printed figure is right within half a unit of its last digit."""
     printed = Printed("T99", "value", ("000 cell 1", "001 line 2", "3"), "", torch.ones(2))
@@ -69,7 +116,9 @@ def test_a_shape_is_judged_without_values():
     judge.shape(torch.ones(2, dtype=torch.int64), (2,), dtype=None)
     judge.shape(torch.ones(2, dtype=torch.bool), (2,), dtype=torch.bool)
     error = mismatch(judge.shape, torch.ones(2, dtype=torch.int64), (2,))
-    assert str(error) == "expected the dtype torch.float32, received torch.int64"
+    assert str(error) == (
+        "the shape is right, the dtype is not: expected torch.float32, received torch.int64"
+    )
     assert (error.difference.what, error.difference.expected) == ("", None)
     assert str(mismatch(judge.shape, [1], (2,))) == (
         "expected a tensor of shape (2,), received a list of 1"

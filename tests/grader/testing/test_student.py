@@ -193,6 +193,29 @@ def test_a_missing_name_comes_with_what_stopped_the_file(hand_in: HandIn) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("files", "stopped", "stops"),
+    [
+        ({"first.py": "import nothing\n\n\ndef one(): ...\n"}, "first.py", True),
+        ({"first.py": "def one(): ...\n\n\nx = (\n"}, None, False),
+        ({"first.py": "import nothing\n\n\ndef two(): ...\n"}, "", True),
+        ({"first.ipynb": ["1 / 0\ndef one(): ..."]}, "first.ipynb", True),
+        ({"first.ipynb": ["1 / 0", "def two(): ..."]}, "", False),
+    ],
+    ids=["before", "after", "not written", "in its cell", "in another cell"],
+)
+def test_a_name_that_is_written_below_what_stops_the_file_is_told_apart(
+    hand_in: HandIn, files: dict[str, Any], stopped: str | None, stops: bool
+) -> None:
+    """It is no misspelt name; None where it is defined."""
+    student = hand_in(files)
+    if stopped is None:
+        assert student.call("one").value is None
+    else:
+        assert failure_of(lambda: student.call("one")).stopped == stopped
+    assert bool(student.submission.stops([student.exercise])) is stops
+
+
 def test_the_exercises_own_sentinel_is_not_attempted(hand_in: HandIn) -> None:
     """With the stub's line."""
     student = hand_in(
