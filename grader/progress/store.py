@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.language import current
 from grader.core.records import ExerciseResult
@@ -90,7 +91,7 @@ class Memory:
     def _write(self, name: str, entries: Mapping[str, object]) -> bool:
         content = {**self._everything(), "copy": str(self.root.resolve())}
         content[name] = {**self._part(name), **entries}
-        with suppress(OSError):
+        with suppress(UsageError):
             write_whole(self.path, json.dumps(content))
             return True
         return False

@@ -11,6 +11,7 @@ import platform
 from contextlib import suppress
 from pathlib import Path
 
+from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.versions import grader_hash, versions
 from grader.course.course import Assignment, Course
@@ -73,7 +74,7 @@ def _read(path: Path) -> bytes | None:
 
 def _keep(path: Path, content: bytes) -> None:
     """Write a file whole or not at all, and remove those that were not used for longest."""
-    with suppress(OSError):
+    with suppress(OSError, UsageError):
         write_whole(path, hashlib.sha256(content).digest() + content)
         kept = sorted(path.parent.glob("*.bin"), key=_last_used)
         for old in kept[: max(0, len(kept) - MOST_KEPT)]:

@@ -102,7 +102,7 @@ def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
         "      It needs 02_mixture/weights, which is not written yet.",
         "",
         "0 of 3 points, 0 of 2 checks passed.",
-        "Next: Mixture, in assignments/02_mixture/mixture.py:23",
+        "Next: Mixture, in assignments/02_mixture/mixture.py:30",
     ]
     found = json.loads(grader("check", "Mixture", "--format", "json").out)
     checks = found["assignments"][0]["exercises"][0]["checks"]
@@ -117,7 +117,7 @@ def test_a_single_exercise_can_be_checked(grader, target):
         "  · weights                          0 / 1  not attempted yet",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
-        "Next: weights, in assignments/02_mixture/mixture.py:23",
+        "Next: weights, in assignments/02_mixture/mixture.py:30",
     ]
 
 
@@ -125,10 +125,11 @@ def test_a_single_file_can_be_checked(grader, work):
     """It is to define everything; an import of another assignment's file finds nothing."""
     path = work(mixture="right") / "mixture.py"
     assert grader("check", "weights", "--submission", path).lines == [
-        "02_mixture  mixture.py",
-        "  ✗ weights                          0 / 1  missing",
-        "      ✗ There is a weight for each score.  (missing)",
-        "          mixture.py stops before weights is defined: see above.",
+        "02_mixture  ../class/work/mixture.py",
+        "  ✗ mixture.py does not run: line 8: ModuleNotFoundError: No module named 'scores'",
+        "        from scores import scores",
+        "  ✗ weights                          0 / 1  not defined",
+        "      mixture.py stops before weights is defined: see above.",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
         "Next: weights, in ../class/work/mixture.py:8",

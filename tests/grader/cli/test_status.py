@@ -268,7 +268,7 @@ def test_who_has_begun_is_told_how_to_go_on(grader, write):
     assert grader().lines == [
         "2 of 6 points.",
         "Next: 02_mixture/weights",
-        "  in assignments/02_mixture/mixture.py:23",
+        "  in assignments/02_mixture/mixture.py:30",
         "`grader watch` checks each save; `grader status` shows all, `grader -h` more.",
     ]
 

@@ -5,7 +5,8 @@
 # should each word count for it? The answer is a **context vector**, a mixture of all words. There
 # is nothing to train yet: scores, weights, mixture, and that is all.
 #
-# Fill in the functions below. Check your work with `grader check 01`, or run the test cells.
+# Fill in the functions below. Check your work with `grader check 01`, or in the
+# notebook with the cell below each exercise.
 
 # %%
 import torch
@@ -34,6 +35,8 @@ INPUTS = torch.tensor(
 def dot_product(a: Tensor, b: Tensor) -> Tensor:
     """The dot product of two vectors.
 
+    The vectors stay as they are. Gradients flow to both of them.
+
     Args:
         a: shape `(d,)`.
         b: shape `(d,)`.
@@ -59,6 +62,8 @@ def dot_product(a: Tensor, b: Tensor) -> Tensor:
 # %%
 def attention_scores(query: Tensor, inputs: Tensor) -> Tensor:
     """The scores of one query with every token.
+
+    The query and the inputs stay as they are. Gradients flow to both.
 
     Args:
         query: shape `(d_in,)`.
@@ -87,6 +92,8 @@ def attention_scores(query: Tensor, inputs: Tensor) -> Tensor:
 def normalize_scores(scores: Tensor) -> Tensor:
     """Scores as shares of their sum.
 
+    The scores stay as they are.
+
     Args:
         scores: shape `(num_tokens,)`.
 
@@ -111,6 +118,8 @@ def normalize_scores(scores: Tensor) -> Tensor:
 # %%
 def softmax_naive(x: Tensor) -> Tensor:
     """The softmax, written as its formula says.
+
+    The scores stay as they are. The weights have the dtype of the scores.
 
     Write it with `torch.exp`: the point is to see what the ready-made one does.
 
@@ -138,6 +147,8 @@ def softmax_naive(x: Tensor) -> Tensor:
 def softmax_stable(x: Tensor) -> Tensor:
     """The softmax, safe for scores of any size.
 
+    The scores stay as they are. Gradients flow to them.
+
     Args:
         x: shape `(num_tokens,)`.
 
@@ -161,6 +172,8 @@ def softmax_stable(x: Tensor) -> Tensor:
 # %%
 def context_vector(weights: Tensor, inputs: Tensor) -> Tensor:
     """The tokens mixed by their weights.
+
+    The weights and the inputs stay as they are.
 
     Args:
         weights: shape `(num_tokens,)`.

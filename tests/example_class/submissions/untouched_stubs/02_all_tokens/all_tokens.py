@@ -4,7 +4,8 @@
 # So far a single token asked. Now every token is a query in its turn: the scores become a square,
 # with a row for each query and a column for each token it looks at.
 #
-# Fill in the functions below. Check your work with `grader check 02`, or run the test cells.
+# Fill in the functions below. Check your work with `grader check 02`, or in the
+# notebook with the cell below each exercise.
 
 # %%
 import torch
@@ -34,6 +35,8 @@ INPUTS = torch.tensor(
 def attention_scores_loop(inputs: Tensor) -> Tensor:
     """The scores of every token with every token, pair by pair.
 
+    The inputs stay as they are. Gradients flow to them.
+
     Args:
         inputs: shape `(num_tokens, d_in)`.
 
@@ -60,6 +63,8 @@ def attention_scores_loop(inputs: Tensor) -> Tensor:
 # %%
 def attention_scores_matmul(inputs: Tensor) -> Tensor:
     """The scores of every token with every token, in one matrix product.
+
+    The inputs stay as they are. Gradients flow to them. The scores have the dtype of the inputs.
 
     Args:
         inputs: shape `(num_tokens, d_in)`.
@@ -88,6 +93,8 @@ def attention_scores_matmul(inputs: Tensor) -> Tensor:
 def attention_weights(scores: Tensor) -> Tensor:
     """The softmax of each query's scores.
 
+    The scores stay as they are. Gradients flow to them. The weights have the dtype of the scores.
+
     Args:
         scores: shape `(num_tokens, num_tokens)`, a row for each query.
 
@@ -114,6 +121,8 @@ def attention_weights(scores: Tensor) -> Tensor:
 # %%
 def context_vectors(weights: Tensor, inputs: Tensor) -> Tensor:
     """The context vectors of all queries.
+
+    The weights and the inputs stay as they are. Gradients flow to both.
 
     Args:
         weights: shape `(num_tokens, num_tokens)`, a row for each query.

@@ -5,8 +5,8 @@
 # **module** holds them together. It makes its matrices once, in `__init__`, and takes the steps
 # each time it is called, in `forward`.
 #
-# Fill in the classes and the function below. Check your work with `grader check 04`, or run the
-# test cells.
+# Fill in the classes and the function below. Check your work with `grader check 04`, or in
+# the notebook with the cell below each exercise.
 
 # %%
 import torch
@@ -64,6 +64,9 @@ class SelfAttention_v1(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all tokens.
 
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
         Args:
             x: shape `(num_tokens, d_in)`.
 
@@ -112,6 +115,9 @@ class SelfAttention_v2(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all tokens.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(num_tokens, d_in)`.
@@ -193,6 +199,9 @@ class SelfAttentionNormal(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The context vectors of all tokens.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(num_tokens, d_in)`.
