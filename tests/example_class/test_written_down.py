@@ -4,6 +4,7 @@ import csv
 import json
 import statistics
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -70,25 +71,32 @@ def test_feedback_does_not_tell_what_hidden_checks_asked_before(graded: Any) -> 
 
 
 def test_scores_are_blank_for_nothing_handed_in(graded: Any) -> None:
-    """One row per student, one column per exercise; everyone else has numbers."""
+    """One row per student, a column per exercise and assignment; everyone else has numbers."""
     with (graded.out / "scores.csv").open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
-    most = str(sum(assignment.max_score for assignment in graded.course.assignments))
-    assert header == ["student", "score", "max_score", *graded.course.exercises]
-    assert [row[0] for row in rows] == list(graded.results)
-    assert {row[2] for row in rows} == {most}
-    assert [row[0] for row in rows if {row[1], *row[3:]} == {""}] == HANDED_IN_NOTHING
-    for student, score, _, *cells in rows:
-        if student not in HANDED_IN_NOTHING:
-            assert float(score) == float(graded.results[student].score)
-            assert float(score) == pytest.approx(sum(float(cell) for cell in cells))
+        rows = list(csv.DictReader(file))
+    exercises, assignments = list(graded.course.exercises), list(graded.course.by_id)
+    assert [row["student"] for row in rows] == list(graded.results)
+    assert {row["max_score"] for row in rows} == {str(graded.course.max_score)}
+    blank = [row for row in rows if {row["score"], *(row[id_] for id_ in exercises)} == {""}]
+    assert [row["student"] for row in blank] == HANDED_IN_NOTHING
+    for row in (row for row in rows if row not in blank):
+        score = float(row["score"])
+        assert score == float(graded.results[row["student"]].score)
+        assert score == pytest.approx(sum(float(row[id_]) for id_ in exercises))
+        assert score == pytest.approx(sum(float(row[id_]) for id_ in assignments))
 
 
 def test_the_summary_counts_the_class(graded: Any) -> None:
     """How many there are, who handed in nothing, and what the others got."""
     scored = {s: points(r.score) for s, r in graded.results.items() if s not in HANDED_IN_NOTHING}
-    assert json.loads((graded.out / "summary.json").read_text("utf-8")) == {
+    summary = json.loads((graded.out / "summary.json").read_text("utf-8"))
+    assert datetime.fromisoformat(summary.pop("written_at")).tzinfo is not None
+    assert summary == {
         "format": "attention-course/summary/1",
+        "course": graded.course.hash,
+        "covers": f"{len(graded.results)} students graded as of this run.",
+        "earlier": [],
+        "to_do": [],
         "students": len(graded.results),
         "submitted": len(scored),
         "undecided": [],

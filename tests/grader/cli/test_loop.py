@@ -154,7 +154,7 @@ def test_a_solved_exercise_is_praised_and_the_next_one_chosen(driven):
     assert told[-3:] == [
         "scores is solved: 2 points. Well done!",
         "Next: 02_mixture/weights (not attempted yet)",
-        "  in assignments/02_mixture/mixture.py:23",
+        "  in assignments/02_mixture/mixture.py:30",
     ]
     assert driven.loop.watched.id == "02_mixture/weights"
 
@@ -183,10 +183,12 @@ def test_what_a_save_breaks_elsewhere_is_told(driven):
 def test_a_half_written_file_is_judged_like_any_other(driven):
     """The next save has the next verdict."""
     told = driven.save("scores", BROKEN)
-    assert told[3:6] == [
-        "  ✗ scores                           0 / 2  missing",
-        "      ✗ Two queries and three keys have two rows of three scores.  (missing)",
-        "          scores.py stops before scores is defined: see above.",
+    assert told[3:8] == [
+        "  ✗ scores.py does not run: line 1: SyntaxError: expected ':'",
+        "        def scores(queries, keys)",
+        "                                 ^",
+        "  ✗ scores                           0 / 2  not defined",
+        "      scores.py stops before scores is defined: see above.",
     ]
     assert driven.save("scores", "right")[3] == "  ✓ scores                           2 / 2"
 
