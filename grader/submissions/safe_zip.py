@@ -25,7 +25,10 @@ UTF8_FLAG = 0x800
 ENCRYPTED_FLAG = 0x1
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """The others can ask for memory without bound."""
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error, OverflowError)
+DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, ValueError, OverflowError, IndexError),
+)
 """What Python's reader raises for an archive that is not whole."""
 CHUNK = 1 << 16
 MIB = 1 << 20

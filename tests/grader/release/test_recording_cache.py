@@ -63,21 +63,20 @@ def test_assignments_do_not_share_a_recording(course, kept, made):
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("path", "more"),
     [
-        "course.toml",
-        "solutions/01_scores/scores.py",
-        "solutions/01_scores/hints.toml",
-        "solutions/01_scores/misconceptions.toml",
-        "tests/checks/01_scores/test_visible.py",
-        "tests/documents/printed_tensors.json",
+        ("course.toml", "[late]\ngrace_minutes = 7\n"),
+        ("solutions/01_scores/scores.py", "MORE = 1\n"),
+        ("solutions/01_scores/misconceptions.toml", "more = 1\n"),
+        ("tests/checks/01_scores/test_visible.py", "MORE = 1\n"),
+        ("tests/documents/printed_tensors.json", "\n"),
     ],
 )
-def test_a_change_of_the_course_makes_it_again(course, kept, made, path):
+def test_a_change_of_the_course_makes_it_again(course, kept, made, path, more):
     """Whatever decides scores counts."""
     recorded(course, course.assignments[0])
     with (course.root / path).open("a", encoding="utf-8") as file:
-        file.write("\n")
+        file.write(more)
     recorded(load_course(course.root), course.assignments[0])
     assert made == ["01_scores"] * 2
 
