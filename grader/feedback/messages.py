@@ -1,5 +1,6 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -298,10 +299,14 @@ def _exception_hints(failure: Failure, name: str) -> list[str]:
         return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]
     if "cannot assign" in message and "before Module.__init__" in message:
         return [_("`super().__init__()` has to come first in `__init__`.")]
-    if failure.type == "TypeError" and not failure.own and "argument" in message:
+    spelling = _("Is `__init__` spelt exactly so, with two underscores on each side?")
+    if failure.type == "TypeError" and message.startswith("Module.__init__() got an unexpected"):
+        return [spelling]
+    is_its_own = re.match(rf"{re.escape(name)}(\.\w+)?\(\)", message)
+    if failure.type == "TypeError" and not failure.own and is_its_own and "argument" in message:
         hints = [_("Are the parameters of {name} the same as in the stub?").format(name=name)]
         if "takes no arguments" in message or "__init__() takes 1 positional" in message:
-            hints.append(_("Is `__init__` spelt exactly so, with two underscores on each side?"))
+            hints.append(spelling)
         return hints
     if failure.type == "AttributeError" and "object has no attribute" in message:
         return [_("Is the attribute set in `__init__`, and `__init__` spelt exactly so?")]

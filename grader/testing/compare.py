@@ -184,7 +184,7 @@ def _no_tensor_hints(value: Any, expected: torch.Tensor) -> tuple[str, ...]:
     if isinstance(value, Unsupported) and "cuda" in value.type_name:
         return (_("The checks run on the CPU."),)
     items = value if isinstance(value, list | tuple) else [value]
-    if items is value and items and all(isinstance(item, torch.Tensor) for item in items):
+    if isinstance(value, list) and value and all(isinstance(i, torch.Tensor) for i in value):
         return (_("`torch.stack` makes one tensor of tensors of one shape."),)
     is_array = isinstance(value, Unsupported) and value.type_name.startswith("numpy.")
     is_number = all(isinstance(i, int | float) and not isinstance(i, bool) for i in items)

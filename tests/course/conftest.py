@@ -12,7 +12,7 @@ from grader.course.course import Course, load_course
 from grader.release.stubs import generate
 from grader.release.students import COPIED
 
-FEW = ("01_simple_attention", "04_self_attention", "07_causal_attention")
+FEW = ("01_simple_attention", "04_self_attention")
 
 
 @pytest.fixture(
@@ -22,7 +22,7 @@ FEW = ("01_simple_attention", "04_self_attention", "07_causal_attention")
 def to_release(
     root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Course:
-    """The course, or a copy of three of its assignments: recording all takes half a minute."""
+    """The course, or a copy of two of its assignments: recording all takes half a minute."""
     if not request.param:
         return load_course(root)
     folder = tmp_path_factory.mktemp("few") / "course"

@@ -86,7 +86,7 @@ def test_a_students_command_never_imports_nbgrader(root: Path) -> None:
     assert imported_by(["check", "01"], {"nbgrader", "jupytext", "nbformat"}, root) == "[]"
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_grade_imports_nbgrader_only_for_a_gradebook(root: Path, tmp_path: Path) -> None:
     """A class can be graded where nbgrader is not installed."""
     work = root / "tests" / "example_class" / "submissions" / "scale_forgotten"

@@ -249,12 +249,12 @@ def test_a_tampered_check_is_seen(
 ) -> None:
     """A check made easier keeps the run red, and stands above everything else."""
     folder = student(*to_release.by_id)
-    check = folder / "tests" / "checks" / "07_causal_attention" / "test_visible.py"
+    check = folder / "tests" / "checks" / "04_self_attention" / "test_visible.py"
     check.write_text(check.read_text("utf-8") + "\n# easier\n", "utf-8")
     job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
     assert (job.code, all_points(to_release) in job.summary) == (1, True)
     assert job.summary.startswith("> [!CAUTION]\n> **1 protected file is not as released.")
-    name = "tests/checks/07_causal_attention/test_visible.py"
+    name = "tests/checks/04_self_attention/test_visible.py"
     assert f"`{name}` was **changed**" in job.summary
     assert f"::error file={name}::This protected file was changed; undo that." in job.out
 

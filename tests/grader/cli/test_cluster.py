@@ -188,6 +188,7 @@ def test_a_worker_with_another_course_is_refused(cluster, folder, students, tmp_
     )
 
 
+@pytest.mark.proof
 def test_an_address_without_a_scheduler_is_refused(folder, students, tmp_path, monkeypatch):
     """With the command that starts one."""
     from grader.core.errors import UsageError

@@ -148,7 +148,7 @@ def checked(place, *options):
     return done.returncode, done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_tampered_check_is_seen(released, folder) -> None:
     """In the summary, on the screen and by the exit code; the untouched repository is fine."""
     place, ran = released("github")

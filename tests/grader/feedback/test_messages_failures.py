@@ -84,7 +84,7 @@ def test_an_exception_without_a_text_is_described_by_its_type():
         ),
         (
             "TypeError",
-            "forward() got an unexpected keyword argument 'x'",
+            "Heads.forward() got an unexpected keyword argument 'x'",
             ["Are the parameters of Heads the same as in the stub?"],
         ),
         (
@@ -92,6 +92,12 @@ def test_an_exception_without_a_text_is_described_by_its_type():
             "'Heads' object has no attribute 'W_query'",
             ["Is the attribute set in `__init__`, and `__init__` spelt exactly so?"],
         ),
+        (
+            "TypeError",
+            "Module.__init__() got an unexpected keyword argument 'num_heads'",
+            ["Is `__init__` spelt exactly so, with two underscores on each side?"],
+        ),
+        ("TypeError", "sum() got an unexpected keyword argument 'axis'", []),
         ("TypeError", "unsupported operand type(s) for +", []),
         ("NotImplementedError", "later", []),
         ("ValueError", "takes no arguments", []),

@@ -236,6 +236,7 @@ def test_nbgrader_warns_of_nothing_of_ours(place: NbgraderFolder) -> None:
     assert [line for line in warned if "[IPKernelApp]" not in line] == []
 
 
+@pytest.mark.proof
 def test_the_solutions_validate(place: NbgraderFolder) -> None:
     """`nbgrader validate` passes the source notebook, which builds on assignment 01."""
     shutil.copytree(place.folder / "source", place.folder / "elsewhere")

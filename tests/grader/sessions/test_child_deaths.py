@@ -52,7 +52,7 @@ def test_a_death_while_loading_is_told_in_words(talk_to: Any, statement: str, me
     assert talk_to(f"X = 1\n{statement}\n").ask("open") == crashed(message)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_spawned_child_dies_and_runs_late_as_a_forked_one(temporary_folder: Any) -> None:
     """One of each; the proof has all of them."""
     talks = Talks(SpawnLauncher())
