@@ -6,6 +6,8 @@ import pytest
 
 from grader.cli import doctor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def copy(grader, folder, tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ import zipfile
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCORES = "assignments/01_scores/scores.py"
 SENTINEL = 'raise NotImplementedError(\\"01_scores/scores: not attempted yet\\")'
 """As it stands in a notebook's file."""

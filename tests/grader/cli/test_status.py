@@ -15,6 +15,8 @@ from grader.progress.progress import read_progress
 from grader.progress.store import Memory
 from grader.sessions import launchers
 
+pytestmark = pytest.mark.slow
+
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 
 FRESH = """\
