@@ -126,7 +126,9 @@ def written(out):
     """What a run wrote, without how long it took and without its journal."""
     return {
         path.relative_to(out).as_posix(): [
-            line for line in path.read_text("utf-8").splitlines() if '"duration_s"' not in line
+            line
+            for line in path.read_text("utf-8").splitlines()
+            if '"duration_s"' not in line and '"written_at"' not in line
         ]
         for path in out.rglob("*")
         if path.is_file() and path.name != "run.jsonl"
@@ -175,7 +177,7 @@ def test_a_worker_with_another_course_is_refused(cluster, folder, students, tmp_
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     with (other / "tests/checks/01_scores/test_hidden.py").open("a") as file:
-        file.write("# changed\n")
+        file.write("CHANGED = 1\n")
     address = cluster.scheduler()
     cluster.worker(address, GRADER_COURSE=str(other))
     run = start_grading(folder, students, tmp_path / "out", "--scheduler", address)
