@@ -18,7 +18,7 @@ from grader.grading.results import points
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 from grader.grading.worker import launcher_as_graded
 from grader.sessions.child import ChildSession
-from grader.submissions.packing import Packed, as_handed_in, packed
+from grader.submissions.packing import Packed, packed, unpacked
 
 NAME = 30
 FILE = 34
@@ -33,15 +33,15 @@ def run_pack(course: Course, out: Path) -> ExitCode:
     if out.suffix.lower() != ".zip" or out.is_dir():
         raise UsageError(_("{file} is no name for a zip; write NAME.zip.").format(file=out))
     work = packed(course, course.work_folder)
-    result = _as_graded(course)
+    result = _as_graded(course, work)
     write_whole(out, work.archive)
     _print_receipt(work, out, result, console())
     return ExitCode.GRADERS_FAULT if result.undecided else ExitCode.FINE
 
 
-def _as_graded(course: Course) -> Result:
+def _as_graded(course: Course, work: Packed) -> Result:
     """What the visible checks find in what is handed in, run as in grading."""
-    submission = as_handed_in(course, course.work_folder, "me")
+    submission = unpacked(course, work, "me")
     with (
         closing(
             ChildSession(launcher_as_graded(), submission, course.limits, owns_launcher=True)

@@ -93,9 +93,19 @@ def as_handed_in(course: Course, path: Path, student: str) -> Submission:
     """
     if path.is_file():
         return read_submission(course, path, student)
+    return unpacked(course, packed(course, path), student)
+
+
+def unpacked(course: Course, work: Packed, student: str) -> Submission:
+    """Read what was packed as the grader will, through its own intake.
+
+    Args:
+        course: the course.
+        work: what was packed.
+        student: whose it is.
+    """
     with tempfile.TemporaryDirectory(prefix="handed-in-") as scratch:
         archive = Path(scratch) / "submission.zip"
-        work = packed(course, path)
         write_whole(archive, work.archive)
         with read_submissions(course, archive) as intake:
             (only,) = intake.students
