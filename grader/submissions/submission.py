@@ -151,15 +151,25 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
 
 @dataclass
 class _Reader:
-    """Reads one student's folder."""
+    """Reads one student's folder.
+
+    Args:
+        top: the files that lie in it.
+        folders: the folders in it, by the names that are meant.
+    """
 
     course: Course
     folder: Path
     sources: dict[str, SourceFile] = field(default_factory=dict)
+    top: list[Path] = field(default_factory=list)
+    folders: dict[str, Path] = field(default_factory=dict)
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
-        shared = [p for p in _files(self.folder) if plain_name(p.stem) not in modules]
+        self.top = list(_files(self.folder))
+        inside = [p for p in sorted(self.folder.iterdir(), reverse=True) if p.is_dir()]
+        self.folders = {plain_name(p.name): p for p in inside if not p.is_symlink()}
+        shared = [p for p in self.top if plain_name(p.stem) not in modules]
         shared_keys = tuple(self._add(path).key for path in shared)
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
         return Submission(student, self.sources, readings)
@@ -170,8 +180,7 @@ class _Reader:
             files = list(_files(inner))
         except OSError as error:
             return Reading(undecided=_refused(inner.name, error.strerror or ""))
-        named, flat = _named(assignment, files), _named(assignment, _files(self.folder))
-        own = named or files or flat
+        own = _named(assignment, files) or files or _named(assignment, self.top)
         submitted_at, time_notes = _submitted_at(inner, self.folder)
         shared = tuple(key for key in shared if own or _may_define(self.sources[key], assignment))
         if not own and not shared:
@@ -198,10 +207,7 @@ class _Reader:
     def _inner(self, assignment: Assignment) -> Path:
         """The assignment's folder, also under a name in another case or of a copy."""
         exact = self.folder / assignment.id
-        if exact.is_dir():
-            return exact
-        folders = (p for p in sorted(self.folder.iterdir()) if p.is_dir() and not p.is_symlink())
-        return next((p for p in folders if plain_name(p.name) == assignment.id), exact)
+        return exact if exact.is_dir() else self.folders.get(assignment.id, exact)
 
     def _defects(self, assignment: Assignment, path: Path) -> tuple[str, ...]:
         """What nbgrader cannot work with in one of the files."""
