@@ -18,7 +18,7 @@ from grader.cli.progress import progress
 from grader.cli.render import console
 from grader.cli.tables import class_summary, class_table
 from grader.core.errors import UsageError
-from grader.core.text import clean
+from grader.core.text import escaped
 from grader.course.course import Course
 from grader.grading import class_run
 from grader.grading.class_files import LEFT, Row, read_results
@@ -89,7 +89,7 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
         sentence = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
         _print_line(screen, sentence, "bold magenta")
         if options.quiet:
-            click.echo(clean(sentence), err=True)
+            click.echo(escaped(sentence), err=True)
     return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
 
 
@@ -147,7 +147,7 @@ def _print_coverage(screen: Console, result: class_run.ClassResult, out: Path) -
 
 
 def _print_line(screen: Console, line: str, style: str = "") -> None:
-    screen.print(clean(line), style=style, markup=False, soft_wrap=True)
+    screen.print(escaped(line), style=style, markup=False, soft_wrap=True)
 
 
 def _print_class(

@@ -19,14 +19,19 @@ SURROGATE = re.compile(r"[\ud800-\udfff]")
 def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
     """The text cut to size, with control characters and halves of characters escaped."""
     whole = len(text)
-    text = CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text[:limit])
-    text = SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    text = escaped(text[:limit])
     return f"{text[:limit]}… (cut)" if max(whole, len(text)) > limit else text
 
 
 def paragraphs(text: str) -> list[str]:
     """The paragraphs of a text, each in one line."""
     return [" ".join(part.split()) for part in text.split("\n\n")]
+
+
+def escaped(text: str) -> str:
+    """The whole text, with control characters and halves of characters escaped."""
+    text = CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def location_words(file: str, cell: int | None, line: int) -> str:

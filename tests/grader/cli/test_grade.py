@@ -668,3 +668,16 @@ def test_names_are_shown_as_text(grade, out, work):
     assert "\x1b" not in ran.out
     assert "bad\\x1b[31mname" in ran.out
     assert ".hidden was passed over: its name begins with a dot." in ran.out
+
+
+def test_a_long_line_is_shown_whole(grade, out, students):
+    """Names of many students who left are not cut off."""
+    grade("--seed", "1")
+    journal = out / "run.jsonl"
+    last = journal.read_text("utf-8").splitlines()[-1]
+    names = [f"somebody-with-a-long-name-{number:03}" for number in range(40)]
+    with journal.open("a", encoding="utf-8") as file:
+        for name in names:
+            file.write(last.replace('"cem"', f'"{name}"') + "\n")
+            shutil.copy(out / "results" / "cem.json", out / "results" / f"{name}.json")
+    assert names[-1] in grade().out
