@@ -94,9 +94,8 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
             print_protection(protected, console())
             if options.as_graded:
                 print_as_graded(result, console())
-    if (
-        options.submission is None and not options.as_graded
-    ):  # the copy's own work, which `grader status` reports
+    # The copy's own work is what `grader status` reports.
+    if options.submission is None and not options.as_graded:
         from grader.progress.progress import remember
 
         remember(course, submission, result)

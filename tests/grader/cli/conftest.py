@@ -72,7 +72,7 @@ def edit(folder: Path) -> Callable[[str, str, str], None]:
 def work(tmp_path: Path) -> Callable[..., Path]:
     """Writes a student's files, and answers their folder; `right` stands for the solution."""
 
-    def write(student: str = "work", **files: str) -> Path:
+    def write(student: str = "mine", **files: str) -> Path:
         place = tmp_path / "class" / student
         place.mkdir(parents=True, exist_ok=True)
         for module, text in files.items():

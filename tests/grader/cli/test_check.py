@@ -19,11 +19,11 @@ Next: scores, in assignments/01_scores/scores.py:22
 """
 
 RIGHT = """\
-01_scores  ../class/work/scores.py
+01_scores  ../class/mine/scores.py
   ✓ scores                           2 / 2
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
 
-02_mixture  ../class/work/mixture.py
+02_mixture  ../class/mine/mixture.py
   ✓ weights                          1 / 1
   ✓ Mixture                          3 / 3
 
@@ -31,7 +31,7 @@ RIGHT = """\
 """
 
 MISTAKEN = """\
-01_scores  ../class/work/scores.py
+01_scores  ../class/mine/scores.py
   ✗ scores                         0.5 / 2  1 of 3 checks
       → This looks like a known mistake:
         The scores are not scaled.  (scores-not-scaled)
@@ -58,7 +58,7 @@ MISTAKEN = """\
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
 
 0.5 of 2 points, 1 of 3 checks passed.
-Next: scores, in ../class/work/scores.py:1
+Next: scores, in ../class/mine/scores.py:1
 """
 
 
@@ -125,14 +125,14 @@ def test_a_single_file_can_be_checked(grader, work):
     """It is to define everything; an import of another assignment's file finds nothing."""
     path = work(mixture="right") / "mixture.py"
     assert grader("check", "weights", "--submission", path).lines == [
-        "02_mixture  ../class/work/mixture.py",
+        "02_mixture  ../class/mine/mixture.py",
         "  ✗ mixture.py does not run: line 8: ModuleNotFoundError: No module named 'scores'",
         "        from scores import scores",
         "  ✗ weights                          0 / 1  not defined",
         "      mixture.py stops before weights is defined: see above.",
         "",
         "0 of 1 points, 0 of 2 checks passed.",
-        "Next: weights, in ../class/work/mixture.py:8",
+        "Next: weights, in ../class/mine/mixture.py:8",
     ]
 
 
@@ -168,7 +168,7 @@ def test_with_debug_what_student_code_prints_is_shown(grader, work):
     assert ran.lines[:4] == [
         "look (2, 3)",
         "look (4, 3)",
-        "02_mixture  ../class/work/mixture.py",
+        "02_mixture  ../class/mine/mixture.py",
         "  ✓ weights                          1 / 1",
     ]
 
