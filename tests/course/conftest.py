@@ -13,11 +13,12 @@ from grader.release.stubs import generate
 from grader.release.students import COPIED
 
 FEW = ("01_simple_attention", "04_self_attention")
+WHOLE = ()
 
 
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(FEW, id="few"), pytest.param((), id="whole", marks=pytest.mark.proof)],
+    params=[pytest.param(FEW, id="few"), pytest.param(WHOLE, id="whole", marks=pytest.mark.proof)],
 )
 def to_release(
     root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest

@@ -18,6 +18,7 @@ from grader.course.misconceptions import read_misconceptions
 from grader.release.github import github_files
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.release.students import write_release
+from tests.course.conftest import FEW, WHOLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
@@ -217,22 +218,25 @@ def test_solutions_pass_in_a_release(to_release: Course, released: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("exercise", "bodies", "mistakes"),
+    ("to_release", "exercise", "bodies", "mistakes"),
     [
-        ("04_self_attention/SelfAttention_v2", V2_UNSCALED, ["v2-scale-missing"]),
+        (FEW, "04_self_attention/SelfAttention_v2", V2_UNSCALED, ["v2-scale-missing"]),
         pytest.param(
+            WHOLE,
             "07_causal_attention/CausalAttention",
             CAUSAL_UNSCALED,
             ["causal-not-scaled", "causal-created-in-another-order"],
             marks=pytest.mark.proof,
         ),
         pytest.param(
+            WHOLE,
             "07_causal_attention/CausalAttention",
             CAUSAL_BIASED,
             ["causal-not-scaled", "causal-bias-always"],
             marks=pytest.mark.proof,
         ),
         pytest.param(
+            WHOLE,
             "07_causal_attention/CausalAttention",
             CAUSAL_CROSSED,
             ["causal-not-scaled", "causal-queries-and-keys-swapped"],
@@ -240,6 +244,7 @@ def test_solutions_pass_in_a_release(to_release: Course, released: Path) -> None
         ),
     ],
     ids=["scale forgotten", "another order, too", "always biased, too", "roles crossed, too"],
+    indirect=["to_release"],
 )
 def test_mistakes_are_named_in_a_release_as_in_the_course(
     to_release: Course,
