@@ -20,6 +20,7 @@ from grader.grading.class_files import (
 )
 from grader.grading.journal import Journal, RunIdentity, earlier_seed, new_seed
 from grader.grading.run_settings import RunSettings
+from grader.grading.workers import new_worker
 from grader.submissions.payload import Payload, read_payload
 from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
@@ -166,8 +167,6 @@ def packed(student: Student) -> Payload | Student:
 
 def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:
     """Grade in this process, one student after the other."""
-    from grader.grading.worker import Worker  # imports torch, which the others do without here
-
-    with closing(Worker(settings)) as worker:
+    with closing(new_worker(settings)) as worker:
         for student in students:
             yield student, worker.grade(student)

@@ -18,6 +18,7 @@ from grader.core.errors import UsageError
 from grader.course.course import COURSE_VARIABLE
 from grader.grading.class_files import Written
 from grader.grading.run_settings import RunSettings
+from grader.grading.workers import kept_worker
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
 
@@ -30,8 +31,6 @@ _one_at_a_time = threading.Lock()
 
 def _grade(settings: RunSettings, work: Payload | Student) -> Written:
     """Grade on a worker of the cluster."""
-    from grader.grading.worker import kept_worker
-
     root = Path(os.environ.get(COURSE_VARIABLE, settings.root))
     with _one_at_a_time:
         worker = kept_worker(replace(settings, root=root))

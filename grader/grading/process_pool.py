@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 from grader.grading.class_files import Written
 from grader.grading.run_settings import RunSettings
+from grader.grading.workers import kept_worker
 from grader.submissions.student_folders import Student
 
 MOST_STUDENTS = 1_000
@@ -43,8 +44,6 @@ def _end_with_parent() -> None:
 
 def _grade(settings: RunSettings, student: Student) -> Written:
     """Grade in a worker process."""
-    from grader.grading.worker import kept_worker  # imports torch, which the main process lacks
-
     return kept_worker(settings).grade(student)
 
 

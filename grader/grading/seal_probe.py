@@ -11,7 +11,7 @@ from grader.core.errors import GraderError, UsageError
 from grader.course.course import Exercise, Limits
 from grader.sandbox import seal
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import Seal, WarmParent
+from grader.sessions.launchers import Launcher, Seal, WarmParent
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Reading, SourceFile, Submission
 from grader.testing.lookup import SubmissionHandle
@@ -155,14 +155,17 @@ def _attempt(launcher: WarmParent, seal: Seal) -> dict[str, object] | str:
     return answer.value if isinstance(answer.value, dict) else "a sealed child gave no answer"
 
 
-def sealed_launcher() -> WarmParent:
+def sealed_launcher(started: Launcher | None = None) -> WarmParent:
     """A warm parent whose children are sealed, after a probe showed that the seal holds.
+
+    Args:
+        started: the one to use; a new one where none is given.
 
     Raises:
         CannotSealError: when a required layer does not hold here.
     """
     _refuse(_unsupported())
-    launcher = WarmParent()
+    launcher = started if isinstance(started, WarmParent) else WarmParent()
     try:
         _refuse(_examine(launcher))
     except BaseException:

@@ -71,15 +71,14 @@ class Worker:
 
     Args:
         settings: the run's.
-        launcher: makes the child processes; as the run's isolation says unless given.
+        launcher: makes the child processes; it is the worker's from now on.
 
     Raises:
         CourseError: when the course here is not the run's.
-        CannotSealError: when student code is to be sealed and cannot be.
         UsageError: in a released copy, which has no hidden checks to grade by.
     """
 
-    def __init__(self, settings: RunSettings, launcher: Launcher | None = None) -> None:
+    def __init__(self, settings: RunSettings, launcher: Launcher) -> None:
         use(settings.language)
         course = load_course(settings.root)
         if course.hash != settings.course_hash:
@@ -88,9 +87,6 @@ class Worker:
                 "needs the same course, and nobody may change it while a class is graded"
             )
         self.grader = full_grader(course, settings.seed)
-        if launcher is None:
-            is_sealed = settings.isolation == "sealed"
-            launcher = sealed_launcher() if is_sealed else default_launcher()
         self.launcher = launcher
 
     def result(self, student: Student) -> Result:
@@ -111,19 +107,6 @@ class Worker:
         """End the processes it holds."""
         self.launcher.close()
         self.grader.close()
-
-
-_kept: dict[RunSettings, Worker] = {}
-"""What this process grades with, when it is a worker process: one at a time, of the latest run."""
-
-
-def kept_worker(settings: RunSettings) -> Worker:
-    """This process's worker, which keeps what it has loaded from one student to the next."""
-    if settings not in _kept:
-        for other in list(_kept):
-            _kept.pop(other).close()
-        _kept[settings] = Worker(settings)
-    return _kept[settings]
 
 
 def undecided_result(settings: RunSettings, student: Student, reason: str) -> Written:

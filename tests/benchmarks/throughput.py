@@ -33,6 +33,7 @@ from grader.grading.process_pool import grade_locally
 from grader.grading.run_settings import RunSettings
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.grading.worker import Worker
+from grader.grading.workers import new_worker
 from grader.sessions.child import ChildSession
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
@@ -164,7 +165,7 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
     """One worker, sealed, against the floor and a fresh pytest on the same student, all in turn."""
     size = WARM_UP + rounds
     classes: dict[str, list[Student]] = {}
-    worker = Worker(RunSettings(course.root, course.hash, "1", "sealed"))
+    worker = new_worker(RunSettings(course.root, course.hash, "1", "sealed"))
     taken: dict[str, list[float]] = {name: [] for name in (*KINDS, "floor")}
     in_the_open: dict[str, list[float]] = {kind: [] for kind in KINDS}
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -254,7 +255,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
     run(*GRADER, "release", folder, "--to", "nbgrader", cwd=ROOT)
     nbgrader = Path(sys.executable).with_name("nbgrader")
     names = ("one", "two")
-    worker = Worker(RunSettings(course.root, course.hash, "1", "sealed"))
+    worker = new_worker(RunSettings(course.root, course.hash, "1", "sealed"))
     own = students_in(make_class(course, work / "class", "right, in other words", WARM_UP + 400))
     for student in own[:WARM_UP]:
         worker.grade(student)

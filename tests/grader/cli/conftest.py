@@ -10,7 +10,7 @@ import pytest
 
 from grader.checks import fixtures
 from grader.cli import cli
-from grader.grading import worker
+from grader.grading import seal_probe, worker, workers
 from grader.sessions import launchers
 
 
@@ -44,11 +44,12 @@ def folder(
     kept = Kept(request.getfixturevalue("warm_parent"))
     for name in ("default_launcher", "early_launcher"):
         monkeypatch.setattr(launchers, name, lambda: kept)
-    for module in (fixtures, worker):
+    for module in (fixtures, worker, workers):
         monkeypatch.setattr(module, "default_launcher", lambda: kept)
     if sys.platform == "linux":
         sealed = Kept(request.getfixturevalue("sealed_parent"))
-        monkeypatch.setattr(worker, "sealed_launcher", lambda: sealed)
+        for module in (worker, seal_probe):
+            monkeypatch.setattr(module, "sealed_launcher", lambda *_: sealed)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.grading.seal_probe import sealed_launcher
+
 pytestmark = pytest.mark.slow
 
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
@@ -454,11 +456,11 @@ def scores(queries, keys):
 
 def test_a_machine_that_cannot_seal_refuses_to_grade(grader, students, out, monkeypatch):
     """Unless it is told to go on without; no result is written."""
-    from grader.grading import seal_probe, worker
+    from grader.grading import seal_probe
 
     layer = seal_probe.Layer("files (Landlock)", True, False, "this kernel has no Landlock")
     monkeypatch.setattr(seal_probe, "_unsupported", lambda: (layer,))
-    monkeypatch.setattr(worker, "sealed_launcher", seal_probe.sealed_launcher)
+    monkeypatch.setattr(seal_probe, "sealed_launcher", sealed_launcher)
     ran = grader("grade", students, "--out", out, "--jobs", 1)
     assert (ran.code, ran.lines) == (2, ["Grading: 0 of 3 students done."])
     assert ran.err == (

@@ -1,0 +1,41 @@
+"""Starts workers, early: torch is imported here and by their children's parent at one time."""
+
+from typing import TYPE_CHECKING
+
+from grader.grading.run_settings import RunSettings
+from grader.sessions.launchers import default_launcher
+
+if TYPE_CHECKING:
+    from grader.grading.worker import Worker
+
+_kept: "dict[RunSettings, Worker]" = {}
+"""What this process grades with, when it is a worker process: one at a time, of the latest run."""
+
+
+def new_worker(settings: RunSettings) -> "Worker":
+    """A worker whose children are sealed where the run is to be.
+
+    Raises:
+        CourseError, CannotSealError, UsageError: as `Worker` and `sealed_launcher` do.
+    """
+    launcher = default_launcher()
+    try:
+        # Here, because they import torch, and the launcher's process does so by now.
+        from grader.grading import seal_probe
+        from grader.grading.worker import Worker
+
+        if settings.isolation == "sealed":
+            launcher = seal_probe.sealed_launcher(launcher)
+        return Worker(settings, launcher)
+    except BaseException:
+        launcher.close()
+        raise
+
+
+def kept_worker(settings: RunSettings) -> "Worker":
+    """This process's worker, which keeps what it has loaded from one student to the next."""
+    if settings not in _kept:
+        for other in list(_kept):
+            _kept.pop(other).close()
+        _kept[settings] = new_worker(settings)
+    return _kept[settings]
