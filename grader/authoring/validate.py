@@ -182,7 +182,8 @@ class _CheckProofs:
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif exercise_score(exercise.points, checks) != exercise.points:
                 wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
-                reason = _reason(run.records[wrong[0].id].raised)
+                record = run.records[wrong[0].id]
+                reason = f"{record.check.line_of(record.raised)}{_reason(record.raised)}"
                 self.fault(exercise.id, f"the solution fails {wrong[0].id}: {reason}")
         self.covered = {
             id_

@@ -1,7 +1,7 @@
 """What checks are called with, and what it is made from: loaded once per worker, then reused."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -42,6 +42,7 @@ class CheckEnvironment:
         ledger: the documents' printed tensors.
         reference: the hidden solution, live or from a recording.
         seed: the run's secret seed for hidden inputs.
+        overdue: ids of checks that did not return in time, and are not tried again.
     """
 
     course: Course
@@ -49,6 +50,7 @@ class CheckEnvironment:
     reference: SubmissionHandle
     reference_session: Session
     seed: str
+    overdue: set[str] = field(default_factory=set)
 
     def close(self) -> None:
         """End what the reference runs in."""

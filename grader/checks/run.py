@@ -1,6 +1,7 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
 import time
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from grader.checks.fixtures import CheckEnvironment, Fixtures
+from grader.core.errors import GraderError
 from grader.core.language import _
 from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Visibility
 from grader.core.text import clean
@@ -21,6 +23,7 @@ from grader.feedback.messages import (
     explain_failure,
 )
 from grader.feedback.pictures import picture_of
+from grader.sessions import own_time
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
@@ -45,6 +48,7 @@ class Check:
         owner: the class that `function` is a method of.
         asks_for: the fixtures it is called with, by name.
         deepens: of a hidden check, the name of a visible one, or a sentence of the docstring.
+        file: the one it stands in, from the course's folder.
     """
 
     id: str
@@ -58,16 +62,32 @@ class Check:
     function: Callable[..., None]
     asks_for: tuple[str, ...]
     deepens: str = ""
+    file: str = ""
 
-    def run(self, fixtures: Fixtures) -> "CheckRecord":
-        """Call the check with the fixtures it asks for by name."""
+    def run(self, fixtures: Fixtures, environment: CheckEnvironment) -> "CheckRecord":
+        """Call the check with the fixtures it asks for by name, and end it when it takes too long."""
         error: BaseException | None = None
         given = {name: getattr(fixtures, name) for name in self.asks_for}
+        seconds = environment.course.limits.check_seconds
         try:
-            self.function(self.owner(), **given)
+            with own_time.limited(0 if self.id in environment.overdue else seconds):
+                self.function(self.owner(), **given)
+        except own_time.OwnTimeOver as raised:
+            environment.overdue.add(self.id)
+            error = TimeoutError(f"it did not return within {seconds:g} seconds")
+            error.__traceback__ = raised.__traceback__
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
             error = raised
         return CheckRecord(self, fixtures.judge.judged, error, tuple(fixtures.judge.covered))
+
+    def line_of(self, fault: BaseException | None) -> str:
+        """Where in this check's file an exception arose, "" where nowhere in it or foreseen."""
+        if fault is None or isinstance(fault, GraderError | AssertionError | StudentOutcome):
+            return ""
+        own = self.function.__code__.co_filename
+        frames = traceback.walk_tb(fault.__traceback__)
+        lines = [number for frame, number in frames if frame.f_code.co_filename == own]
+        return f"{self.file}:{lines[-1]}: " if lines else ""
 
     def ends_its_exercise(self, outcome: Outcome) -> bool:
         """Whether the later checks of the exercise are blocked when this one ended so."""
@@ -130,7 +150,7 @@ class CheckRun:
         except Exception as error:  # whatever it is, it is not the student's
             self._write(check, Outcome.ERROR, _our_fault(repr(error)), 0.0)
             return
-        record = check.run(fixtures)
+        record = check.run(fixtures, self.environment)
         if record.raised is None:
             self.submission.session.conclude(record)
         where = location_of(fixtures.student, record.raised)
@@ -249,4 +269,4 @@ def explain(
         return explain_difference(error.difference, error.calls, inputs)
     if isinstance(error, AssertionError):
         return Explanation(clean(str(error)) or check.title)
-    return Explanation(_our_fault(f"{type(error).__name__}: {error}"))
+    return Explanation(_our_fault(f"{check.line_of(error)}{type(error).__name__}: {error}"))

@@ -29,6 +29,7 @@ class Limits:
     Args:
         load_seconds: running a file from top to bottom.
         request_seconds: one call of a check.
+        check_seconds: one check by itself, without what student code takes.
         memory_mib: MiB on top of what torch itself takes.
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
@@ -37,6 +38,7 @@ class Limits:
     load_seconds: float = 10.0
     request_seconds: float = 5.0
     submission_seconds: float = 120.0
+    check_seconds: float = 60.0
     memory_mib: int = 1024
     output_kib: int = 64
     file_mib: int = 16
@@ -319,6 +321,7 @@ def _course(root: Path, table: Table) -> Course:
             load_seconds=limits.positive("load_seconds", defaults.load_seconds),
             request_seconds=limits.positive("request_seconds", defaults.request_seconds),
             submission_seconds=limits.positive("submission_seconds", defaults.submission_seconds),
+            check_seconds=limits.positive("check_seconds", defaults.check_seconds),
             memory_mib=limits.whole("memory_mib", default=defaults.memory_mib, least=64),
             output_kib=limits.whole("output_kib", default=defaults.output_kib, least=1),
             file_mib=limits.whole("file_mib", default=defaults.file_mib, least=1),

@@ -159,7 +159,7 @@ class LiveMistakes:
         records = []
         for check in checks:
             fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)
-            record = check.run(fixtures)
+            record = check.run(fixtures, self.environment)
             records.append(record)
             outcome = outcome_of(check, record.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):

@@ -10,6 +10,7 @@ from grader.core.language import _
 from grader.course.course import Limits
 from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import Frame, WireFault, encode
+from grader.sessions import own_time
 from grader.sessions.base import OwnFrame, Session, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher
 from grader.submissions.submission import Submission
@@ -104,7 +105,8 @@ class ChildSession(Session):
             self._start()
         started = time.monotonic()
         try:
-            return self._exchange(request, 1.25 * seconds + self.slack)
+            with own_time.paused():
+                return self._exchange(request, 1.25 * seconds + self.slack)
         except TimeoutError:
             self._end()
             template = _("your code was still running after {seconds} seconds")

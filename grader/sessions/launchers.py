@@ -87,7 +87,8 @@ def child_limits(
         seal: what is put around it.
     """
     given = {**asdict(limits), **asdict(seal or Seal())}
-    del given["submission_seconds"]  # the trusted side keeps that
+    for name in ("submission_seconds", "check_seconds"):  # the trusted side keeps those
+        del given[name]
     return ChildLimits(folder, (generation - 1) * INSTANCES_PER_PROCESS, **given)
 
 

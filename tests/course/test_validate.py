@@ -72,12 +72,22 @@ def test_a_solution_that_fails_is_told_with_its_check_and_the_reason(example) ->
     ]
 
 
-def test_a_check_that_breaks_is_told_as_a_fault(example) -> None:
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('raise ValueError("a slip")', "ValueError: a slip"),
+        ("while True: pass", "TimeoutError: it did not return within 0.3 seconds"),
+    ],
+)
+def test_a_check_that_breaks_or_never_returns_is_told_with_its_line(example, line, said) -> None:
     """Validating goes on: the check's own error is no error of validating."""
-    example.edit(VISIBLE, 'judge(value, printed("T03"), axes=AXES)', 'raise ValueError("a slip")')
-    scores = "01_scores/scores"
+    example.edit("course.toml", "[course]", "[limits]\ncheck_seconds = 0.3\n\n[course]")
+    judged = 'judge(value, printed("T03"), axes=AXES)'
+    before, _, _ = (example.folder / VISIBLE).read_text("utf-8").partition(judged)
+    example.edit(VISIBLE, judged, line)
+    scores, where = "01_scores/scores", f"{VISIBLE}:{len(before.splitlines())}"
     assert example.faults() == [
-        f"{scores}: the solution fails {AS_PRINTED}: ValueError: a slip",
+        f"{scores}: the solution fails {AS_PRINTED}: {where}: {said}",
         f"{scores}: the check {AS_PRINTED} breaks on the misconception 'scores-not-scaled'",
         f"{scores}: the check {AS_PRINTED} breaks on the misconception 'scores-without-root'",
         "ledger T03: it is not judged against by a check (their scores)",

@@ -109,9 +109,9 @@ def test_right_answers_are_judged_once(bench, verdict, monkeypatch):
     ran = []
     run = Check.run
 
-    def listen(check, fixtures):
+    def listen(check, *given):
         ran.append(check.title)
-        return run(check, fixtures)
+        return run(check, *given)
 
     monkeypatch.setattr(Check, "run", listen)
     verdict(bench, STUDENTS["right, once more"])

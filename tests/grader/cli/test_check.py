@@ -332,6 +332,24 @@ def test_a_reference_that_fails_leaves_the_score_undecided(grader, work, edit):
     assert ran.lines[-1] == "The grader itself failed on a check: the score is undecided."
 
 
+@pytest.mark.parametrize("line", ["while True: pass", "__import__('time').sleep(600)", "nothing"])
+def test_a_check_that_never_returns_is_named_with_its_line(grader, folder, work, line):
+    """In a loop or asleep; and so is one that raises by itself."""
+    path, manifest = folder / "tests/checks/01_scores/test_visible.py", folder / "course.toml"
+    manifest.write_text(f"[limits]\ncheck_seconds = 0.3\n\n{manifest.read_text('utf-8')}", "utf-8")
+    text = path.read_text("utf-8")
+    at = text.index('"""\n        ') + len('"""\n        ')
+    path.write_text(f"{text[:at]}{line}\n        {text[at:]}", "utf-8")
+    ran = grader("check", "01", "--format", "json", "--submission", work(scores=NOT_SCALED))
+    checks = json.loads(ran.out)["assignments"][0]["exercises"][0]["checks"]
+    fault = "TimeoutError: it did not return within 0.3 seconds"
+    fault = fault if line != "nothing" else "NameError: name 'nothing' is not defined"
+    where = f"tests/checks/01_scores/test_visible.py:{text[:at].count(chr(10)) + 1}"
+    assert checks[0]["outcome"] == "error"
+    assert checks[0]["message"] == f"The grader itself failed on this check: {where}: {fault}"
+    assert ran.code == 3
+
+
 def test_a_file_that_does_not_run_is_told_once(grader, work):
     """By itself, not as a name that is missing; who reads the result finds it, too."""
     ran = grader(
