@@ -161,7 +161,7 @@ def _show_pictures(result: Result) -> None:
     from grader.reports.html.pages import pictures as page
 
     words = "\n".join(first_difference(picture) for picture in pictures)
-    display({"text/html": page(pictures), "text/plain": words}, raw=True)  # type: ignore[no-untyped-call]
+    display({"text/html": page(pictures), "text/plain": words}, raw=True)
 
 
 @contextmanager
