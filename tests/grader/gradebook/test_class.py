@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Error as PlaywrightError
 
 from grader.gradebook.store import open_gradebook
-from tests.grader.gradebook.conftest import environment_of, grader, nbgrader
+from tests.grader.gradebook.conftest import environment_of, grader, nbgrader_commands
 
 pytestmark = pytest.mark.slow
 
@@ -92,8 +92,7 @@ def scores(gradebook: Gradebook) -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def exported(folder: Path) -> dict[tuple[str, str], float]:
-    """What `nbgrader export` writes, run in the folder that was made for it."""
-    nbgrader(folder / "out" / "nbgrader", "export", "--to", "grades.csv")
+    """What `nbgrader export` wrote, run in the folder that was made for it."""
     with (folder / "out" / "nbgrader" / "grades.csv").open(encoding="utf-8", newline="") as file:
         return {(r["student_id"], r["assignment"]): float(r["score"]) for r in csv.DictReader(file)}
 
@@ -126,6 +125,11 @@ def test_a_class_is_graded_into_a_gradebook_twice(class_folder: Path, address: s
     with open_gradebook(address, "small-steps") as gradebook:
         assert scores(gradebook)["bo", "01_scores"] == (1.75, 0.0)
         assert len(scores(gradebook)) == 5
+    nbgrader_commands(
+        class_folder / "out" / "nbgrader",
+        ("export", "--to", "grades.csv"),
+        ("generate_feedback", "01_scores"),
+    )
     found = exported(class_folder)
     assert {key: score for key, score in found.items() if score} == {
         ("ada", "01_scores"): 2.0,
@@ -133,7 +137,6 @@ def test_a_class_is_graded_into_a_gradebook_twice(class_folder: Path, address: s
         ("bo", "01_scores"): 1.75,
         ("dot", "01_scores"): 1.8,
     }
-    nbgrader(class_folder / "out" / "nbgrader", "generate_feedback", "01_scores")
     page = class_folder / "out" / "nbgrader" / "feedback" / "bo" / "01_scores" / "scores.html"
     assert "scores-not-scaled" in page.read_text("utf-8")
 
