@@ -1,6 +1,5 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +8,9 @@ import torch
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
 from grader.core.text import clean, display_width, location_words
+from grader.feedback.exception_hints import exception_hints, proposal
 from grader.feedback.inputs import Inputs, tensors_in
-from grader.sandbox.failures import IMPORTS, CodeLine
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.replies import Failure
@@ -141,7 +141,7 @@ def explain_failure(
         case "blocked":
             return _blocked(failure, where)
         case "exception":
-            sentence, hints = _raised(failure), _exception_hints(failure, name)
+            sentence, hints = _raised(failure), exception_hints(failure, name)
         case "timeout":
             sentence = _took_too_long(failure, is_loading=not calls)
             hints = [_("Is there a loop that never ends?")]
@@ -227,7 +227,7 @@ def does_not_run(file: str, failure: Failure) -> str:
             gap = "".join(c if c == "\t" else " " * display_width(c) for c in before)
             lines.append(f"    {gap}^")
     if failure.meant:
-        lines.append(_proposal(failure))
+        lines.append(proposal(failure))
     if failure.message == "'return' outside function":
         lines.append(_("Is your code indented below `def`?"))
     return "\n".join(lines)
@@ -278,36 +278,3 @@ def _missing(failure: Failure, name: str) -> str:
         lines.append(template.format(exception=_exception(failure.loading)))
         lines += _location_lines(location)
     return "\n".join(lines)
-
-
-def _proposal(failure: Failure) -> str:
-    """What may have been meant by a name that is not known."""
-    if failure.meant in IMPORTS.values():
-        return _("Is `{statement}` missing?").format(statement=failure.meant)
-    question = _("Did you mean {name} when you wrote {similar}?")
-    return question.format(name=clean(failure.meant, 120), similar=clean(failure.wrote, 80))
-
-
-def _exception_hints(failure: Failure, name: str) -> list[str]:
-    """Questions for exceptions that a misspelt special method or a wrong signature leads to."""
-    message = failure.message
-    if failure.meant:
-        return [_proposal(failure)]
-    if any(word in message for word in ("CUDA", "NVIDIA")):
-        return [_("The checks run on the CPU.")]
-    if failure.type == "NotImplementedError" and "forward" in message:
-        return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]
-    if "cannot assign" in message and "before Module.__init__" in message:
-        return [_("`super().__init__()` has to come first in `__init__`.")]
-    spelling = _("Is `__init__` spelt exactly so, with two underscores on each side?")
-    if failure.type == "TypeError" and message.startswith("Module.__init__() got an unexpected"):
-        return [spelling]
-    is_its_own = re.match(rf"{re.escape(name)}(\.\w+)?\(\)", message)
-    if failure.type == "TypeError" and not failure.own and is_its_own and "argument" in message:
-        hints = [_("Are the parameters of {name} the same as in the stub?").format(name=name)]
-        if "takes no arguments" in message or "__init__() takes 1 positional" in message:
-            hints.append(spelling)
-        return hints
-    if failure.type == "AttributeError" and "object has no attribute" in message:
-        return [_("Is the attribute set in `__init__`, and `__init__` spelt exactly so?")]
-    return []

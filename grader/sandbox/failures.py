@@ -4,10 +4,12 @@ It runs beside student code: standard library only.
 """
 
 import difflib
+import inspect
 import linecache
 import re
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
@@ -77,6 +79,8 @@ class Failure:
         own: whether the exception was raised by the student's own line, not below it.
         wrote: for an unknown name or attribute, the name; "" where nothing is proposed.
         meant: what may have been meant: another name, `self.name`, or an import.
+        set_at: where `__init__` sets the attribute that may have been meant.
+        documented: which of the two the text around them has in backticks, if one alone.
     """
 
     kind: str
@@ -87,6 +91,8 @@ class Failure:
     own: bool = False
     wrote: str = ""
     meant: str = ""
+    set_at: CodeLine | None = None
+    documented: str = ""
 
     def header(self) -> dict[str, Any]:
         """This failure as a JSON object."""
@@ -109,12 +115,12 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     if isinstance(error, OutOfTime):
         kind = "timeout"
     bases = tuple(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins")
-    try:
+    wrote, meant, set_at, documented = "", "", None, ""
+    with suppress(BaseException):  # it looks at the student's objects
         wrote, meant = _proposal(error)
-    except BaseException:  # it looks at the student's objects
-        wrote = meant = ""
+        set_at, documented = _where_set(getattr(error, "obj", None), wrote, meant, find_cell)
     type_name = type(error).__name__[:200]
-    return Failure(kind, type_name, bases, message, where, own, wrote, meant)
+    return Failure(kind, type_name, bases, message, where, own, wrote, meant, set_at, documented)
 
 
 def closest(name: str, names: Iterable[str]) -> str:
@@ -164,6 +170,34 @@ def _own_names(instance: Any) -> list[str]:
     parts = (held.get(part, ()) for part in ("_parameters", "_modules", "_buffers"))
     names = [*held, *chain.from_iterable(parts)]
     return [name for name in names if not name.startswith("_") and name != "training"]
+
+
+def _where_set(
+    instance: Any, wrote: str, meant: str, find_cell: FindCell
+) -> tuple[CodeLine | None, str]:
+    """Where a class sets an attribute, and which of two names is the documented one, if one alone.
+
+    Args:
+        instance: of the class.
+        wrote: the attribute that it lacks.
+        meant: the one that it may have instead.
+        find_cell: finds the student's own code.
+    """
+    setting = re.compile(rf"\bself\.{meant}\s*(?::[^=]+)?=(?!=)|register_\w+\(\s*['\"]{meant}['\"]")
+    for kind in type(instance).__mro__ if meant else ():
+        code = getattr(vars(kind).get("__init__"), "__code__", None)
+        found = find_cell(code.co_filename) if code is not None else None
+        if code is None or found is None:
+            continue
+        lines = linecache.getlines(code.co_filename)
+        text = "".join(lines)
+        documented = [name for name in (wrote, meant) if f"`{name}`" in text]
+        first = code.co_firstlineno
+        for line, shown in enumerate(inspect.getblock(lines[first - 1 :]), first):
+            if setting.search(shown):
+                only = documented[0] if len(documented) == 1 else ""
+                return _code_line(found, line, shown), only
+    return None, ""
 
 
 def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, bool]:

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from grader.sandbox.failures import describe_failure, stub_exercise
-from grader.sandbox.loader import Loader, empty_body
+from grader.sandbox.loader import Loader, empty_body, hides_code
 from grader.sandbox.watching import Operations, parameter_names
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
@@ -61,8 +61,9 @@ class Servant:
                 raise
             packer = Packer()
             failure = describe_failure(error, self.loader.find_cell)
-            may_be_stub = isinstance(error, NotImplementedError) and failure.own
-            header = {"failure": (failure.as_stub() if may_be_stub else failure).header()}
+            if isinstance(error, NotImplementedError) and failure.own and not hides_code(error):
+                failure = failure.as_stub()
+            header = {"failure": failure.header()}
         header["output"] = self.drain()
         return Frame(header, packer.payload())
 

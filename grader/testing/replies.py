@@ -52,6 +52,8 @@ class Failure:
         stopped: the file that stops before it defines the missing name.
         wrote: an unknown name or attribute, where something is proposed instead.
         meant: that: another name, `self.name`, or an import.
+        set_at: where `__init__` sets what may have been meant.
+        documented: which of the two the exercise's text names, if one alone.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
 
@@ -67,6 +69,8 @@ class Failure:
     stopped: str = ""
     wrote: str = ""
     meant: str = ""
+    set_at: CodeLine | None = None
+    documented: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -243,6 +247,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     kind, message, bases = content["kind"], _text(content.get("message")), content.get("bases")
     wrote, meant = _text(content.get("wrote")), _text(content.get("meant"))
     is_proposal = wrote.isidentifier() and (PROPOSED.fullmatch(meant) or meant in IMPORTS.values())
+    documented = _text(content.get("documented"))
     is_sentinel = kind == "not_attempted" and EXERCISE_ID.fullmatch(message) is not None
     return Failure(
         kind=kind,
@@ -253,6 +258,8 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         own=content.get("own") is True,
         wrote=wrote if is_proposal else "",
         meant=meant if is_proposal else "",
+        set_at=_code_line(content.get("set_at")) if is_proposal else None,
+        documented=documented if is_proposal and documented in (wrote, meant) else "",
     )
 
 

@@ -230,6 +230,8 @@ def test_only_the_stubs_own_sentinel_is_not_attempted(serve: Serve) -> None:
         "own": False,
         "wrote": "",
         "meant": "",
+        "set_at": None,
+        "documented": "",
     }
 
 
@@ -248,6 +250,24 @@ def test_whatever_only_looks_like_the_sentinel_is_an_exception(
 ) -> None:
     """Another text, another type, or raised by a library."""
     assert serve(f"def f():\n    {statement}\n").call("f").failure["kind"] == "exception"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("    {0}\n    return 1\n", "exception"),
+        ("    if a:\n        {0}\n        return 1\n", "exception"),
+        ("    raise NotImplementedError(\n        {1}\n    )\n    return 1\n", "exception"),
+        ("    if a:\n        {0}\n    return 1\n", "not_attempted"),
+        ("    a = 1\n    {0}\n\n\nb = 1\n", "not_attempted"),
+    ],
+)
+def test_a_stubs_sentinel_above_code_is_an_exception(serve: Serve, body: str, kind: str) -> None:
+    """There is an attempt, which can never run."""
+    message = '"01_first/one: not attempted yet"'
+    raising = f"raise NotImplementedError({message})"
+    text = "def f(a=True):\n" + body.replace("{0}", raising).replace("{1}", message)
+    assert serve(text).call("f").failure["kind"] == kind
 
 
 def test_a_misspelt_forward_is_an_exception_not_something_not_attempted(serve: Serve) -> None:
