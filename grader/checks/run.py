@@ -1,5 +1,6 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -193,8 +194,13 @@ class CheckRun:
         if not isinstance(error, StudentOutcome) or error.failure.kind != "blocked":
             return ""
         failure = error.failure.loading or error.failure
-        ids = (failure.message, f"{check.exercise.assignment}/{failure.message}")
-        return next((id_ for id_ in ids if id_ in self.environment.course.exercises), "")
+        behind = failure.loading.message if failure.loading is not None else ""
+        imported = re.search(r"^cannot import name '(\w+)'", behind)
+        name, course = imported[1] if imported else failure.message, self.environment.course
+        own = course.by_id[check.exercise.assignment]
+        ids = (name, *(f"{id_}/{name}" for id_ in (own.id, *own.imports)))
+        known = (id_ for id_ in ids if id_ in course.exercises and id_ != check.exercise.id)
+        return next(known, "")
 
 
 def _is_open_forward(error: BaseException | None) -> bool:

@@ -204,6 +204,22 @@ def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
     return template.format(place=place, seconds=f"{seconds:g}")
 
 
+def stops_there(file: str, failure: Failure) -> str:
+    """A note on a file, or a cell of a notebook, that ends in an exception.
+
+    Args:
+        file: its path, as it was handed in.
+        failure: the exception.
+    """
+    at = failure.location
+    template = _("{place}: {exception}. The file stops there: nothing below is run.")
+    if at is not None and at.cell is not None:
+        template = _("{place}: {exception}. The cell stops there: nothing below in it is run.")
+    file = clean(file, 120)
+    place = file if at is None else location_words(file, at.cell, at.line)
+    return template.format(place=place, exception=_exception(failure).rstrip("."))
+
+
 def does_not_run(file: str, failure: Failure) -> str:
     """Why a file, or a cell of a notebook, does not run: the line as it is, a caret below it.
 
