@@ -18,6 +18,7 @@ from grader.feedback.inputs import Inputs, tensors_in
 from grader.feedback.messages import (
     NO_INPUTS,
     Explanation,
+    exception_words,
     explain_difference,
     explain_failure,
 )
@@ -161,7 +162,8 @@ class CheckRun:
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
         seconds, waits_for = time.perf_counter() - started, self._waits_for(check, error)
-        self._write(check, outcome, message, seconds, where, picture, waits_for)
+        raised = _exception_of(error)
+        self._write(check, outcome, message, seconds, where, picture, waits_for, raised)
         if check.ends_its_exercise(outcome) and not _is_open_forward(error):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
@@ -175,6 +177,7 @@ class CheckRun:
         where: CodeLocation | None = None,
         picture: Picture | None = None,
         waits_for: str = "",
+        raised: str = "",
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -187,6 +190,7 @@ class CheckRun:
             where=where,
             picture=picture,
             waits_for=waits_for,
+            raised=raised,
         )
 
     def _waits_for(self, check: Check, error: BaseException | None) -> str:
@@ -201,6 +205,13 @@ class CheckRun:
         ids = (name, *(f"{id_}/{name}" for id_ in (own.id, *own.imports)))
         known = (id_ for id_ in ids if id_ in course.exercises and id_ != check.exercise.id)
         return next(known, "")
+
+
+def _exception_of(error: BaseException | None) -> str:
+    """The exception of the student's code that ended a check, "" for any other end."""
+    if not isinstance(error, StudentOutcome) or error.failure.kind != "exception":
+        return ""
+    return exception_words(error.failure)
 
 
 def _is_open_forward(error: BaseException | None) -> bool:

@@ -170,7 +170,7 @@ def _ended(sentence: str) -> str:
 
 
 def _raised(failure: Failure) -> str:
-    return _("It raised {exception}").format(exception=_exception(failure))
+    return _("It raised {exception}").format(exception=exception_words(failure))
 
 
 def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
@@ -217,7 +217,7 @@ def stops_there(file: str, failure: Failure) -> str:
         template = _("{place}: {exception}. The cell stops there: nothing below in it is run.")
     file = clean(file, 120)
     place = file if at is None else location_words(file, at.cell, at.line)
-    return template.format(place=place, exception=_exception(failure).rstrip("."))
+    return template.format(place=place, exception=exception_words(failure).rstrip("."))
 
 
 def does_not_run(file: str, failure: Failure) -> str:
@@ -234,7 +234,7 @@ def does_not_run(file: str, failure: Failure) -> str:
     elif at is not None:
         template = _("{file} does not run: cell {cell}, line {line}: {exception}")
     line, cell = (at.line, at.cell) if at else (0, None)
-    lines = [template.format(file=name, cell=cell, line=line, exception=_exception(failure))]
+    lines = [template.format(file=name, cell=cell, line=line, exception=exception_words(failure))]
     if at is not None and at.text:
         text = clean(at.text, MAX_LINE)
         lines.append(f"    {text}")
@@ -253,7 +253,8 @@ def _file_name(path: str) -> str:
     return clean(path.rpartition("/")[2], 120)
 
 
-def _exception(failure: Failure) -> str:
+def exception_words(failure: Failure) -> str:
+    """The type of an exception, and its message where it has one."""
     name, message = clean(failure.type, 80), clean(failure.message)
     return f"{name}: {message}" if message else name
 
@@ -291,6 +292,6 @@ def _missing(failure: Failure, name: str) -> str:
     location = failure.loading and failure.loading.location
     if failure.loading and location and location.cell is not None:  # a script says it once, above
         template = _("A cell failed: {exception}")
-        lines.append(template.format(exception=_exception(failure.loading)))
+        lines.append(template.format(exception=exception_words(failure.loading)))
         lines += _location_lines(location)
     return "\n".join(lines)
