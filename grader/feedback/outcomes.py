@@ -213,15 +213,13 @@ def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:
 
 def _gathered(checks: list[CheckResult]) -> list[CheckResult]:
     """The checks; of those that one exception ended at one line the first, with how many more."""
-
-    def end(check: CheckResult) -> object:
-        return (NUMBER.sub("", check.raised), check.where) if check.raised else check.id
-
-    counts = Counter(map(end, checks))
-    firsts: dict[object, CheckResult] = {}
-    for check in checks:
-        firsts.setdefault(end(check), check)
-    return [_saying_how_many(check, counts[key] - 1) for key, check in firsts.items()]
+    ends = [
+        (NUMBER.sub("", check.raised), check.where) if check.raised else number
+        for number, check in enumerate(checks)
+    ]
+    counts = Counter(ends)
+    firsts = {end: check for end, check in zip(reversed(ends), reversed(checks), strict=True)}
+    return [_saying_how_many(firsts[end], counts[end] - 1) for end in dict.fromkeys(ends)]
 
 
 def _saying_how_many(check: CheckResult, others: int) -> CheckResult:
