@@ -13,7 +13,7 @@ from grader.feedback.inputs import Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
-from grader.testing.replies import Failure
+from grader.testing.replies import Failure, Write
 from grader.testing.student import Call
 
 SMALL = 49
@@ -49,8 +49,19 @@ def explain_difference(
     end = "" if sentence.endswith(ENDS) else _(".")
     before = [*call_lines(calls, inputs), f"{sentence[:1].upper()}{sentence[1:]}{end}"]
     tensors = _side_by_side(difference)
-    lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
+    writes = calls[-1].writes if calls and difference.expected is None else ()
+    after = [*(clean(hint) for hint in difference.hints), *_written_lines(writes)]
+    lines = [*before, *tensors, *after]
     return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
+
+
+def _written_lines(writes: tuple[Write, ...]) -> list[str]:
+    """Which arguments were changed in place, and where, as far as that is known."""
+    lines = []
+    for name, at in writes:
+        template = _("What changed is `{name}`.") if at is None else _("What changed is `{name}`:")
+        lines += [template.format(name=clean(name, 80)), *_location_lines(at)]
+    return lines
 
 
 def _side_by_side(difference: Difference) -> list[str]:

@@ -218,7 +218,7 @@ def _gathered(checks: list[CheckResult]) -> list[CheckResult]:
         for number, check in enumerate(checks)
     ]
     counts = Counter(ends)
-    firsts = {end: check for end, check in zip(reversed(ends), reversed(checks), strict=True)}
+    firsts = dict(zip(reversed(ends), reversed(checks), strict=True))
     return [_saying_how_many(firsts[end], counts[end] - 1) for end in dict.fromkeys(ends)]
 
 

@@ -35,6 +35,9 @@ MAX_NAMES = 5_000
 MAX_NAME = 100
 MAX_TEXT = 2_000
 
+Write = tuple[str, CodeLine | None]
+"""A parameter that was changed in place, and the line that did it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -100,6 +103,7 @@ class Answer:
         printed: by the student's code, during the call.
         operations: how often each function of torch was called, where that was asked for.
         body: where nothing came back, "empty" or "unindented" for a function that does nothing.
+        writes: the parameters that were changed in place, with the line that did it, if known.
     """
 
     value: Any
@@ -108,6 +112,7 @@ class Answer:
     printed: str = ""
     operations: dict[str, int] = field(default_factory=dict)
     body: str = ""
+    writes: tuple[Write, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +180,15 @@ def read_answer(frame: Frame) -> Answer:
     items = counted.items() if isinstance(counted, dict) else ()
     operations = {_text(name): count for name, count in items if type(count) is int}
     body = _text(frame.header.get("body"))
-    return Answer(value, names, gradients, read_printed(frame), operations, body)
+    writes = _writes(frame.header.get("writes"))
+    return Answer(value, names, gradients, read_printed(frame), operations, body, writes)
+
+
+def _writes(content: Any) -> tuple[Write, ...]:
+    pairs = content if isinstance(content, list) else []
+    listed = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+    named = [(_text(name), _code_line(line)) for name, line in listed]
+    return tuple((name, line) for name, line in named if name.isidentifier())
 
 
 def read_parameters(frame: Frame) -> list[str]:
