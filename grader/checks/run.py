@@ -197,14 +197,13 @@ class CheckRun:
         """The id of the exercise that a blocked check needs, "" where it is none of the course's."""
         if not isinstance(error, StudentOutcome) or error.failure.kind != "blocked":
             return ""
-        failure = error.failure.loading or error.failure
-        behind = failure.loading.message if failure.loading is not None else ""
-        imported = re.search(r"^cannot import name '(\w+)'", behind)
-        name, course = imported[1] if imported else failure.message, self.environment.course
+        cause = error.failure.loading or error.failure
+        course = self.environment.course
         own = course.by_id[check.exercise.assignment]
-        ids = (name, *(f"{id_}/{name}" for id_ in (own.id, *own.imports)))
-        known = (id_ for id_ in ids if id_ in course.exercises and id_ != check.exercise.id)
-        return next(known, "")
+        names = (cause.message, *re.findall(r"\w+", error.failure.message))
+        near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
+        known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
+        return next((id_ for id_ in known if id_ != check.exercise.id), "")
 
 
 def _exception_of(error: BaseException | None) -> str:

@@ -31,7 +31,7 @@ HINTS = (
         "RuntimeError",
         "a (view of a )?leaf Variable that requires grad",
         N_(
-            "This line changes a tensor in place that gradients are computed for. Make a new tensor "
+            "This line changes in place a tensor that gradients are computed for. Make a new tensor "
             "instead; the values of a parameter are set inside `with torch.no_grad():`."
         ),
     ),
@@ -60,8 +60,8 @@ HINTS = (
         "RuntimeError",
         "Boolean value of Tensor",
         N_(
-            "A whole tensor is taken as true or false here: by an `if`, or by a layer's class that "
-            "was not called to make the layer."
+            "A whole tensor is used as true or false here. Is it in an `if`, or is a layer's class "
+            "called in place of the layer?"
         ),
     ),
     (
@@ -140,11 +140,11 @@ def _layer_hint(failure: Failure) -> str:
         return ""
     names = re.findall(place, text) if place else []
     if len(set(names)) != 1:
-        return _("A layer ({kind}) is no tensor: it is called with one.").format(kind=f"nn.{kind}")
-    words = _("`{layer}` is a layer and no tensor: it is called, `{layer}(x)`.")
+        return _("A layer ({kind}) is not a tensor: call it with one.").format(kind=f"nn.{kind}")
+    words = _("`{layer}` is a layer, not a tensor: call it, `{layer}(x)`.")
     if kind == "Linear":
         words = _(
-            "`{layer}` is a layer and no tensor: it is called, `{layer}(x)`; its matrix is "
+            "`{layer}` is a layer, not a tensor: call it, `{layer}(x)`, or take its matrix, "
             "`{layer}.weight`."
         )
     return words.format(layer=clean(names[0], 80))
@@ -160,8 +160,8 @@ def _bracket_hint(failure: Failure) -> str:
             if callable(getattr(torch.Tensor, name, None))
         ]
         if len(set(names)) != 1:
-            return _("A method is not called here: `()` is missing behind its name.")
-        return _("`{name}` is a method: it is called, `{name}()`.").format(name=names[0])
+            return _("A method is named here and not called: `()` is missing after its name.")
+        return _("`{name}` is a method: call it, `{name}()`.").format(name=names[0])
     called = re.findall(r"\.(T|mT|shape|dtype|data|grad)\(", text)
     if failure.message.endswith("object is not callable") and len(set(called)) == 1:
         return _("`.{name}` is written without `()`.").format(name=called[0])

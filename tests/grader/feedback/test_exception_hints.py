@@ -9,7 +9,7 @@ from grader.testing.replies import Failure
 
 SET_AT = CodeLine("heads.py", None, 70, "self.head = 1")
 LEAF = (
-    "This line changes a tensor in place that gradients are computed for. Make a new tensor "
+    "This line changes in place a tensor that gradients are computed for. Make a new tensor "
     "instead; the values of a parameter are set inside `with torch.no_grad():`."
 )
 NONE = "A value in this line is None. Does every function that it comes from end in a `return`?"
@@ -139,7 +139,7 @@ def test_an_attribute_that_is_set_by_another_name_has_both_ends_shown(documented
     assert exception_hints(failure, "Heads") == [said.replace("{0}", "heads.py, line 70")]
 
 
-LINEAR = "`{0}` is a layer and no tensor: it is called, `{0}(x)`; its matrix is `{0}.weight`."
+LINEAR = "`{0}` is a layer, not a tensor: call it, `{0}(x)`, or take its matrix, `{0}.weight`."
 
 
 @pytest.mark.parametrize(
@@ -149,12 +149,12 @@ LINEAR = "`{0}` is a layer and no tensor: it is called, `{0}(x)`; its matrix is 
         ("AttributeError", "'Linear' object has no attribute 'shape'", "a = source.W_key.shape[0]", LINEAR.replace("{0}", "source.W_key")),
         ("TypeError", "unsupported operand type(s) for @: 'Tensor' and 'Linear'", "q = x @ self.W_query", LINEAR.replace("{0}", "self.W_query")),
         ("TypeError", "unsupported operand type(s) for *=: 'Linear' and 'int'", "layer *= 2", LINEAR.replace("{0}", "layer")),
-        ("TypeError", "unsupported operand type(s) for @: 'Dropout' and 'Tensor'", "q = self.dropout @ x", "`self.dropout` is a layer and no tensor: it is called, `self.dropout(x)`."),
-        ("TypeError", "linear(): argument 'input' (position 1) must be Tensor, not Linear", "f(x)", "A layer (nn.Linear) is no tensor: it is called with one."),
-        ("TypeError", "unsupported operand type(s) for @: 'Tensor' and 'Linear'", "x @ self.W[0]", "A layer (nn.Linear) is no tensor: it is called with one."),
-        ("TypeError", "unsupported operand type(s) for +: 'int' and 'builtin_function_or_method'", "return sum(p.numel for p in module.parameters())", "`numel` is a method: it is called, `numel()`."),
-        ("TypeError", "'method' object is not subscriptable", "self.size[0] + 1", "`size` is a method: it is called, `size()`."),
-        ("TypeError", "'method' object is not subscriptable", "f[0]", "A method is not called here: `()` is missing behind its name."),
+        ("TypeError", "unsupported operand type(s) for @: 'Dropout' and 'Tensor'", "q = self.dropout @ x", "`self.dropout` is a layer, not a tensor: call it, `self.dropout(x)`."),
+        ("TypeError", "linear(): argument 'input' (position 1) must be Tensor, not Linear", "f(x)", "A layer (nn.Linear) is not a tensor: call it with one."),
+        ("TypeError", "unsupported operand type(s) for @: 'Tensor' and 'Linear'", "x @ self.W[0]", "A layer (nn.Linear) is not a tensor: call it with one."),
+        ("TypeError", "unsupported operand type(s) for +: 'int' and 'builtin_function_or_method'", "return sum(p.numel for p in module.parameters())", "`numel` is a method: call it, `numel()`."),
+        ("TypeError", "'method' object is not subscriptable", "self.size[0] + 1", "`size` is a method: call it, `size()`."),
+        ("TypeError", "'method' object is not subscriptable", "f[0]", "A method is named here and not called: `()` is missing after its name."),
         ("TypeError", "'Tensor' object is not callable", "return q @ k.T()", "`.T` is written without `()`."),
         ("TypeError", "'torch.Size' object is not callable", "x.shape()", "`.shape` is written without `()`."),
         ("TypeError", "'Tensor' object is not callable", "return q(k)", None),
@@ -171,7 +171,7 @@ LINEAR = "`{0}` is a layer and no tensor: it is called, `{0}(x)`; its matrix is 
         ("AttributeError", "'Own' object has no attribute 'mask'", "other.mask", None),
         ("RecursionError", "maximum recursion depth exceeded", "f(x)", "A function calls itself again and again. Is it meant to call another one?"),
         ("EOFError", "EOF when reading a line", "input()", "Nobody is there to answer `input()`: all values come as arguments."),
-        ("RuntimeError", "Boolean value of Tensor with more than one value is ambiguous", "self.dropout(w)", "A whole tensor is taken as true or false here: by an `if`, or by a layer's class that was not called to make the layer."),
+        ("RuntimeError", "Boolean value of Tensor with more than one value is ambiguous", "self.dropout(w)", "A whole tensor is used as true or false here. Is it in an `if`, or is a layer's class called in place of the layer?"),
         ("NotImplementedError", "01_a/Heads: not attempted yet", "raise NotImplementedError", "The stub's `raise` still stands above your code: remove it."),
     ],
 )  # fmt: skip
