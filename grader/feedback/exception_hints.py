@@ -13,6 +13,7 @@ from grader.testing.replies import Failure
 SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side?")
 
 NAME = r"((?:\w+\.)*\w+)"
+"""A name, or an attribute of one, as it stands in a line."""
 
 HINTS = (
     ("", "CUDA|NVIDIA", N_("The checks run on the CPU.")),
@@ -116,8 +117,11 @@ def proposal(failure: Failure) -> str:
 
 
 def _is_layer(name: str) -> bool:
+    """Whether a class of torch's makes layers; a list of layers cannot be called."""
     kind = getattr(torch.nn, name, None)
-    return isinstance(kind, type) and issubclass(kind, torch.nn.Module)
+    if not isinstance(kind, type) or not issubclass(kind, torch.nn.Module):
+        return False
+    return kind.forward is not torch.nn.Module.forward
 
 
 def _layer_hint(failure: Failure) -> str:

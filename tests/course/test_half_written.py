@@ -71,12 +71,12 @@ def test_a_wrapper_waits_for_the_head_that_it_cannot_use(
     """Whatever is wrong with the head, it is the head that the wrapper waits for."""
     course = load_course(root)
     wrapper, head = (course.by_id[id_] for id_ in ("08_multi_head_wrapper", "07_causal_attention"))
-    for assignment in (wrapper, head):
-        solution = course.paths(assignment).solution
-        text = solution.read_text("utf-8")
-        if assignment is wrapper or new is not None:
-            text = text if assignment is wrapper else text.replace(old, new or "", 1)
-            (tmp_path / solution.name).write_text(text, "utf-8")
+    sources = {a.id: course.paths(a).solution for a in (wrapper, head)}
+    texts = {id_: solution.read_text("utf-8") for id_, solution in sources.items()}
+    (tmp_path / sources[wrapper.id].name).write_text(texts[wrapper.id], "utf-8")
+    if new is not None:
+        broken = texts[head.id].replace(old, new, 1)
+        (tmp_path / sources[head.id].name).write_text(broken, "utf-8")
     submission = read_submission(course, tmp_path, "me")
     exercises = {exercise.id: exercise for exercise in wrapper.exercises}
     with closing(visible_grader(course)) as grader:
