@@ -107,10 +107,10 @@ def proposal(failure: Failure) -> str:
     if at is None or failure.documented == meant:
         question = _("Did you mean {name} when you wrote {similar}?")
         return question.format(name=meant, similar=wrote)
-    sentence = _("`{wrote}` is used here, and `__init__` sets `{meant}` ({place}).")
+    sentence = _("`{wrote}` is used here, but what is set is `{meant}` ({place}).")
     if failure.documented:
         sentence = _(
-            "`{wrote}` is used here, as the exercise calls it; `__init__` sets `{meant}` ({place})."
+            "`{wrote}` is used here, as the exercise calls it; what is set is `{meant}` ({place})."
         )
     place = location_words(clean(at.file, 120), at.cell, at.line)
     return sentence.format(wrote=wrote, meant=meant, place=place)

@@ -79,7 +79,7 @@ class Failure:
         own: whether the exception was raised by the student's own line, not below it.
         wrote: for an unknown name or attribute, the name; "" where nothing is proposed.
         meant: what may have been meant: another name, `self.name`, or an import.
-        set_at: where `__init__` sets the attribute that may have been meant.
+        set_at: where the name, or `__init__` the attribute, is set that may have been meant.
         documented: which of the two the text around them has in backticks, if one alone.
     """
 
@@ -118,7 +118,7 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     wrote, meant, set_at, documented = "", "", None, ""
     with suppress(BaseException):  # it looks at the student's objects
         wrote, meant = _proposal(error)
-        set_at, documented = _where_set(getattr(error, "obj", None), wrote, meant, find_cell)
+        set_at, documented = _where_set(error, wrote, meant, find_cell)
     type_name = type(error).__name__[:200]
     return Failure(kind, type_name, bases, message, where, own, wrote, meant, set_at, documented)
 
@@ -173,31 +173,41 @@ def _own_names(instance: Any) -> list[str]:
 
 
 def _where_set(
-    instance: Any, wrote: str, meant: str, find_cell: FindCell
+    error: BaseException, wrote: str, meant: str, find_cell: FindCell
 ) -> tuple[CodeLine | None, str]:
-    """Where a class sets an attribute, and which of two names is the documented one, if one alone.
+    """Where the name that may have been meant is set, and which of the two is documented.
 
     Args:
-        instance: of the class.
-        wrote: the attribute that it lacks.
-        meant: the one that it may have instead.
+        error: the attribute or the name is unknown.
+        wrote: the one that is unknown.
+        meant: the one that may have been meant.
         find_cell: finds the student's own code.
     """
-    setting = re.compile(rf"\bself\.{meant}\s*(?::[^=]+)?=(?!=)|register_\w+\(\s*['\"]{meant}['\"]")
-    for kind in type(instance).__mro__ if meant else ():
-        code = getattr(vars(kind).get("__init__"), "__code__", None)
-        found = find_cell(code.co_filename) if code is not None else None
-        if code is None or found is None:
+    assigned = rf"{meant}\s*(?::[^=]+)?=(?!=)"
+    setting, codes, documented = re.compile(rf"^\s*{assigned}|\bfor {meant} in\b"), [], ""
+    if isinstance(error, AttributeError):
+        setting = re.compile(rf"\bself\.{assigned}|register_\w+\(\s*['\"]{meant}['\"]")
+        methods = [vars(kind).get("__init__") for kind in type(error.obj).__mro__]
+        codes = [code for method in methods if (code := getattr(method, "__code__", None))]
+    elif meant:
+        codes = [frame.f_code for frame, _line in traceback.walk_tb(error.__traceback__)][-1:]
+    for code in codes if meant else ():
+        found, lines = find_cell(code.co_filename), linecache.getlines(code.co_filename)
+        if found is None:
             continue
-        lines = linecache.getlines(code.co_filename)
-        text = "".join(lines)
-        documented = [name for name in (wrote, meant) if f"`{name}`" in text]
         first = code.co_firstlineno
         for line, shown in enumerate(inspect.getblock(lines[first - 1 :]), first):
             if setting.search(shown):
-                only = documented[0] if len(documented) == 1 else ""
-                return _code_line(found, line, shown), only
+                if isinstance(error, AttributeError):
+                    documented = _documented("".join(lines), wrote, meant)
+                return _code_line(found, line, shown), documented
     return None, ""
+
+
+def _documented(text: str, *names: str) -> str:
+    """The name that stands in backticks in a text, if it is one of these alone."""
+    found = [name for name in names if f"`{name}`" in text]
+    return found[0] if len(found) == 1 else ""
 
 
 def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, bool]:

@@ -55,7 +55,7 @@ class Failure:
         stopped: the file that stops before it defines the missing name.
         wrote: an unknown name or attribute, where something is proposed instead.
         meant: that: another name, `self.name`, or an import.
-        set_at: where `__init__` sets what may have been meant.
+        set_at: where that is set, if it is known.
         documented: which of the two the exercise's text names, if one alone.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """

@@ -125,8 +125,8 @@ def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
 @pytest.mark.parametrize(
     ("documented", "said"),
     [
-        ("", "`heads` is used here, and `__init__` sets `head` ({0})."),
-        ("heads", "`heads` is used here, as the exercise calls it; `__init__` sets `head` ({0})."),
+        ("", "`heads` is used here, but what is set is `head` ({0})."),
+        ("heads", "`heads` is used here, as the exercise calls it; what is set is `head` ({0})."),
         ("head", "Did you mean head when you wrote heads?"),
     ],
 )

@@ -245,6 +245,25 @@ def test_an_attribute_that_init_does_not_set_has_no_line(
     assert failure_of(text)["set_at"] is None
 
 
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("scors = 1\n    return scores", 2),
+        ("y = 1\n    for scors in x:\n        return scores", 3),
+        ("y = 2; scors = 1; return scores", None),
+        ("scors == 1\n    return scores", None),
+    ],
+)
+def test_a_similar_name_comes_with_the_line_that_sets_it(
+    failure_of: Callable[..., Any], body: str, line: int | None
+) -> None:
+    """The slip may be there; a parameter's name is the stub's."""
+    parameter = "scors=1, " if "==" in body else ""
+    failure = failure_of(f"def f({parameter}x=(1,)):\n    {body}\n")
+    assert (failure["wrote"], failure["meant"], failure["documented"]) == ("scores", "scors", "")
+    assert (failure["set_at"] and failure["set_at"]["line"]) == line
+
+
 def test_an_object_that_cannot_be_looked_at_leads_to_no_proposal(
     failure_of: Callable[..., Any],
 ) -> None:
