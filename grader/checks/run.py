@@ -1,5 +1,6 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -19,6 +20,7 @@ from grader.feedback.inputs import Inputs, tensors_in
 from grader.feedback.messages import (
     NO_INPUTS,
     Explanation,
+    exception_words,
     explain_difference,
     explain_failure,
 )
@@ -180,7 +182,8 @@ class CheckRun:
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
         seconds, waits_for = time.perf_counter() - started, self._waits_for(check, error)
-        self._write(check, outcome, message, seconds, where, picture, waits_for)
+        raised = _exception_of(error)
+        self._write(check, outcome, message, seconds, where, picture, waits_for, raised)
         if check.ends_its_exercise(outcome) and not _is_open_forward(error):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
@@ -194,6 +197,7 @@ class CheckRun:
         where: CodeLocation | None = None,
         picture: Picture | None = None,
         waits_for: str = "",
+        raised: str = "",
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -206,15 +210,27 @@ class CheckRun:
             where=where,
             picture=picture,
             waits_for=waits_for,
+            raised=raised,
         )
 
     def _waits_for(self, check: Check, error: BaseException | None) -> str:
         """The id of the exercise that a blocked check needs, "" where it is none of the course's."""
         if not isinstance(error, StudentOutcome) or error.failure.kind != "blocked":
             return ""
-        failure = error.failure.loading or error.failure
-        ids = (failure.message, f"{check.exercise.assignment}/{failure.message}")
-        return next((id_ for id_ in ids if id_ in self.environment.course.exercises), "")
+        cause = error.failure.loading or error.failure
+        course = self.environment.course
+        own = course.by_id[check.exercise.assignment]
+        names = (cause.message, *re.findall(r"\w+", error.failure.message))
+        near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
+        known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
+        return next((id_ for id_ in known if id_ != check.exercise.id), "")
+
+
+def _exception_of(error: BaseException | None) -> str:
+    """The exception of the student's code that ended a check, "" for any other end."""
+    if not isinstance(error, StudentOutcome) or error.failure.kind != "exception":
+        return ""
+    return exception_words(error.failure)
 
 
 def _is_open_forward(error: BaseException | None) -> bool:

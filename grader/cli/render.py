@@ -24,6 +24,7 @@ from grader.feedback.outcomes import (
     WORDS_BESIDE_SIGN,
     checks_passed,
     is_attempted,
+    not_judged,
     shown_checks,
     status_words,
     where_to_look,
@@ -249,8 +250,9 @@ def _head(check: CheckResult) -> Text:
     sign, style = _sign(check.outcome)
     word = WORDS_BESIDE_SIGN[check.outcome]
     head = Text(f"{sign} {check.title}", style=style)
-    if word:
-        head.append(f"  {bracketed(_(word))}", style="dim")
+    if word or check.raised:
+        beside = not_judged(check) if check.raised else _(word)
+        head.append(f"  {bracketed(beside)}", style="dim")
     return head
 
 

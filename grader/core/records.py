@@ -107,6 +107,7 @@ class CheckResult:
         where: the line it is about, where one is known; None when the check passed.
         picture: expected and received side by side, where two tensors of a shape differ.
         waits_for: the id of the exercise that has to be written first, where it is blocked by one.
+        raised: type and message of the exception of the student's that kept it from judging.
     """
 
     id: str
@@ -119,6 +120,7 @@ class CheckResult:
     picture: Picture | None = field(default=None, kw_only=True)
     where: CodeLocation | None = None
     waits_for: str = ""
+    raised: str = ""
 
 
 @dataclass(frozen=True, slots=True)

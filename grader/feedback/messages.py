@@ -1,6 +1,5 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +8,12 @@ import torch
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
 from grader.core.text import clean, display_width, location_words
+from grader.feedback.exception_hints import exception_hints, proposal
 from grader.feedback.inputs import Inputs, tensors_in
-from grader.sandbox.failures import IMPORTS, CodeLine
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
-from grader.testing.replies import Failure
+from grader.testing.replies import Failure, Write
 from grader.testing.student import Call
 
 SMALL = 49
@@ -49,8 +49,19 @@ def explain_difference(
     end = "" if sentence.endswith(ENDS) else _(".")
     before = [*call_lines(calls, inputs), f"{sentence[:1].upper()}{sentence[1:]}{end}"]
     tensors = _side_by_side(difference)
-    lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
+    writes = calls[-1].writes if calls and difference.expected is None else ()
+    after = [*(clean(hint) for hint in difference.hints), *_written_lines(writes)]
+    lines = [*before, *tensors, *after]
     return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
+
+
+def _written_lines(writes: tuple[Write, ...]) -> list[str]:
+    """Which arguments were changed in place, and where, as far as that is known."""
+    lines = []
+    for name, at in writes:
+        template = _("What changed is `{name}`.") if at is None else _("What changed is `{name}`:")
+        lines += [template.format(name=clean(name, 80)), *_location_lines(at)]
+    return lines
 
 
 def _side_by_side(difference: Difference) -> list[str]:
@@ -141,7 +152,7 @@ def explain_failure(
         case "blocked":
             return _blocked(failure, where)
         case "exception":
-            sentence, hints = _raised(failure), _exception_hints(failure, name)
+            sentence, hints = _raised(failure), exception_hints(failure, name)
         case "timeout":
             sentence = _took_too_long(failure, is_loading=not calls)
             hints = [_("Is there a loop that never ends?")]
@@ -170,7 +181,7 @@ def _ended(sentence: str) -> str:
 
 
 def _raised(failure: Failure) -> str:
-    return _("It raised {exception}").format(exception=_exception(failure))
+    return _("It raised {exception}").format(exception=exception_words(failure))
 
 
 def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
@@ -204,6 +215,22 @@ def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
     return template.format(place=place, seconds=f"{seconds:g}")
 
 
+def stops_there(file: str, failure: Failure) -> str:
+    """A note on a file, or a cell of a notebook, that ends in an exception.
+
+    Args:
+        file: its path, as it was handed in.
+        failure: the exception.
+    """
+    at = failure.location
+    template = _("{place}: {exception}. The file stops there: nothing below is run.")
+    if at is not None and at.cell is not None:
+        template = _("{place}: {exception}. The cell stops there: nothing below in it is run.")
+    file = clean(file, 120)
+    place = file if at is None else location_words(file, at.cell, at.line)
+    return template.format(place=place, exception=exception_words(failure).rstrip("."))
+
+
 def does_not_run(file: str, failure: Failure) -> str:
     """Why a file, or a cell of a notebook, does not run: the line as it is, a caret below it.
 
@@ -218,7 +245,7 @@ def does_not_run(file: str, failure: Failure) -> str:
     elif at is not None:
         template = _("{file} does not run: cell {cell}, line {line}: {exception}")
     line, cell = (at.line, at.cell) if at else (0, None)
-    lines = [template.format(file=name, cell=cell, line=line, exception=_exception(failure))]
+    lines = [template.format(file=name, cell=cell, line=line, exception=exception_words(failure))]
     if at is not None and at.text:
         text = clean(at.text, MAX_LINE)
         lines.append(f"    {text}")
@@ -227,7 +254,7 @@ def does_not_run(file: str, failure: Failure) -> str:
             gap = "".join(c if c == "\t" else " " * display_width(c) for c in before)
             lines.append(f"    {gap}^")
     if failure.meant:
-        lines.append(_proposal(failure))
+        lines.append(proposal(failure))
     if failure.message == "'return' outside function":
         lines.append(_("Is your code indented below `def`?"))
     return "\n".join(lines)
@@ -237,7 +264,8 @@ def _file_name(path: str) -> str:
     return clean(path.rpartition("/")[2], 120)
 
 
-def _exception(failure: Failure) -> str:
+def exception_words(failure: Failure) -> str:
+    """The type of an exception, and its message where it has one."""
     name, message = clean(failure.type, 80), clean(failure.message)
     return f"{name}: {message}" if message else name
 
@@ -275,39 +303,6 @@ def _missing(failure: Failure, name: str) -> str:
     location = failure.loading and failure.loading.location
     if failure.loading and location and location.cell is not None:  # a script says it once, above
         template = _("A cell failed: {exception}")
-        lines.append(template.format(exception=_exception(failure.loading)))
+        lines.append(template.format(exception=exception_words(failure.loading)))
         lines += _location_lines(location)
     return "\n".join(lines)
-
-
-def _proposal(failure: Failure) -> str:
-    """What may have been meant by a name that is not known."""
-    if failure.meant in IMPORTS.values():
-        return _("Is `{statement}` missing?").format(statement=failure.meant)
-    question = _("Did you mean {name} when you wrote {similar}?")
-    return question.format(name=clean(failure.meant, 120), similar=clean(failure.wrote, 80))
-
-
-def _exception_hints(failure: Failure, name: str) -> list[str]:
-    """Questions for exceptions that a misspelt special method or a wrong signature leads to."""
-    message = failure.message
-    if failure.meant:
-        return [_proposal(failure)]
-    if any(word in message for word in ("CUDA", "NVIDIA")):
-        return [_("The checks run on the CPU.")]
-    if failure.type == "NotImplementedError" and "forward" in message:
-        return [_("Its `forward` was not found. Is the method's name spelt exactly `forward`?")]
-    if "cannot assign" in message and "before Module.__init__" in message:
-        return [_("`super().__init__()` has to come first in `__init__`.")]
-    spelling = _("Is `__init__` spelt exactly so, with two underscores on each side?")
-    if failure.type == "TypeError" and message.startswith("Module.__init__() got an unexpected"):
-        return [spelling]
-    is_its_own = re.match(rf"{re.escape(name)}(\.\w+)?\(\)", message)
-    if failure.type == "TypeError" and not failure.own and is_its_own and "argument" in message:
-        hints = [_("Are the parameters of {name} the same as in the stub?").format(name=name)]
-        if "takes no arguments" in message or "__init__() takes 1 positional" in message:
-            hints.append(spelling)
-        return hints
-    if failure.type == "AttributeError" and "object has no attribute" in message:
-        return [_("Is the attribute set in `__init__`, and `__init__` spelt exactly so?")]
-    return []

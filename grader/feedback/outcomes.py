@@ -3,8 +3,10 @@
 Words in `N_` are English: they are translated with `_` where they are shown.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
 
@@ -51,6 +53,9 @@ SILENT = (Outcome.PASSED, Outcome.BLOCKED)
 UNJUDGED = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
 """There is no code to judge, or it did not run."""
 
+
+NUMBER = re.compile(r"\d+")
+"""What may differ in the messages of one exception."""
 
 WAITING = N_("waiting for another exercise")
 NOT_HANDED_IN = N_("not handed in")
@@ -203,7 +208,29 @@ def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:
     open_ = [check for check in exercise.checks if check.outcome is Outcome.NOT_ATTEMPTED]
     once = (*waiting[:1], *open_[:1])
     silent = (*SILENT, Outcome.NOT_ATTEMPTED)
-    return [c for c in exercise.checks if c.outcome not in silent or c in once]
+    return _gathered([c for c in exercise.checks if c.outcome not in silent or c in once])
+
+
+def _gathered(checks: list[CheckResult]) -> list[CheckResult]:
+    """The checks; of those that one exception ended at one line the first, with how many more."""
+    ends = [
+        (NUMBER.sub("", check.raised), check.where) if check.raised else number
+        for number, check in enumerate(checks)
+    ]
+    counts = Counter(ends)
+    firsts = dict(zip(reversed(ends), reversed(checks), strict=True))
+    return [_saying_how_many(firsts[end], counts[end] - 1) for end in dict.fromkeys(ends)]
+
+
+def _saying_how_many(check: CheckResult, others: int) -> CheckResult:
+    if not others:
+        return check
+    sentence = ngettext(
+        "{count} more check was ended by the same exception.",
+        "{count} more checks were ended by the same exception.",
+        others,
+    )
+    return replace(check, message=f"{check.message}\n{sentence.format(count=others)}")
 
 
 def reported_checks(exercise: ExerciseResult) -> list[CheckResult]:
@@ -219,9 +246,16 @@ def where_to_look(exercise: ExerciseResult) -> CodeLocation | None:
     return next((where for where in wheres if where.cell is None), None)
 
 
+def not_judged(check: CheckResult) -> str:
+    """What stands beside the title of a check that an exception ended: what it says may hold."""
+    return _("not judged: {exception}").format(exception=check.raised.partition(":")[0])
+
+
 def check_head(check: CheckResult, beside: str = "") -> str:
     """What stands above a check's message: what should hold, or that nothing was judged."""
     is_judged = check.outcome not in UNJUDGED
+    if check.raised:
+        beside = f"  {bracketed(not_judged(check))}"
     return f"{check.title}{beside}" if is_judged else _(WORDS[check.outcome])
 
 

@@ -16,13 +16,13 @@ from grader.core.records import (
     ExerciseResult,
     Finding,
     Mistake,
-    Outcome,
     Result,
     Visibility,
 )
 from grader.core.versions import versions
 from grader.course.course import Assignment, Course, Exercise
-from grader.feedback.messages import does_not_run, slow_loading
+from grader.feedback.messages import does_not_run
+from grader.grading.file_notes import with_file_notes
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
 from grader.grading.scoring import days_late, exercise_score, late_factor, rounded, total
 from grader.sessions.base import Session
@@ -138,32 +138,12 @@ def grade(
         found = _in_words(course, findings(grader.mistakes, own, run.records))
         score = exercise_score(exercise.points, outcomes[id_])
         exercises[id_] = ExerciseResult(id_, score, exercise.points, outcomes[id_], found)
-    submission = _with_notes_on_slow_files(submission, handle, exercises)
+    submission = with_file_notes(course, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
     stops = handle.stops(scope.exercises.values())
-    failures = {key: tuple(does_not_run(key, f) for f in found) for key, found in stops.items()}
+    failures = {key: tuple(does_not_run(*stop) for stop in found) for key, found in stops.items()}
     return _add_up(environment, submission, session.isolation, exercises, failures)
-
-
-def _with_notes_on_slow_files(
-    submission: Submission, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
-) -> Submission:
-    """The same submission with a note on each file that was stopped where no check says so."""
-    reported = {
-        exercise.id.partition("/")[0]
-        for exercise in exercises.values()
-        if any(check.outcome == Outcome.TIMEOUT for check in exercise.checks)
-    }
-    seconds = handle.limits.load_seconds
-    slow = {key: slow_loading(key, at, seconds) for key, at in handle.slow_files().items()}
-    return submission.with_notes(
-        {
-            id_: tuple(slow[key] for key in reading.sources if key in slow)
-            for id_, reading in submission.readings.items()
-            if id_ not in reported
-        }
-    )
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -4,10 +4,12 @@ It runs beside student code: standard library only.
 """
 
 import difflib
+import inspect
 import linecache
 import re
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
@@ -77,6 +79,8 @@ class Failure:
         own: whether the exception was raised by the student's own line, not below it.
         wrote: for an unknown name or attribute, the name; "" where nothing is proposed.
         meant: what may have been meant: another name, `self.name`, or an import.
+        set_at: where the name, or `__init__` the attribute, is set that may have been meant.
+        documented: which of the two the text around them has in backticks, if one alone.
     """
 
     kind: str
@@ -87,6 +91,8 @@ class Failure:
     own: bool = False
     wrote: str = ""
     meant: str = ""
+    set_at: CodeLine | None = None
+    documented: str = ""
 
     def header(self) -> dict[str, Any]:
         """This failure as a JSON object."""
@@ -109,12 +115,12 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     if isinstance(error, OutOfTime):
         kind = "timeout"
     bases = tuple(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins")
-    try:
+    wrote, meant, set_at, documented = "", "", None, ""
+    with suppress(BaseException):  # it looks at the student's objects
         wrote, meant = _proposal(error)
-    except BaseException:  # it looks at the student's objects
-        wrote = meant = ""
+        set_at, documented = _where_set(error, wrote, meant, find_cell)
     type_name = type(error).__name__[:200]
-    return Failure(kind, type_name, bases, message, where, own, wrote, meant)
+    return Failure(kind, type_name, bases, message, where, own, wrote, meant, set_at, documented)
 
 
 def closest(name: str, names: Iterable[str]) -> str:
@@ -164,6 +170,44 @@ def _own_names(instance: Any) -> list[str]:
     parts = (held.get(part, ()) for part in ("_parameters", "_modules", "_buffers"))
     names = [*held, *chain.from_iterable(parts)]
     return [name for name in names if not name.startswith("_") and name != "training"]
+
+
+def _where_set(
+    error: BaseException, wrote: str, meant: str, find_cell: FindCell
+) -> tuple[CodeLine | None, str]:
+    """Where the name that may have been meant is set, and which of the two is documented.
+
+    Args:
+        error: the attribute or the name is unknown.
+        wrote: the one that is unknown.
+        meant: the one that may have been meant.
+        find_cell: finds the student's own code.
+    """
+    assigned = rf"{meant}\s*(?::[^=]+)?=(?!=)"
+    setting, codes, documented = re.compile(rf"^\s*{assigned}|\bfor {meant} in\b"), [], ""
+    if isinstance(error, AttributeError):
+        setting = re.compile(rf"\bself\.{assigned}|register_\w+\(\s*['\"]{meant}['\"]")
+        methods = [vars(kind).get("__init__") for kind in type(error.obj).__mro__]
+        codes = [code for method in methods if (code := getattr(method, "__code__", None))]
+    elif meant:
+        codes = [frame.f_code for frame, _line in traceback.walk_tb(error.__traceback__)][-1:]
+    for code in codes if meant else ():
+        found, lines = find_cell(code.co_filename), linecache.getlines(code.co_filename)
+        if found is None:
+            continue
+        first = code.co_firstlineno
+        for line, shown in enumerate(inspect.getblock(lines[first - 1 :]), first):
+            if setting.search(shown):
+                if isinstance(error, AttributeError):
+                    documented = _documented("".join(lines), wrote, meant)
+                return _code_line(found, line, shown), documented
+    return None, ""
+
+
+def _documented(text: str, *names: str) -> str:
+    """The name that stands in backticks in a text, if it is one of these alone."""
+    found = [name for name in names if f"`{name}`" in text]
+    return found[0] if len(found) == 1 else ""
 
 
 def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, bool]:

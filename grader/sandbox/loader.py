@@ -12,6 +12,7 @@ import dis
 import linecache
 import re
 import sys
+import traceback
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -194,6 +195,23 @@ def empty_body(target: object) -> str:
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             return "unindented" if _is_loose(below) else "empty"
     return "empty"
+
+
+def hides_code(error: BaseException) -> bool:
+    """Whether statements stand below the `raise` of an error, in the same block."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    nodes, _error = _parse("".join(linecache.getlines(frame.filename)), frame.filename)
+    blocks = (
+        block
+        for node in nodes
+        for inner in ast.walk(node)
+        if isinstance(block := getattr(inner, "body", None), list)
+    )
+    return any(
+        isinstance(statement, ast.Raise) and statement.lineno <= (frame.lineno or 0) < below.lineno
+        for block in blocks
+        for statement, below in pairwise(block)
+    )
 
 
 def _is_loose(statement: ast.stmt) -> bool:

@@ -15,6 +15,7 @@ import socket
 import sys
 import tempfile
 import time
+import warnings
 from typing import NoReturn
 
 import torch
@@ -76,6 +77,7 @@ def serve(connection: socket.socket, limits: ChildLimits) -> None:
     printed = BoundedText(limits.output_kib * 1024)
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = printed
+    warnings.filterwarnings("ignore", category=UserWarning)  # torch's, which no student printed
     send(connection, Frame({"ready": True}))
     servant = Servant(Loader(register=True), drain=printed.drain, first=limits.first_instance)
     reader, alarm = Reader(), Alarm()

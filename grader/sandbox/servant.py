@@ -6,16 +6,16 @@ It runs beside student code: it holds no secret and gives no verdict.
 import random
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
 from grader.sandbox.failures import describe_failure, stub_exercise
-from grader.sandbox.loader import Loader, empty_body
-from grader.sandbox.watching import Operations, parameter_names
+from grader.sandbox.loader import Loader, empty_body, hides_code
+from grader.sandbox.watching import Operations, parameter_names, written_into
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
 
@@ -61,8 +61,9 @@ class Servant:
                 raise
             packer = Packer()
             failure = describe_failure(error, self.loader.find_cell)
-            may_be_stub = isinstance(error, NotImplementedError) and failure.own
-            header = {"failure": (failure.as_stub() if may_be_stub else failure).header()}
+            if isinstance(error, NotImplementedError) and failure.own and not hides_code(error):
+                failure = failure.as_stub()
+            header = {"failure": failure.header()}
         header["output"] = self.drain()
         return Frame(header, packer.payload())
 
@@ -159,9 +160,20 @@ class Servant:
         if value is None and (body := empty_body(target)):
             header["body"] = body
         header["changed"] = [name for name in given if _changed(arguments[name], given[name])]
+        if header["changed"]:
+            header["writes"] = self._writes(target, header["changed"])
         if has_cotangent:
             header["gradients"] = packer.pack(_gradients(value, cotangent, target, leaves))
         return header
+
+    def _writes(self, target: object, changed: list[str]) -> list[list[Any]]:
+        """The parameters that were changed, each with the line that did it, where it is known."""
+        found = []
+        with suppress(Exception):  # it looks at the student's objects
+            for argument in changed:
+                name, line = written_into(target, argument, self.loader.find_cell)
+                found.append([name, asdict(line) if line else None])
+        return found
 
     def _invoke(self, target: object, given: dict[str, Any], positional: int) -> object:
         args = [given[str(index)] for index in range(positional)]

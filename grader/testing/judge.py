@@ -171,7 +171,7 @@ class Judge:
         return _(NO_RETURN)
 
     def _renamed(self, found: Any, expected: Any = None) -> str:
-        """A sentence on the first parameter that an instance has by another name, if there is one.
+        """A sentence on the first parameter that an instance has by another name or of another kind.
 
         Args:
             found: by name, what was found: None or "missing" where there is nothing.
@@ -184,7 +184,15 @@ class Judge:
         own -= {name.removesuffix(".weight").removesuffix(".bias") for name in names}
         for name in names:
             wanted = name.removesuffix(".weight").removesuffix(".bias")
-            if found.get(name) in (None, "missing") and (similar := shortened(wanted, own)):
+            if found.get(name) not in (None, "missing"):
+                continue
+            if f"{name}.weight" in self.held:
+                words = _("{name} is a layer; the exercise asks for a parameter, an nn.Parameter.")
+                return words.format(name=name)
+            if name == f"{wanted}.weight" and wanted in self.held:
+                words = _("{name} is a tensor; the exercise asks for a layer, such as nn.Linear.")
+                return words.format(name=wanted)
+            if similar := shortened(wanted, own):
                 words = _("You have {similar}; the exercise calls it {name}.")
                 return words.format(similar=clean(similar, 80), name=wanted)
         return ""

@@ -133,15 +133,48 @@ class SubmissionHandle:
         is_notebook_elsewhere = cell is not None and cell not in self._cells(located.key, name)
         return None if is_notebook_elsewhere else failure
 
-    def stops(self, exercises: Iterable[Exercise]) -> dict[str, list[Failure]]:
-        """What kept files from defining these exercises, once each, by file; nothing is run for it."""
-        found: dict[str, list[Failure]] = {}
+    def stops(self, exercises: Iterable[Exercise]) -> dict[str, list[tuple[str, Failure]]]:
+        """What kept files from defining these exercises, by file: where it happened, once each.
+
+        That is another file where it cannot be imported because it stops itself.
+        """
+        found: dict[str, list[tuple[str, Failure]]] = {}
+        for exercise, located in self._looked_up(exercises):
+            failure = self.stopped_by(located, exercise.name)
+            if failure is not None:
+                stop = self._behind(located.key, failure)
+                stops = found.setdefault(located.key, [])
+                stops.extend([stop] if stop not in stops else [])
+        return found
+
+    def stops_below(self, exercises: Iterable[Exercise]) -> dict[str, Failure]:
+        """The exceptions that end files, or cells, though each of these exercises is defined."""
+        looked_up = list(self._looked_up(exercises))
+        lacking = {
+            located.key for exercise, located in looked_up if exercise.name not in located.names
+        }
+        return {
+            located.key: located.loading
+            for _exercise, located in looked_up
+            if located.loading is not None and located.loading.kind == "exception"
+            if located.key not in lacking
+        }
+
+    def _looked_up(self, exercises: Iterable[Exercise]) -> Iterator[tuple[Exercise, Located]]:
         for exercise in exercises:
             _generation, located = self.located.get(exercise.id, (0, None))
-            failure = located and self.stopped_by(located, exercise.name)
-            if located and failure and failure not in found.setdefault(located.key, []):
-                found[located.key].append(failure)
-        return found
+            if located is not None:
+                yield exercise, located
+
+    def _behind(self, key: str, failure: Failure) -> tuple[str, Failure]:
+        """A file's failure, or that of the file which it could not import a name from."""
+        name = re.search(r"^cannot import name '\w+' from '(\w+)'", failure.message)
+        for other, source in self.submission.sources.items():
+            if name and source.importable and source.module == name[1] and other != key:
+                reported = read_failures(self._open(other))
+                stops = [found for found in reported if not stub_exercise(found.message)]
+                return (other, stops[0]) if stops else (key, failure)
+        return key, failure
 
     def _open(self, key: str) -> Frame:
         """Load a file, once per process; one that ended its process is not run again."""
@@ -164,11 +197,12 @@ class SubmissionHandle:
         own = exercise.name
         mates = next((a.exercises for a in self.assignments if a.id == exercise.assignment), ())
         names = {own, *(mate.name for mate in mates)}
+        others = {exercise.name for a in self.assignments for exercise in a.exercises}
         if name != own and name in names:  # another exercise, which this one builds on
             if own in located.names:
                 return Failure("blocked", message=name)
             name = own
-        lowered = {n.lower(): n for n in located.names if n not in names}
+        lowered = {n.lower(): n for n in located.names if n not in names | others}
         close = difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=0.75)
         similar = tuple(lowered[match] for match in close)
         is_written = bool(self._cells(located.key, name))

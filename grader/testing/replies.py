@@ -35,6 +35,9 @@ MAX_NAMES = 5_000
 MAX_NAME = 100
 MAX_TEXT = 2_000
 
+Write = tuple[str, CodeLine | None]
+"""A parameter that was changed in place, and the line that did it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -52,6 +55,8 @@ class Failure:
         stopped: the file that stops before it defines the missing name.
         wrote: an unknown name or attribute, where something is proposed instead.
         meant: that: another name, `self.name`, or an import.
+        set_at: where that is set, if it is known.
+        documented: which of the two the exercise's text names, if one alone.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
 
@@ -67,6 +72,8 @@ class Failure:
     stopped: str = ""
     wrote: str = ""
     meant: str = ""
+    set_at: CodeLine | None = None
+    documented: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -96,6 +103,7 @@ class Answer:
         printed: by the student's code, during the call.
         operations: how often each function of torch was called, where that was asked for.
         body: where nothing came back, "empty" or "unindented" for a function that does nothing.
+        writes: the parameters that were changed in place, with the line that did it, if known.
     """
 
     value: Any
@@ -104,6 +112,7 @@ class Answer:
     printed: str = ""
     operations: dict[str, int] = field(default_factory=dict)
     body: str = ""
+    writes: tuple[Write, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +180,15 @@ def read_answer(frame: Frame) -> Answer:
     items = counted.items() if isinstance(counted, dict) else ()
     operations = {_text(name): count for name, count in items if type(count) is int}
     body = _text(frame.header.get("body"))
-    return Answer(value, names, gradients, read_printed(frame), operations, body)
+    writes = _writes(frame.header.get("writes"))
+    return Answer(value, names, gradients, read_printed(frame), operations, body, writes)
+
+
+def _writes(content: Any) -> tuple[Write, ...]:
+    pairs = content if isinstance(content, list) else []
+    listed = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+    named = [(_text(name), _code_line(line)) for name, line in listed]
+    return tuple((name, line) for name, line in named if name.isidentifier())
 
 
 def read_parameters(frame: Frame) -> list[str]:
@@ -243,6 +260,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     kind, message, bases = content["kind"], _text(content.get("message")), content.get("bases")
     wrote, meant = _text(content.get("wrote")), _text(content.get("meant"))
     is_proposal = wrote.isidentifier() and (PROPOSED.fullmatch(meant) or meant in IMPORTS.values())
+    documented = _text(content.get("documented"))
     is_sentinel = kind == "not_attempted" and EXERCISE_ID.fullmatch(message) is not None
     return Failure(
         kind=kind,
@@ -253,6 +271,8 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         own=content.get("own") is True,
         wrote=wrote if is_proposal else "",
         meant=meant if is_proposal else "",
+        set_at=_code_line(content.get("set_at")) if is_proposal else None,
+        documented=documented if is_proposal and documented in (wrote, meant) else "",
     )
 
 

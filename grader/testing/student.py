@@ -24,6 +24,7 @@ from grader.testing.replies import (
     Gradients,
     Loaded,
     State,
+    Write,
     read_answer,
     read_failure,
     read_loaded,
@@ -47,6 +48,7 @@ class Call:
         target: the name, or the class of the instance, that was called.
         body: where nothing came back, what is known of the function's body.
         printed: where nothing came back, what the student's code printed.
+        writes: the parameters that it changed in place.
     """
 
     target: str
@@ -56,6 +58,7 @@ class Call:
     seed: int | None = None
     body: str = ""
     printed: str = ""
+    writes: tuple[Write, ...] = ()
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -147,8 +150,8 @@ class StudentHandle:
             **({"operations": True} if operations else {}),
         }
         answer = self._read(read_answer, self._ask(header, packer.payload()))
+        last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
         if answer.value is None:
-            last = self.calls[-1]
             self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
         if cotangent is None:
             return answer

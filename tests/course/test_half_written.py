@@ -1,8 +1,10 @@
-"""A class whose `forward` is still open is judged on what stands in its `__init__`."""
+"""A class whose `forward` is still open is judged on its `__init__`; one may wait for another."""
 
 import ast
 from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from grader.cli.render import exercise_sign
 from grader.core.records import Outcome
@@ -51,3 +53,33 @@ def test_parameters_count_while_forward_is_open(root: Path, tmp_path: Path) -> N
         assert status_words(exercise) == "partly written"
         assert checks_passed(exercise).endswith(f" of {count} checks")
         assert exercise.score
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("kept @ values", "kept @ values)"),
+        ("kept @ values", "nothing"),
+        ("import torch\n", "import torch\n\n1 / 0\n"),
+        ("", None),
+    ],
+    ids=["syntax", "called", "imported", "no file"],
+)
+def test_a_wrapper_waits_for_the_head_that_it_cannot_use(
+    root: Path, tmp_path: Path, old: str, new: str | None
+) -> None:
+    """Whatever is wrong with the head, it is the head that the wrapper waits for."""
+    course = load_course(root)
+    wrapper, head = (course.by_id[id_] for id_ in ("08_multi_head_wrapper", "07_causal_attention"))
+    sources = {a.id: course.paths(a).solution for a in (wrapper, head)}
+    texts = {id_: solution.read_text("utf-8") for id_, solution in sources.items()}
+    (tmp_path / sources[wrapper.id].name).write_text(texts[wrapper.id], "utf-8")
+    if new is not None:
+        broken = texts[head.id].replace(old, new, 1)
+        (tmp_path / sources[head.id].name).write_text(broken, "utf-8")
+    submission = read_submission(course, tmp_path, "me")
+    exercises = {exercise.id: exercise for exercise in wrapper.exercises}
+    with closing(visible_grader(course)) as grader:
+        scope = Scope(exercises, VISIBLE_CHECKS)
+        (exercise,) = grade(grader, submission, InProcessSession(submission), scope).exercises
+    assert exercise.waits_for == "07_causal_attention/CausalAttention"

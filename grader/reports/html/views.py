@@ -15,6 +15,7 @@ from grader.feedback.outcomes import (
     ExerciseStatus,
     checks_passed,
     exercise_status,
+    not_judged,
     shown_checks,
     status_words,
 )
@@ -63,6 +64,8 @@ class Wording:
     @property
     def word(self) -> str:
         """How it ended, "" where the sign says it."""
+        if self.check.raised:
+            return not_judged(self.check)
         is_plain = self.check.outcome is Outcome.FAILED
         return "" if is_plain else _(WORDS[self.check.outcome])
 

@@ -1,5 +1,7 @@
 """The whole messages a student reads when a result is not the expected one."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from grader.course.printed_tensors import Printed
 from grader.feedback.messages import call_lines, clean, explain_difference, show
+from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.compare import Difference
 from grader.testing.judge import Judge, Mismatch
@@ -91,6 +94,23 @@ def test_a_property_is_described_by_its_own_sentence():
     assert explain_difference(difference, (DOT,)).text == (
         "dot(tensor([1., 2.]), tensor([3., 4.]))\nIt changed its argument in place."
     )
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        (None, "What changed is `x`."),
+        (CodeLine("a.py", None, 3, "x /= 2"), "What changed is `x`:\n  at a.py:3\n    x /= 2"),
+    ],
+)
+def test_an_argument_that_was_changed_is_named(at, shown):
+    """Where a property of the call is judged; values have a message of their own."""
+    call = replace(DOT, writes=(("x", at),))
+    with pytest.raises(Mismatch) as caught:
+        Judge([call]).that(False, "It changed its argument in place")
+    text = explain_difference(caught.value.difference, caught.value.calls).text
+    assert text.endswith(f"\nIt changed its argument in place.\n{shown}")
+    assert "What changed" not in message(torch.tensor(1.0), torch.tensor(2.0), calls=[call])
 
 
 def test_a_message_begins_with_a_capital_letter():

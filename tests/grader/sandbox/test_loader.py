@@ -84,6 +84,8 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
                 "own": True,
                 "wrote": "",
                 "meant": "",
+                "set_at": None,
+                "documented": "",
             }
         ],
     }
@@ -117,6 +119,8 @@ def test_definitions_before_a_syntax_error_count(load: Load) -> None:
                 "own": True,
                 "wrote": "",
                 "meant": "",
+                "set_at": None,
+                "documented": "",
             }
         ],
     }

@@ -29,6 +29,8 @@ def test_a_failure_tells_type_bases_message_and_line(failure_of: Callable[..., A
         "own": True,
         "wrote": "",
         "meant": "",
+        "set_at": None,
+        "documented": "",
     }
 
 
@@ -55,6 +57,8 @@ def test_a_call_with_wrong_arguments_has_no_line_of_the_students(serve: Callable
         "own": False,
         "wrote": "",
         "meant": "",
+        "set_at": None,
+        "documented": "",
     }
 
 
@@ -195,6 +199,69 @@ def test_an_unknown_name_comes_with_what_may_have_been_meant(
     """On every version of Python: an attribute of `self`, an import, a similar name."""
     failure = failure_of(LAYER.replace("{0}", expression))
     assert (failure["wrote"], failure["meant"]) == (wrote, meant)
+
+
+SET = """
+class Layer:
+    \'\'\'It has {0}.\'\'\'
+
+    def __init__(self):
+        {1}
+
+    def register_buffer(self, name, value):
+        setattr(self, name, value)
+
+    def heed(self):
+        self.head = 2
+
+def f():
+    return Layer().heads
+"""
+
+
+@pytest.mark.parametrize(
+    "setting", ["self.head = 1", "self.head: int = 1", "self.register_buffer('head', 1)"]
+)
+@pytest.mark.parametrize(
+    ("text", "documented"),
+    [("`heads`", "heads"), ("a `head`", "head"), ("`head` and `heads`", ""), ("some", "")],
+)
+def test_a_similar_attribute_comes_with_the_line_that_sets_it(
+    failure_of: Callable[..., Any], setting: str, text: str, documented: str
+) -> None:
+    """Which of the two is right is known where the exercise's text names one alone."""
+    failure = failure_of(SET.replace("{0}", text).replace("{1}", setting))
+    assert (failure["wrote"], failure["meant"]) == ("heads", "head")
+    assert (failure["set_at"]["line"], failure["set_at"]["text"]) == (6, setting)
+    assert failure["documented"] == documented
+
+
+@pytest.mark.parametrize("setting", ["self.zzz = self.head == 1", "setattr(self, 'head', 1)"])
+def test_an_attribute_that_init_does_not_set_has_no_line(
+    failure_of: Callable[..., Any], setting: str
+) -> None:
+    """A comparison sets nothing."""
+    text = SET.replace("{1}", f"Layer.head = 1; {setting}")
+    assert failure_of(text)["set_at"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("scors = 1\n    return scores", 2),
+        ("y = 1\n    for scors in x:\n        return scores", 3),
+        ("y = 2; scors = 1; return scores", None),
+        ("scors == 1\n    return scores", None),
+    ],
+)
+def test_a_similar_name_comes_with_the_line_that_sets_it(
+    failure_of: Callable[..., Any], body: str, line: int | None
+) -> None:
+    """The slip may be there; a parameter's name is the stub's."""
+    parameter = "scors=1, " if "==" in body else ""
+    failure = failure_of(f"def f({parameter}x=(1,)):\n    {body}\n")
+    assert (failure["wrote"], failure["meant"], failure["documented"]) == ("scores", "scors", "")
+    assert (failure["set_at"] and failure["set_at"]["line"]) == line
 
 
 def test_an_object_that_cannot_be_looked_at_leads_to_no_proposal(

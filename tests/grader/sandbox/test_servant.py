@@ -145,6 +145,39 @@ def f(a, b, c, d, e, *, g, h):
     assert reply.header["changed"] == ["0", "1", "2", "3", "g"]
 
 
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("x /= 2", 2),
+        ("x[0] = 3", 2),
+        ("y = 1\n    x.data.mul_(2)", 3),
+        ("for i in range(2):\n        x[i, :] += i", 3),
+        ("y = x\n    y += 1", None),
+        ("x[0] = 5\n    x[1] = 6", None),
+        ("x[0] = 5\n    x = 3", None),
+        ("x.clone().add_(1)\n    x.view(-1).add_(1)", None),
+    ],
+)
+def test_the_line_that_changed_an_argument_is_told_where_one_alone_can(
+    serve: Serve, body: str, line: int | None
+) -> None:
+    """Of a function and of a module; by the parameter's name."""
+    module = "class L(torch.nn.Module):\n  def forward(self, z, x):\n    "
+    for start, is_forward in (("def f(z, x):\n    ", False), (module, True)):
+        conversation = serve(f"import torch\n{start}{body}\n")
+        target = conversation.call("L").value if is_forward else "f"
+        reply = conversation.call(target, 0, torch.ones(2, 2))
+        ((name, at),) = reply.header["writes"]
+        at_line = None if line is None else line + 1 + is_forward
+        assert (name, at and at["line"]) == ("x", at_line)
+
+
+def test_a_callee_that_cannot_be_looked_at_has_no_line(serve: Serve) -> None:
+    """Its arguments have no names of their own."""
+    text = "class C:\n    def __call__(self, *a):\n        a[0][0] = 5\nf = C()\n"
+    assert serve(text).call("f", torch.ones(2)).header["writes"] == [["a", None]]
+
+
 def test_lists_of_arguments_are_the_callees_own(serve: Serve) -> None:
     """Nothing that one call changes is seen by the next."""
     conversation = serve("def f(a):\n    a.append(1)\n    return a\n")
@@ -230,6 +263,8 @@ def test_only_the_stubs_own_sentinel_is_not_attempted(serve: Serve) -> None:
         "own": False,
         "wrote": "",
         "meant": "",
+        "set_at": None,
+        "documented": "",
     }
 
 
@@ -248,6 +283,24 @@ def test_whatever_only_looks_like_the_sentinel_is_an_exception(
 ) -> None:
     """Another text, another type, or raised by a library."""
     assert serve(f"def f():\n    {statement}\n").call("f").failure["kind"] == "exception"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("    {0}\n    return 1\n", "exception"),
+        ("    if a:\n        {0}\n        return 1\n", "exception"),
+        ("    raise NotImplementedError(\n        {1}\n    )\n    return 1\n", "exception"),
+        ("    if a:\n        {0}\n    return 1\n", "not_attempted"),
+        ("    a = 1\n    {0}\n\n\nb = 1\n", "not_attempted"),
+    ],
+)
+def test_a_stubs_sentinel_above_code_is_an_exception(serve: Serve, body: str, kind: str) -> None:
+    """There is an attempt, which can never run."""
+    message = '"01_first/one: not attempted yet"'
+    raising = f"raise NotImplementedError({message})"
+    text = "def f(a=True):\n" + body.replace("{0}", raising).replace("{1}", message)
+    assert serve(text).call("f").failure["kind"] == kind
 
 
 def test_a_misspelt_forward_is_an_exception_not_something_not_attempted(serve: Serve) -> None:

@@ -151,6 +151,15 @@ def test_whoever_prints_megabytes_is_kept_short_and_still_right(talk_to: Any) ->
     }
 
 
+def test_warnings_of_torch_are_not_what_was_printed(talk_to: Any) -> None:
+    """What Python warns of, as of a syntax that is hardly meant, stays."""
+    text = "import torch\n\n\nx = 1\n\n\ndef f():\n    print(x is 3)\n    torch.ones(2, 2, 2).T\n"
+    talk = talk_to(text.replace("x is 3", "x == 3"))
+    reply = talk.call("f")
+    assert (reply.get("failure"), reply["output"]) == (None, "False\n")
+    assert "SyntaxWarning" in talk_to(text).ask("open")["output"]
+
+
 def test_what_is_printed_comes_with_the_answer_it_belongs_to(talk_to: Any) -> None:
     """On both streams; what goes past Python is silent, and reading finds an end."""
     talk = talk_to(

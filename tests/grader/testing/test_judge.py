@@ -85,6 +85,10 @@ def test_a_value_that_was_printed_may_be_right_where_only_its_shape_is_judged():
         (["Wq.weight", "W_key.weight"], "You have Wq; the exercise calls it W_query."),
         (["a", "_", "W_key"], "at 'W_query': expected (3, 2), received None"),
         ([], "at 'W_query': expected (3, 2), received None"),
+        (
+            ["W_query.weight", "W_query.bias"],
+            "W_query is a layer; the exercise asks for a parameter, an nn.Parameter.",
+        ),
     ],
 )
 def test_a_parameter_by_another_name_is_told_once(held, sentence):
@@ -92,9 +96,17 @@ def test_a_parameter_by_another_name_is_told_once(held, sentence):
     judge = Judge(CALLS, held=held)
     found = {"W_query": None, "W_key": None}
     assert str(mismatch(judge, found, dict.fromkeys(found, (3, 2)), what="shapes")) == sentence
-    other = sentence if sentence.startswith("You") else "Some are missing"
+    other = "Some are missing" if sentence.startswith("at") else sentence
     told = mismatch(judge.that, False, "Some are missing", about=dict.fromkeys(found, "missing"))
     assert str(told) == other
+
+
+def test_a_parameter_in_the_place_of_a_layer_is_called_one():
+    """Its name is right, and it is no layer."""
+    judge = Judge(CALLS, held=["W_query", "W_key"])
+    told = mismatch(judge.that, False, "Some are missing", about={"W_query.weight": "missing"})
+    sentence = "W_query is a tensor; the exercise asks for a layer, such as nn.Linear."
+    assert str(told) == sentence
 
 
 def test_a_printed_tensor_brings_its_tolerance_and_its_source():

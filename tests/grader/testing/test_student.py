@@ -214,6 +214,7 @@ def test_a_name_that_is_written_below_what_stops_the_file_is_told_apart(
     else:
         assert failure_of(lambda: student.call("one")).stopped == stopped
     assert bool(student.submission.stops([student.exercise])) is stops
+    assert bool(student.submission.stops_below([student.exercise])) is (stopped is None)
 
 
 def test_the_exercises_own_sentinel_is_not_attempted(hand_in: HandIn) -> None:

@@ -1,0 +1,192 @@
+"""What an exception of the student's may mean, and what to do about it. Pure."""
+
+import re
+from collections.abc import Iterator
+
+import torch
+
+from grader.core.language import N_, _
+from grader.core.text import clean, location_words
+from grader.sandbox.failures import IMPORTS, stub_exercise
+from grader.testing.replies import Failure
+
+SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side?")
+
+NAME = r"((?:\w+\.)*\w+)"
+"""A name, or an attribute of one, as it stands in a line."""
+
+HINTS = (
+    ("", "CUDA|NVIDIA", N_("The checks run on the CPU.")),
+    (
+        "NotImplementedError",
+        "forward",
+        N_("Its `forward` was not found. Is the method's name spelt exactly `forward`?"),
+    ),
+    (
+        "",
+        "cannot assign .*before Module.__init__",
+        N_("`super().__init__()` has to come first in `__init__`."),
+    ),
+    ("TypeError", r"^Module\.__init__\(\) got an unexpected", SPELLING),
+    (
+        "RuntimeError",
+        "a (view of a )?leaf Variable that requires grad",
+        N_(
+            "This line changes in place a tensor that gradients are computed for. Make a new tensor "
+            "instead; the values of a parameter are set inside `with torch.no_grad():`."
+        ),
+    ),
+    (
+        "RuntimeError",
+        "needed for gradient computation has been modified by an inplace operation",
+        N_(
+            "A tensor was changed in place after something was computed from it, so that no "
+            "gradient can flow back. Make a new tensor instead of changing that one."
+        ),
+    ),
+    (
+        "",
+        r"'NoneType'|not NoneType",
+        N_(
+            "A value in this line is None. Does every function that it comes from end in a "
+            "`return`?"
+        ),
+    ),
+    (
+        "",
+        r"'tuple'|not tuple|got tuple|torch\.return_types",
+        N_("A value in this line is a tuple of several values. Which of them is needed here?"),
+    ),
+    (
+        "RuntimeError",
+        "Boolean value of Tensor",
+        N_(
+            "A whole tensor is used as true or false here. Is it in an `if`, or is a layer's class "
+            "called in place of the layer?"
+        ),
+    ),
+    (
+        "RecursionError",
+        "",
+        N_("A function calls itself again and again. Is it meant to call another one?"),
+    ),
+    (
+        "EOFError",
+        "",
+        N_("Nobody is there to answer `input()`: all values come as arguments."),
+    ),
+)
+"""The exception's type, "" for any; what is found in its message; what is said of it."""
+
+
+def exception_hints(failure: Failure, name: str) -> list[str]:
+    """What is said below an exception that beginners meet.
+
+    Args:
+        failure: the exception.
+        name: the exercise's short name.
+    """
+    if failure.type == "NotImplementedError" and stub_exercise(failure.message):
+        return [_("The stub's `raise` still stands above your code: remove it.")]
+    if found := _layer_hint(failure) or (failure.meant and proposal(failure)):
+        return [found]
+    if found := _bracket_hint(failure):
+        return [found]
+    for type_, pattern, hint in HINTS:
+        if type_ in ("", failure.type) and re.search(pattern, failure.message):
+            return [_(hint)]
+    return list(_signature_hints(failure, name))
+
+
+def proposal(failure: Failure) -> str:
+    """What may have been meant by a name that is not known."""
+    if failure.meant in IMPORTS.values():
+        return _("Is `{statement}` missing?").format(statement=failure.meant)
+    wrote, meant = clean(failure.wrote, 80), clean(failure.meant, 120)
+    at = failure.set_at
+    if at is None or failure.documented == meant:
+        question = _("Did you mean {name} when you wrote {similar}?")
+        return question.format(name=meant, similar=wrote)
+    sentence = _("`{wrote}` is used here, but what is set is `{meant}` ({place}).")
+    if failure.documented:
+        sentence = _(
+            "`{wrote}` is used here, as the exercise calls it; what is set is `{meant}` ({place})."
+        )
+    place = location_words(clean(at.file, 120), at.cell, at.line)
+    return sentence.format(wrote=wrote, meant=meant, place=place)
+
+
+def _is_layer(name: str) -> bool:
+    """Whether a class of torch's makes layers; a list of layers cannot be called."""
+    kind = getattr(torch.nn, name, None)
+    if not isinstance(kind, type) or not issubclass(kind, torch.nn.Module):
+        return False
+    return kind.forward is not torch.nn.Module.forward
+
+
+def _layer_hint(failure: Failure) -> str:
+    """For a layer that is used as if it were a tensor; "" for anything else."""
+    text = failure.location.text if failure.location else ""
+    kind, place = "", ""
+    if found := re.search(r"'(\w+)' object has no attribute '(\w+)'", failure.message):
+        is_tensors = hasattr(torch.Tensor, found[2])
+        kind, place = found[1] if is_tensors else "", rf"{NAME}\.{found[2]}\b"
+    elif found := re.search(
+        r"operand type\(s\) for (\S+?)=?: '(\w+)' and '(\w+)'", failure.message
+    ):
+        sign = re.escape(found[1])
+        kind, place = found[2], rf"{NAME}\s*{sign}"
+        if not _is_layer(kind):
+            kind, place = found[3], rf"{sign}=?\s*{NAME}(?![\w(.\[])"
+    elif found := re.search(r"(?:not|but got) (\w+)$", failure.message):
+        kind, place = found[1], ""
+    if not _is_layer(kind):
+        return ""
+    names = re.findall(place, text) if place else []
+    if len(set(names)) != 1:
+        return _("A layer ({kind}) is not a tensor: call it with one.").format(kind=f"nn.{kind}")
+    words = _("`{layer}` is a layer, not a tensor: call it, `{layer}(x)`.")
+    if kind == "Linear":
+        words = _(
+            "`{layer}` is a layer, not a tensor: call it, `{layer}(x)`, or take its matrix, "
+            "`{layer}.weight`."
+        )
+    return words.format(layer=clean(names[0], 80))
+
+
+def _bracket_hint(failure: Failure) -> str:
+    """For a method without `()`, or what is none with `()`; "" for anything else."""
+    text = failure.location.text if failure.location else ""
+    if re.search(r"'(builtin_function_or_method|method|method_descriptor)'", failure.message):
+        names = [
+            name
+            for name in re.findall(r"\.(\w+)\b(?!\s*[(.])", text)
+            if callable(getattr(torch.Tensor, name, None))
+        ]
+        if len(set(names)) != 1:
+            return _("A method is named here and not called: `()` is missing after its name.")
+        return _("`{name}` is a method: call it, `{name}()`.").format(name=names[0])
+    called = re.findall(r"\.(T|mT|shape|dtype|data|grad)\(", text)
+    if failure.message.endswith("object is not callable") and len(set(called)) == 1:
+        return _("`.{name}` is written without `()`.").format(name=called[0])
+    return ""
+
+
+def _signature_hints(failure: Failure, name: str) -> Iterator[str]:
+    """Questions on what is called with other arguments than it takes, or was never set."""
+    message, text = failure.message, failure.location.text if failure.location else ""
+    is_its_own = re.match(rf"{re.escape(name)}(\.\w+)?\(\)", message)
+    lacks = re.search(r"'(\w+)' object has no attribute '(\w+)'", message)
+    if lacks and (lacks[1] == name or f"self.{lacks[2]}" in text):
+        yield _("Is the attribute set in `__init__`, and `__init__` spelt exactly so?")
+    if re.search(r"\bkeep_dims\b", text):
+        yield _("torch calls this argument `keepdim`.")
+    if failure.type != "TypeError" or failure.own or not is_its_own or "argument" not in message:
+        return
+    count = re.search(r"\.\w+\(\) takes (\d+) positional arguments? but (\d+)", message)
+    if count and int(count[2]) == int(count[1]) + 1:
+        yield _("Is `self` the first parameter of its method?")
+    yield _("Are the parameters of {name} the same as in the stub?").format(name=name)
+    is_inits = "__init__() takes 1 positional" in message or "__init__() got an" in message
+    if "takes no arguments" in message or is_inits:
+        yield _(SPELLING)

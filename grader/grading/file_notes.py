@@ -1,0 +1,95 @@
+"""Notes on files of a submission that no check's message says: where they stop, what they hold."""
+
+from collections.abc import Collection, Mapping
+
+from grader.core.language import _, listed
+from grader.core.records import ExerciseResult, Outcome
+from grader.core.text import clean
+from grader.course.course import Assignment, Course
+from grader.feedback.messages import slow_loading, stops_there
+from grader.submissions.submission import SourceFile, Submission
+from grader.testing.lookup import SubmissionHandle, definitions
+
+
+def with_file_notes(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> Submission:
+    """The submission of a handle with notes on its files, once its exercises are judged.
+
+    Args:
+        course: the course.
+        handle: the submission, with what was found out about it.
+        exercises: the results, by id.
+    """
+    notes = [
+        _slow(handle, exercises),
+        _stopped(course, handle, exercises),
+        _of_another(course, handle.submission, exercises),
+    ]
+    submission = handle.submission
+    for found in notes:
+        submission = submission.with_notes(found)
+    return submission
+
+
+def _slow(
+    handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each file that was stopped for taking too long where no check says so."""
+    reported = {
+        exercise.id.partition("/")[0]
+        for exercise in exercises.values()
+        if any(check.outcome == Outcome.TIMEOUT for check in exercise.checks)
+    }
+    seconds = handle.limits.load_seconds
+    slow = {key: slow_loading(key, at, seconds) for key, at in handle.slow_files().items()}
+    return {
+        id_: tuple(slow[key] for key in reading.sources if key in slow)
+        for id_, reading in handle.submission.readings.items()
+        if id_ not in reported
+    }
+
+
+def _stopped(
+    course: Course, handle: SubmissionHandle, exercises: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each file that stops at an exception below all that was asked of it."""
+    judged = [course.exercises[id_] for id_ in exercises]
+    stops = handle.stops_below(judged)
+    return {
+        id_: tuple(stops_there(key, stops[key]) for key in reading.sources if key in stops)
+        for id_, reading in handle.submission.readings.items()
+        if any(exercise.assignment == id_ for exercise in judged)
+    }
+
+
+def _of_another(
+    course: Course, submission: Submission, exercises: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each file that holds nothing of its assignment, and something of another one."""
+    notes = {}
+    for assignment in course.assignments:
+        sources = [submission.sources[k] for k in submission.readings[assignment.id].sources]
+        is_judged = any(exercise.id in exercises for exercise in assignment.exercises)
+        if is_judged and not any(_defined(source, assignment) for source in sources):
+            notes[assignment.id] = tuple(_foreign(course, source, assignment) for source in sources)
+    return {id_: tuple(filter(None, found)) for id_, found in notes.items()}
+
+
+def _foreign(course: Course, source: SourceFile, assignment: Assignment) -> str:
+    """Whose assignment's names a file has, in a sentence; "" where it has none."""
+    others = {other.id: _defined(source, other) for other in course.assignments}
+    most = max(others, key=lambda id_: len(others[id_]))
+    if not others[most]:
+        return ""
+    sentence = _(
+        "{file} defines what {other} asks for ({names}) and nothing of {assignment}. Was it saved "
+        "in the wrong place?"
+    )
+    names, file = listed(others[most]), clean(source.key, 120)
+    return sentence.format(file=file, other=most, names=names, assignment=assignment.id)
+
+
+def _defined(source: SourceFile, assignment: Assignment) -> list[str]:
+    """The names of an assignment's exercises that a file defines."""
+    return [e.name for e in assignment.exercises if any(definitions(source, e.name))]

@@ -1,0 +1,80 @@
+"""Tests of what `grader check` says of whole files: where one stops, and what it holds."""
+
+import pytest
+
+
+def said(ran):
+    """What a command printed, in one line."""
+    return " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ("print(INPUT)", "NameError: name 'INPUT' is not defined. The file stops there"),
+        ("print((1)", "SyntaxError: '(' was never closed. The file stops there"),
+    ],
+)
+def test_a_file_that_stops_below_what_is_asked_of_it_has_a_note(
+    grader, folder, work, more, sentence
+):
+    """It costs nothing, and is said with its line."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    ran = grader("check", "01", "--submission", work(scores=f"{right}{more}\nx = 1\n"))
+    assert ran.code == 0
+    line = right.count("\n") + 1
+    assert f"scores.py, line {line}: {sentence}: nothing below is run." in said(ran)
+
+
+def test_a_file_that_stops_above_an_exercise_has_no_note_besides(grader, folder, work):
+    """That it does not run is said once."""
+    ran = grader("check", "01", "--submission", work(scores="1 / 0\ndef scores(): ...\n"))
+    assert "scores.py does not run: line 1: ZeroDivisionError" in said(ran)
+    assert "stops there" not in said(ran)
+
+
+@pytest.mark.parametrize(
+    ("broken", "shown"),
+    [
+        ("def scores(a, b):\n    return a @ b)\n", "line 2: SyntaxError: unmatched ')' return a @ b) ^"),
+        ("import nothing\n", "line 1: ModuleNotFoundError: No module named 'nothing' import nothing"),
+    ],
+    ids=["syntax", "raised"],
+)  # fmt: skip
+def test_a_file_that_cannot_be_imported_because_it_stops_itself_is_shown(
+    grader, work, broken, shown
+):
+    """Its own failure is what there is to mend, not the import's."""
+    ran = grader("check", "weights", "--submission", work(mixture="right", scores=broken))
+    assert ran.code == 1
+    assert said(ran).count("does not run") == 1
+    assert f"✗ scores.py does not run: {shown}" in said(ran)
+    assert "ImportError" not in ran.out
+
+
+def test_a_name_that_an_intact_file_lacks_is_the_imports_own_failure(grader, work):
+    """Nothing stops the file that was imported."""
+    ran = grader("check", "weights", "--submission", work(mixture="right", scores="x = 1\n"))
+    assert "mixture.py does not run: line 8: ImportError: cannot import name" in said(ran)
+
+
+def test_a_file_of_another_assignment_is_called_that(grader, folder, work):
+    """By the names that it holds; nothing in it is a misspelt name."""
+    other = (folder / "solutions/02_mixture/mixture.py").read_text("utf-8")
+    ran = grader(
+        "check", "01", "--submission", work(scores=other.replace("def weights", "def score"))
+    )
+    assert (
+        "scores.py defines what 02_mixture asks for (Mixture) and nothing of 01_scores. Was it "
+        "saved in the wrong place?"
+    ) in said(ran)
+
+
+def test_a_stubs_raise_above_code_is_told_to_be_removed(grader, folder, work):
+    """The exercise is attempted, and its code never runs."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    above = 'raise NotImplementedError("01_scores/scores: not attempted yet")\n    products'
+    text = right.replace("products =", f"{above} =", 1)
+    ran = grader("check", "01", "--submission", work(scores=text))
+    assert "The stub's `raise` still stands above your code: remove it." in said(ran)
+    assert "not attempted yet 0" not in said(ran)

@@ -1,0 +1,65 @@
+"""Tests of which checks are shown, and what stands beside their titles."""
+
+from decimal import Decimal
+
+import pytest
+
+from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Visibility
+from grader.feedback.outcomes import check_head, reported_checks, shown_checks
+
+WHERE = CodeLocation("a.py", 3)
+OUT_OF_BOUNDS = "IndexError: index 2 is out of bounds"
+
+
+def check(name, raised="", where=WHERE, outcome=Outcome.FAILED, message="It raised."):
+    """A check that ended in this way."""
+    return CheckResult(
+        name, f"{name} holds.", Visibility.VISIBLE, 1, outcome, message, 0.0, where, raised=raised
+    )
+
+
+def shown(*checks):
+    """Names and messages of the checks that are shown."""
+    exercise = ExerciseResult("01_a/one", Decimal(0), 1, checks)
+    assert reported_checks(exercise) == shown_checks(exercise)
+    return [(found.id, found.message) for found in shown_checks(exercise)]
+
+
+def test_checks_that_one_exception_ended_are_shown_as_one():
+    """Numbers in its message may differ; the others stay, in their order."""
+    four = OUT_OF_BOUNDS.replace("2", "4")
+    assert shown(
+        check("a", message="Wrong."),
+        check("b", OUT_OF_BOUNDS),
+        check("c", four),
+        check("d", message="Wrong, too."),
+        check("e", four, outcome=Outcome.REMARK),
+    ) == [
+        ("a", "Wrong."),
+        ("b", "It raised.\n2 more checks were ended by the same exception."),
+        ("d", "Wrong, too."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        check("b", OUT_OF_BOUNDS, CodeLocation("a.py", 4)),
+        check("b", OUT_OF_BOUNDS, CodeLocation("b.py", 3)),
+        check("b", "KeyError: 2"),
+        check("b"),
+    ],
+    ids=["line", "file", "exception", "none"],
+)
+def test_another_exception_is_another_failure(other):
+    """Or the same one at another line."""
+    assert shown(check("a", OUT_OF_BOUNDS), other) == [("a", "It raised."), ("b", "It raised.")]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.REMARK])
+def test_the_title_of_a_check_that_an_exception_ended_accuses_of_nothing(outcome):
+    """What it says was not judged."""
+    assert check_head(check("a", OUT_OF_BOUNDS, outcome=outcome)) == (
+        "a holds.  (not judged: IndexError)"
+    )
+    assert check_head(check("a"), beside=" (wrong)") == "a holds. (wrong)"
