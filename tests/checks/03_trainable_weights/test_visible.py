@@ -164,7 +164,7 @@ class TestInitWeights(KeepsNames):
             evenly_spread(judge, weight, name)
 
     def test_each_call_draws_anew(self, student, judge):
-        """Another seed before the call should give other weights: do not seed in the function."""
+        """The three weights should differ, and another seed before the call should give others."""
         first = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
         second = three(judge, student.call("init_weights", 3, 2, seed=2).value, (3, 2))
         differ_from_call_to_call(judge, first, second)
@@ -208,7 +208,7 @@ class TestInitWeightsNormal(KeepsNames):
             normally_distributed(judge, weight, name)
 
     def test_each_call_draws_anew(self, student, judge):
-        """Another seed before the call should give other weights: do not seed in the function."""
+        """The three weights should differ, and another seed before the call should give others."""
         first = three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
         second = three(judge, student.call("init_weights_normal", 3, 2, seed=2).value, (3, 2))
         differ_from_call_to_call(judge, first, second)
