@@ -123,7 +123,7 @@ class TestRenormalizeRows(KeepsNames):
         judge(value, printed("T21"), axes=("query", "key"))
 
     def test_exponentials_become_the_softmax(self, student, judge, printed):
-        """Exponentials of the scaled scores should become the weights: that is the softmax."""
+        """Rows of exponentials should be divided by their sums, too, which makes a softmax of them."""
         exponentials = torch.exp(scores_of_the_text(printed) / D_K**0.5)
         value = student.call("renormalize_rows", exponentials).value
         judge(value, printed("T18"), axes=("query", "key"))
