@@ -158,10 +158,13 @@ class TestUpperTriangularMask(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_the_future_is_hidden_and_nothing_else(self, student, judge):
-        """For six tokens, the mask should be set above the diagonal, and nowhere else."""
+        """For six tokens, the mask should hold ones (or True) above the diagonal, and nowhere else."""
         mask = student.call("upper_triangular_mask", 6).value
         where = hides(judge, mask, 6)
         judge(where, future(6), what="where the mask is set", axes=("row", "column"))
+        numbers = set(mask.to(torch.float32).unique().tolist())
+        sentence = "It is set by other numbers than one; `mask_scores` puts in minus infinity later"
+        judge.that(numbers <= {0.0, 1.0}, sentence)
 
     def test_the_mask_for_three_tokens(self, student, judge):
         """The mask for three tokens should be a square of three."""
@@ -256,6 +259,13 @@ class TestCausalWeights(KeepsNames):
         mine = student.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
         right = reference.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
+    @pytest.mark.remark
+    def test_very_low_scores_see_nothing_of_the_future(self, student, judge):
+        """Very low scores should see nothing of the future, too: minus infinity is below them all."""
+        value = student.call("causal_weights", torch.full((3, 3), -1e30), D_K).value
+        expected = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
+        judge(value, expected, axes=("query", "key"))
 
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
