@@ -471,16 +471,6 @@ class TestCopyWeights(KeepsNames):
         student.call("copy_weights", source, target)
         judge(held(student, source), before, what="the source's weights")
 
-    @pytest.mark.remark
-    def test_the_target_has_numbers_of_its_own(self, student, judge, draw):
-        """A later change of the v1 should leave the v2 as it is: its numbers should be copies."""
-        weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)
-        source, target = pair(student, D_IN, D_IN, weights, start)
-        student.call("copy_weights", source, target)
-        before = held(student, source)
-        student.load(target, drawn(draw, MATRICES, D_IN, D_IN))
-        judge(held(student, source), before, what="the source's weights")
-
     def test_the_target_can_still_be_trained(self, student, judge, draw):
         """What was a trainable parameter of the v1 should still be one."""
         weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)
