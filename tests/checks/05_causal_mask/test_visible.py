@@ -198,10 +198,13 @@ class TestMaskScores(KeepsNames):
         judge.that(nowhere, "Scores became NaN (not a number)", about=value.isnan())
 
     def test_a_mask_of_ones_and_zeros_does_the_same(self, student, judge, printed):
-        """A mask of ones and zeros should give the same as one of truth values."""
+        """A mask of ones and zeros should do the same as one of truth values, wherever its ones stand."""
         scores = scores_of_the_text(printed)
         value = student.call("mask_scores", scores, future(6)).value
         judge(value, printed("T22"), axes=("query", "key"))
+        past = future(6).T
+        value = student.call("mask_scores", scores, past).value
+        judge(value, torch.where(past == 1, -torch.inf, scores), axes=("query", "key"))
 
     def test_the_scores_are_left_as_they_are(self, student, judge, printed):
         """The scores should stay as they are."""
