@@ -163,7 +163,7 @@ class TestUpperTriangularMask(KeepsNames):
         where = hides(judge, mask, 6)
         judge(where, future(6), what="where the mask is set", axes=("row", "column"))
         numbers = set(mask.to(torch.float32).unique().tolist())
-        sentence = "It is set by other numbers than one; `mask_scores` puts in minus infinity later"
+        sentence = "It marks places with other numbers than one; `mask_scores` puts in minus infinity later"
         judge.that(numbers <= {0.0, 1.0}, sentence)
 
     def test_the_mask_for_three_tokens(self, student, judge):
