@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.records import ExerciseResult, Visibility
+from grader.core.records import ExerciseResult, Outcome, Visibility
 from grader.course.course import Course, load_course
 from grader.grading.known_mistakes import LiveMistakes
 from grader.grading.submission_grader import (
@@ -109,6 +109,80 @@ def test_an_exception_or_nan_of_a_known_mistake_is_named(
 ) -> None:
     """However it is written."""
     assert answer(exercise, find, put).misconceptions == (name,)
+
+
+SOFTMAX = "torch.softmax(scores / d_k**0.5, dim=-1)"
+PAIR = "scores[i, j] = torch.dot(query, token)"
+RETURNED = "requires_grad=False)\n    return W_query, W_key, W_value"
+DRAWN = "torch.rand(weights.shape) >= p"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        (
+            "dot_product",
+            "(a * b).sum()",
+            "[x * y for x, y in zip(a, b)][-1]",
+            "products-last-alone",
+        ),
+        (
+            "attention_scores_loop",
+            PAIR,
+            "scores[i][i] = query @ token",
+            "pairs-on-the-diagonal-alone",
+        ),
+        ("init_weights", RETURNED, RETURNED[:-15] + "W_key, W_key", "rand-key-returned-twice"),
+        (
+            "init_weights",
+            RETURNED,
+            RETURNED[:-15] + "W_query, W_value",
+            "rand-query-returned-twice",
+        ),
+        (
+            "scaled_weights",
+            SOFTMAX,
+            "(scores / d_k ** 1/2).softmax(-1)",
+            "scores-power-before-division",
+        ),
+        ("scaled_weights", SOFTMAX, "(scores / 1.4142135).softmax(-1)", "scores-fixed-root"),
+        ("scaled_weights", SOFTMAX, "(scores / d_k / d_k).softmax(-1)", "scores-squared-size"),
+        ("SelfAttention_v1", "return weights @", "return weights.T @", "v1-weights-turned-round"),
+        ("SelfAttention_v2", "self.W_key(x)", "x @ self.W_key", "v2-layers-not-called"),
+        (
+            "06_dropout/dropout",
+            DRAWN,
+            "torch.linspace(0, 1, weights.numel()).view(weights.shape) >= p",
+            "dropout-same-draw",
+        ),
+    ],
+)
+def test_a_mistake_is_named_however_it_is_written(
+    answer: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """By what it makes of the values."""
+    assert answer(exercise, find, put).misconceptions == (name,)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put"),
+    [
+        ("normalize_scores", "scores.sum()", "scores.abs().sum()"),
+        (
+            "causal_weights",
+            "masked = mask_scores(",
+            "masked = -1e9 * upper_triangular_mask(len(scores)) + scores  # (",
+        ),
+    ],
+    ids=["sizes", "large number"],
+)
+def test_what_is_right_by_accident_is_remarked(
+    answer: Answer, exercise: str, find: str, put: str
+) -> None:
+    """It costs nothing, and it is said."""
+    result = answer(exercise, find, put)
+    assert result.is_solved
+    assert [c.outcome for c in result.checks].count(Outcome.REMARK) == 1
 
 
 CONFIG = '"context_length": 1024'

@@ -146,6 +146,13 @@ class TestNormalizeScores(KeepsNames):
         value = student.call("normalize_scores", printed("T01").tensor).value
         judge(value.sum(), printed("T04"), what="the sum of the shares")
 
+    @pytest.mark.remark
+    def test_the_shares_sum_to_one_with_a_negative_score(self, student, judge):
+        """With a negative score among them, too, the shares should sum to 1."""
+        scores, shares = torch.tensor([3.0, 2.0, -1.0]), torch.tensor([0.75, 0.5, -0.25])
+        value = student.call("normalize_scores", scores).value
+        judge(value, shares, axes=("token",))
+
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
         answer = student.call("normalize_scores", draw.uniform(NUM_TOKENS, low=0.2, high=2.0))

@@ -159,9 +159,10 @@ class TestAttentionWeights(KeepsNames):
 
     @pytest.mark.remark
     def test_large_scores_do_not_overflow(self, student, judge):
-        """Large scores should not overflow: the ready-made softmax takes care of that."""
+        """Scores of 1000 should not become NaN: the ready-made softmax takes care of that."""
         value = student.call("attention_weights", torch.full((2, 2), 1000.0)).value
-        judge(value, torch.full((2, 2), 0.5), axes=("query", "token"))
+        judge.shape(value, (2, 2))
+        judge.that(not value.isnan().any(), "Scores of 1000 give NaN", about=value)
 
     def test_gradients_reach_the_scores(self, student, reference, judge, draw):
         """Gradients should flow to the scores."""

@@ -518,13 +518,13 @@ class TestSelfAttentionNormal(KeepsNames):
     @pytest.mark.weight(2)
     def test_given_matrices_answer_as_in_v1(self, student, reference, judge, draw):
         """Given the same matrices, it should give what SelfAttention_v1 gives."""
-        values, sizes = drawn(draw, MATRICES, D_IN, D_OUT), (D_IN, D_OUT)
-        x = draw.normal(NUM_TOKENS, D_IN)
-        expected = right_answer(reference, "SelfAttentionNormal", sizes, values, x)
-        # A slip that the student's own v1 makes too is paid for there.
-        own = by_own_v1(student, sizes, values, x)
-        value = answer(student, judge, "SelfAttentionNormal", sizes, values, x)
-        judge(value, own if alike(value, own) else expected, axes=AXES)
+        for sizes in ((D_IN, D_OUT), (3, 2)):
+            values, x = drawn(draw, MATRICES, *sizes), draw.normal(NUM_TOKENS, sizes[0])
+            expected = right_answer(reference, "SelfAttentionNormal", sizes, values, x)
+            # A slip that the student's own v1 makes too is paid for there.
+            own = by_own_v1(student, sizes, values, x)
+            value = answer(student, judge, "SelfAttentionNormal", sizes, values, x)
+            judge(value, own if alike(value, own) else expected, axes=AXES)
 
     def test_gradients_reach_the_matrices(self, student, judge, draw):
         """Gradients should flow to all three matrices."""

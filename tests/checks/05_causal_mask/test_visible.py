@@ -123,7 +123,7 @@ class TestRenormalizeRows(KeepsNames):
         judge(value, printed("T21"), axes=("query", "key"))
 
     def test_exponentials_become_the_softmax(self, student, judge, printed):
-        """Exponentials of the scaled scores should become the weights: that is the softmax."""
+        """Rows of exponentials should be divided by their sums, too, which makes a softmax of them."""
         exponentials = torch.exp(scores_of_the_text(printed) / D_K**0.5)
         value = student.call("renormalize_rows", exponentials).value
         judge(value, printed("T18"), axes=("query", "key"))
@@ -158,10 +158,13 @@ class TestUpperTriangularMask(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_the_future_is_hidden_and_nothing_else(self, student, judge):
-        """For six tokens, the mask should be set above the diagonal, and nowhere else."""
+        """For six tokens, the mask should hold ones (or True) above the diagonal, and nowhere else."""
         mask = student.call("upper_triangular_mask", 6).value
         where = hides(judge, mask, 6)
         judge(where, future(6), what="where the mask is set", axes=("row", "column"))
+        numbers = set(mask.to(torch.float32).unique().tolist())
+        sentence = "It marks places with other numbers than one; `mask_scores` puts in minus infinity later"
+        judge.that(numbers <= {0.0, 1.0}, sentence)
 
     def test_the_mask_for_three_tokens(self, student, judge):
         """The mask for three tokens should be a square of three."""
@@ -195,10 +198,13 @@ class TestMaskScores(KeepsNames):
         judge.that(nowhere, "Scores became NaN (not a number)", about=value.isnan())
 
     def test_a_mask_of_ones_and_zeros_does_the_same(self, student, judge, printed):
-        """A mask of ones and zeros should give the same as one of truth values."""
+        """A mask of ones and zeros should do the same as one of truth values, wherever its ones stand."""
         scores = scores_of_the_text(printed)
         value = student.call("mask_scores", scores, future(6)).value
         judge(value, printed("T22"), axes=("query", "key"))
+        past = future(6).T
+        value = student.call("mask_scores", scores, past).value
+        judge(value, torch.where(past == 1, -torch.inf, scores), axes=("query", "key"))
 
     def test_the_scores_are_left_as_they_are(self, student, judge, printed):
         """The scores should stay as they are."""
@@ -256,6 +262,13 @@ class TestCausalWeights(KeepsNames):
         mine = student.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
         right = reference.call("causal_weights", scores, D_K, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
+
+    @pytest.mark.remark
+    def test_very_low_scores_see_nothing_of_the_future(self, student, judge):
+        """Very low scores should see nothing of the future, too: minus infinity is below them all."""
+        value = student.call("causal_weights", torch.full((3, 3), -1e30), D_K).value
+        expected = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
+        judge(value, expected, axes=("query", "key"))
 
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
