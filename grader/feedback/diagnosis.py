@@ -104,7 +104,7 @@ def distance(one: Fingerprint, other: Fingerprint) -> float:
     if isinstance(one, float) and isinstance(other, float):
         if one == other or (math.isnan(one) and math.isnan(other)):
             return 0.0
-        gap = abs(one - other)
+        gap = abs(one - other) / max(1.0, abs(other) * RTOL / ATOL)
         return INFINITE if math.isnan(gap) else gap
     return 0.0 if type(one) is type(other) and one == other else INFINITE
 
@@ -228,9 +228,9 @@ def _likeliest(entries: list[Known], student: Traces) -> list[Known]:
 
 
 def _is_contradicted(entry: Known, student: Traces) -> bool:
-    """Whether the student passed a check that the mistake fails."""
+    """Whether a check that the mistake fails went otherwise for the student."""
     return any(
-        trace.failed and id_ in student and not student[id_].failed
+        trace.failed and id_ in student and not _agrees(entry, id_, student[id_])
         for id_, trace in entry.traces.items()
     )
 
