@@ -17,6 +17,7 @@ from grader.feedback.inputs import Inputs, tensors_in
 from grader.feedback.messages import (
     NO_INPUTS,
     Explanation,
+    call_lines,
     explain_difference,
     explain_failure,
 )
@@ -152,6 +153,7 @@ class CheckRun:
         outcome = outcome_of(check, error)
         explanation = explain(check, error, where, inputs)
         message = explanation.text
+        lines = explanation.reason, len(message.splitlines())
         if printed and outcome not in WITHOUT_PRINTED:
             template = _("Your code printed: {text}")
             message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
@@ -160,7 +162,7 @@ class CheckRun:
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
         seconds, waits_for = time.perf_counter() - started, self._waits_for(check, error)
-        self._write(check, outcome, message, seconds, where, picture, waits_for)
+        self._write(check, outcome, message, seconds, where, picture, waits_for, lines)
         if check.ends_its_exercise(outcome) and not _is_open_forward(error):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
@@ -174,6 +176,7 @@ class CheckRun:
         where: CodeLocation | None = None,
         picture: Picture | None = None,
         waits_for: str = "",
+        reason: tuple[int, int] = (0, 0),
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -186,6 +189,7 @@ class CheckRun:
             where=where,
             picture=picture,
             waits_for=waits_for,
+            reason=reason,
         )
 
     def _waits_for(self, check: Check, error: BaseException | None) -> str:
@@ -244,7 +248,10 @@ def explain(
         return Explanation(_("`forward` is not written yet."))
     if isinstance(error, StudentOutcome):
         failure, name = error.failure, check.exercise.name
-        return Explanation(explain_failure(failure, error.calls, name, where, inputs))
+        text = explain_failure(failure, error.calls, name, where, inputs)
+        request = "\n".join(call_lines(error.calls, inputs))
+        shown = request.count("\n") + 1 if request and text.startswith(f"{request}\n") else 0
+        return Explanation(text, reason=shown)
     if isinstance(error, Mismatch):
         return explain_difference(error.difference, error.calls, inputs)
     if isinstance(error, AssertionError):

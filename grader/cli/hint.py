@@ -1,6 +1,8 @@
 """`grader hint`: the next hint for an exercise, and its words, which `grader watch` shows, too."""
 
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
@@ -76,6 +78,17 @@ def hint_name(course: Course, id_: str) -> str:
 def hint_command(course: Course) -> Callable[[str], str]:
     """What asks for a hint on an exercise, by its id."""
     return lambda id_: f"`grader hint {hint_name(course, id_)}`"
+
+
+def verbose_command(course: Course, submission: Path | None = None) -> Callable[[str], str]:
+    """What shows all that an exercise's checks say, by its id.
+
+    Args:
+        course: the course.
+        submission: what is checked where that is not the course's own work.
+    """
+    of = "" if submission is None else f" --submission {shlex.quote(str(submission))}"
+    return lambda id_: f"`grader check {hint_name(course, id_)}{of} --verbose`"
 
 
 def advice_text(advice: Advice, exercise: Exercise) -> str:

@@ -107,6 +107,8 @@ class CheckResult:
         where: the line it is about, where one is known; None when the check passed.
         picture: expected and received side by side, where two tensors of a shape differ.
         waits_for: the id of the exercise that has to be written first, where it is blocked by one.
+        reason: the lines of the message that say what is wrong, without the request and what was
+            printed: the first, and the one after the last. Known only where it was just run.
     """
 
     id: str
@@ -119,6 +121,7 @@ class CheckResult:
     picture: Picture | None = field(default=None, kw_only=True)
     where: CodeLocation | None = None
     waits_for: str = ""
+    reason: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

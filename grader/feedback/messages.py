@@ -19,6 +19,9 @@ from grader.testing.student import Call
 SMALL = 49
 """A tensor of at most this many values is shown in full."""
 
+TINY = 9
+"""The same where it is not compared with one of its shape: there the shapes say what is wrong."""
+
 MAX_LINE = 200
 """Characters that are shown of a line of the student's."""
 
@@ -33,10 +36,12 @@ class Explanation:
 
     Args:
         tensors: the lines that show tensors: the first, and the one after the last.
+        reason: the first line after the request, which says what is wrong.
     """
 
     text: str
     tensors: tuple[int, int] = (0, 0)
+    reason: int = 0
 
 
 def explain_difference(
@@ -47,19 +52,23 @@ def explain_difference(
     if difference.what:
         sentence = _("{what}: {difference}").format(what=difference.what, difference=sentence)
     end = "" if sentence.endswith(ENDS) else _(".")
-    before = [*call_lines(calls, inputs), f"{sentence[:1].upper()}{sentence[1:]}{end}"]
+    request = call_lines(calls, inputs)
+    before = [*request, f"{sentence[:1].upper()}{sentence[1:]}{end}"]
     tensors = _side_by_side(difference)
     lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
-    return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
+    shown = len(before), len(before) + len(tensors)
+    return Explanation("\n".join(lines), shown, len(request))
 
 
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
-    if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= SMALL:
+    is_tensor = isinstance(actual, torch.Tensor)
+    most = SMALL if is_tensor and actual.shape == getattr(expected, "shape", ()) else TINY
+    if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= most:
         return []
     head = _("expected ({source})") if difference.source else _("expected")
     lines = [head.format(source=difference.source), *_indented(expected)]
-    if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
+    if isinstance(actual, torch.Tensor) and actual.numel() <= most:
         lines += [_("received"), *_indented(actual)]
     return lines
 

@@ -40,6 +40,7 @@ SPECIAL: dict[str, Any] = {
     "where": override(omit_if_default=True),
     "unread": override(omit_if_default=True),
     "waits_for": override(omit_if_default=True),
+    "reason": override(omit=True),
 }
 
 
@@ -74,7 +75,9 @@ def for_student(result: Result) -> Result:
     def public(check: CheckResult) -> CheckResult:
         if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
             return check
-        return replace(check, message=message, picture=None, where=None, waits_for="")
+        return replace(
+            check, message=message, picture=None, where=None, waits_for="", reason=(0, 0)
+        )
 
     def exercises(assignment: AssignmentResult) -> tuple[ExerciseResult, ...]:
         return tuple(

@@ -49,12 +49,6 @@ MISTAKEN = """\
       The expected values are the example's.
           Every value is 1.414 times the expected one, the square root of 2.
       ✗ With as many queries as keys, the scores are still right.
-          torch.manual_seed(56171984940797239); x1 = torch.randn(3, 5) * 0.8; x2 = torch.randn(3, 5)
-          * 0.8
-          scores(x1, x2)
-          The result: 9 of 9 values differ, the first at query 0, key 0: expected -0.5121, received
-          -1.1452.
-          Every value is 2.236 times the expected one, the square root of 5.
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
 
 0.5 of 2 points, 1 of 3 checks passed.
@@ -81,6 +75,14 @@ def test_a_known_mistake_is_named(grader, work):
     """With what was called, expected and received, and the question that leads out."""
     ran = grader("check", "01", "--submission", work(scores=NOT_SCALED))
     assert (ran.code, ran.lines, ran.err) == (1, MISTAKEN.splitlines(), "")
+
+
+def test_all_that_every_check_says_is_shown_where_it_is_asked_for(grader, work):
+    """What each was called with, too, and the picture of each."""
+    ran = grader("check", "01", "--verbose", "--submission", work(scores=NOT_SCALED))
+    assert ran.out.count("[ ] first difference") == 2
+    assert ran.out.count("torch.manual_seed(") == 1
+    assert "Every value is 2.236 times the expected one, the square root of 5." in ran.out
 
 
 def test_an_unknown_mistake_is_not_named(grader, work):
