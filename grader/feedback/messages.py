@@ -92,12 +92,18 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
     if not calls:
         return []
     *before, last = calls
-    makers = [call for call in before if call.target == last.target and not call.is_forward]
-    shown = [makers[-1], last] if last.is_forward and makers else [last]
-    given = [v for call in shown for v in (*call.args, *call.kwargs.values())]
-    drawing = inputs.drawing(tensors_in(given))
-    made = _request(shown[0], inputs, "model = ") if len(shown) == 2 else []
-    return [*drawing, *made, *_request(last, inputs)]
+    makers = [call for call in before if _makes(call, last)] if last.is_forward else []
+    given = {name: v for call in makers[-1:] for name, v in call.given.items()}
+    shown = [v for call in (*makers[-1:], last) for v in (*call.args, *call.kwargs.values())]
+    drawing = inputs.drawing(tensors_in([*shown, *given.values()]))
+    made = [line for call in makers[-1:] for line in _request(call, inputs, "model = ")]
+    return [*drawing, *made, *inputs.giving(given), *_request(last, inputs)]
+
+
+def _makes(call: Call, forward: Call) -> bool:
+    """Whether a request made the instance that another one ran."""
+    is_same = (call.target, call.instance) == (forward.target, forward.instance)
+    return is_same and not call.is_forward
 
 
 def _request(call: Call, inputs: Inputs, start: str = "") -> list[str]:

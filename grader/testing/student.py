@@ -47,6 +47,8 @@ class Call:
         target: the name, or the class of the instance, that was called.
         body: where nothing came back, what is known of the function's body.
         printed: where nothing came back, what the student's code printed.
+        instance: the number of the instance that was made or run.
+        given: to the instance that was made, afterwards: parameters by their full names.
     """
 
     target: str
@@ -56,6 +58,8 @@ class Call:
     seed: int | None = None
     body: str = ""
     printed: str = ""
+    instance: int = 0
+    given: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -133,7 +137,8 @@ class StudentHandle:
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
-        self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed))
+        run = 0 if isinstance(target, str) else target.number
+        self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run))
         packer = Packer()
         header = {
             "verb": "call",
@@ -150,6 +155,8 @@ class StudentHandle:
         if answer.value is None:
             last = self.calls[-1]
             self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
+        if not is_forward and isinstance(answer.value, RemoteObject):
+            self.calls[-1] = replace(self.calls[-1], instance=answer.value.number)
         if cotangent is None:
             return answer
         if answer.gradients is None:
@@ -197,7 +204,15 @@ class StudentHandle:
         header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
         loaded = self._read(read_loaded, self._ask(header, packer.payload()))
         self.held[:] = loaded.not_given
+        self._note_given(number, loaded, values)
         return loaded
+
+    def _note_given(self, number: int, loaded: Loaded, values: Mapping[str, torch.Tensor]) -> None:
+        """Keep what an instance was given with the call that made it, for messages."""
+        given = {full: values[name] for name, full in loaded.names.items() if name in values}
+        for position, call in enumerate(self.calls):
+            if call.instance == number and not call.is_forward:
+                self.calls[position] = replace(call, given={**call.given, **given})
 
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.
