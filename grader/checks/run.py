@@ -1,7 +1,7 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,10 +106,31 @@ class CheckRun:
         """Run all checks; the outcomes of each of these exercises, in order."""
         for check in self.checks:
             self._run(check)
+        self._take_back_remarks()
         found: dict[str, list[CheckResult]] = {id_: [] for id_ in exercises}
         for check in self.checks:
             found[check.exercise.id].append(self.results[check.id])
         return {id_: tuple(results) for id_, results in found.items()}
+
+    def _take_back_remarks(self) -> None:
+        """A remark that ended in an exception which fails a check, too, has judged nothing."""
+        failing: dict[tuple[str, object], Check] = {}
+        for check, failure in self._failures():
+            if not check.is_remark:
+                failing.setdefault((check.exercise.id, failure), check)
+        for check, failure in self._failures():
+            other = failing.get((check.exercise.id, failure))
+            if self.results[check.id].outcome is Outcome.REMARK and other is not None:
+                reason = _("first this has to hold: {title}").format(title=other.title)
+                message = _("Not run: {reason}").format(reason=reason)
+                self._write(check, Outcome.BLOCKED, message, self.results[check.id].duration_s)
+
+    def _failures(self) -> Iterator[tuple[Check, object]]:
+        """The checks that ended in an exception: its type, and the line."""
+        for record in self.records.values():
+            if isinstance(record.raised, StudentOutcome):
+                failure = record.raised.failure
+                yield record.check, (failure.kind, failure.type, failure.location)
 
     def _run(self, check: Check) -> None:
         reason = self.blocked.get(check.exercise.id)

@@ -57,12 +57,9 @@ def run_hint(
 
 
 def _only(course: Course, name: str) -> Exercise:
-    same = [exercise for exercise in course.exercises.values() if exercise.name == name]
-    if len(same) == 1:  # also where an assignment has the same name
-        return same[0]
     first, *others = course.select((name,)).values()
     if others:
-        names = listed(one.name for one in (first, *others))
+        names = listed(hint_name(course, one.id) for one in (first, *others))
         sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
         raise UsageError(sentence.format(name=name, names=names))
     return first

@@ -88,7 +88,7 @@ def test_equal_draws_stand_together():
     draw = Draw("visible", "a::visible::b")
     drawn = [draw.normal(2, 3), draw.normal(2, 3), draw.uniform(2), draw.normal(2, 3)]
     inputs = Inputs({}, draw.number, tuple(draw.drawn))
-    line, call = call_lines((Call("f", tuple(drawn), {}),), inputs)
+    line, _call = call_lines((Call("f", tuple(drawn), {}),), inputs)
     assert line.partition("; ")[2] == (
         "x1, x2 = (torch.randn(2, 3) * 0.8 for _ in range(2)); x3 = torch.rand(2); "
         "x4 = torch.randn(2, 3) * 0.8"
