@@ -53,7 +53,9 @@ def explain_difference(
         sentence = _("{what}: {difference}").format(what=difference.what, difference=sentence)
     end = "" if sentence.endswith(ENDS) else _(".")
     request = call_lines(calls, inputs)
-    before = [*request, f"{sentence[:1].upper()}{sentence[1:]}{end}"]
+    if not difference.what.isidentifier():  # code stays as it is written
+        sentence = f"{sentence[:1].upper()}{sentence[1:]}"
+    before = [*request, f"{sentence}{end}"]
     tensors = _side_by_side(difference)
     lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
     shown = len(before), len(before) + len(tensors)

@@ -39,6 +39,21 @@ def test_a_wrong_vector_is_shown_beside_the_expected_one():
     )
 
 
+def test_a_name_begins_a_sentence_as_it_is_written():
+    """It is code; other words begin with a capital."""
+    assert message(12, 64, what="num_heads") == "num_heads: expected 12, received 64."
+    assert message(12, 64, what="the heads") == "The heads: expected 12, received 64."
+
+
+def test_names_that_differ_in_capital_letters_are_told_so():
+    """Nobody sees it."""
+    assert message({"num_heads": 1}, {"Num_heads": 1}, what="its names") == (
+        "Its names: 'num_heads' is missing.\n"
+        "Did you mean num_heads when you wrote Num_heads?\n"
+        "Only the capital letters differ, and they count."
+    )
+
+
 def test_a_printed_tensor_is_shown_with_its_source():
     """Where the expected value is the example's, the message says so."""
     printed = Printed("T99", "value", ("000 cell 28",), "", torch.tensor([[0.5], [1.5]]))
