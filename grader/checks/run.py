@@ -9,7 +9,7 @@ import pytest
 
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.language import _
-from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Visibility
+from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.feedback.code_location import location_of
@@ -182,22 +182,23 @@ class CheckRun:
             picture = picture_of(
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
-        seconds, waits_for = time.perf_counter() - started, self._waits_for(check, error)
-        self._write(check, outcome, message, seconds, where, picture, waits_for, lines)
+        self._write(
+            check,
+            outcome,
+            message,
+            time.perf_counter() - started,
+            where=where,
+            picture=picture,
+            waits_for=self._waits_for(check, error),
+            reason=lines,
+            broke_off=isinstance(error, StudentOutcome),
+        )
         if check.ends_its_exercise(outcome) and not _is_open_forward(error):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
 
     def _write(
-        self,
-        check: Check,
-        outcome: Outcome,
-        message: str,
-        seconds: float,
-        where: CodeLocation | None = None,
-        picture: Picture | None = None,
-        waits_for: str = "",
-        reason: tuple[int, int] = (0, 0),
+        self, check: Check, outcome: Outcome, message: str, seconds: float, **known: Any
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -207,10 +208,7 @@ class CheckRun:
             outcome=outcome,
             message=message,
             duration_s=round(seconds, 4),
-            where=where,
-            picture=picture,
-            waits_for=waits_for,
-            reason=reason,
+            **known,
         )
 
     def _waits_for(self, check: Check, error: BaseException | None) -> str:

@@ -1,11 +1,12 @@
 """What a terminal shows of an exercise: its known mistakes, and the checks that did not pass.
 
 One mistake makes many checks fail. The first is shown in full; of the others, those with a reason of
-their own say it, and the rest have a line for their title as long as there is room.
+their own say it, and what was judged has a line for its title, as long as there is room. The rest is
+counted: of a check that ended in an exception said above, the title would blame something else.
 """
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -19,7 +20,7 @@ from grader.feedback.outcomes import UNJUDGED, WORDS_BESIDE_SIGN, shown_checks
 MOST_LINES = 16
 """The lines of a message that are shown; below a picture, half of them: together, a screen."""
 
-MOST_OF_EXERCISE = 22
+MOST_OF_EXERCISE = 19
 """The lines of an exercise after which titles are counted: with what stands around it, a screen."""
 
 BEFORE_PICTURE = 6
@@ -45,24 +46,33 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
     shown = {
         check.id: _reason_lines(check, view) if check.id in new else [indented(_head(check), 6)]
         for check in others
-        if _has_to_be_shown(check, new) or view.more is None
+        if check.outcome is Outcome.REMARK or (check.id in new and check.picture is None)
     }
     used = _height(out, lines) + sum(_height(out, short) for short in shown.values())
     for check in sorted(others, key=lambda check: check.id not in new):
         title = indented(_head(check), 6)
-        if check.id not in shown and used + title.height(out) <= MOST_OF_EXERCISE:
+        has_room = view.more is None or used + title.height(out) <= MOST_OF_EXERCISE
+        if check.id not in shown and not check.broke_off and has_room:
             used += title.height(out)
             shown[check.id] = [title]
     lines += [line for check in others for line in shown.get(check.id, ())]
     left = sum(check.id not in shown for check in others)
-    if left and view.more is not None:
-        sentence = ngettext(
-            "{count} more check fails: {command} shows it.",
-            "{count} more checks fail: {command} shows them.",
-            left,
-        ).format(count=left, command=view.more(exercise.id))
-        lines.append(indented(Text(sentence, style="dim"), 6))
+    if left:
+        lines.append(indented(Text(_counted(left, exercise, view), style="dim"), 6))
     return lines
+
+
+def _counted(left: int, exercise: ExerciseResult, view: View) -> str:
+    """How many checks are not shown, and what shows them."""
+    if view.more is None:
+        template = ngettext("{count} more check fails.", "{count} more checks fail.", left)
+        return template.format(count=left)
+    template = ngettext(
+        "{count} more check fails: {command} shows it.",
+        "{count} more checks fail: {command} shows them.",
+        left,
+    )
+    return template.format(count=left, command=view.more(exercise.id))
 
 
 def _new(first: CheckResult, others: Sequence[CheckResult]) -> set[str]:
@@ -73,11 +83,6 @@ def _new(first: CheckResult, others: Sequence[CheckResult]) -> set[str]:
             new.add(check.id)
         said.add(_cause(check))
     return new
-
-
-def _has_to_be_shown(check: CheckResult, new: Set[str]) -> bool:
-    """Whether a check may say what no other does; of numbers that differ, its title says enough."""
-    return check.outcome is Outcome.REMARK or (check.id in new and check.picture is None)
 
 
 def _cause(check: CheckResult) -> str:

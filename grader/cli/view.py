@@ -87,8 +87,7 @@ class View:
         folder: where the submission lies, seen from where the command runs; "" for here.
         pictures: whether to show them; where not, they are shown in another way.
         hint: what asks for a hint on an exercise, by its id.
-        more: what shows all of an exercise's checks, by its id, where not all are shown; without
-            it all titles are.
+        more: what shows all of an exercise's checks, by its id; without it there is room for all.
         everything: whether to show all that every check says.
     """
 

@@ -366,7 +366,7 @@ def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
     text = ", ".join(format_number(value) for value in shown[:4].tolist())
     yield template.format(sums=f"{text}{more}")
     if actual.dim() >= 2 and not bool(wrong_sums(actual, -2).any()):
-        yield _("Its columns sum to 1: it was computed along another axis.")
+        yield _("Its columns sum to 1: was it computed along another axis?")
 
 
 def describe(value: Any, say: Say = _) -> str:

@@ -196,7 +196,8 @@ class Judge:
                 continue
             if sentence := self._of_another_kind(name):
                 return sentence
-            if similar := shortened(wanted, own):
+            others = [one for one in own if not wanted.startswith(f"{one}.")]
+            if similar := shortened(wanted, others):
                 words = _("You have {similar}; the exercise calls it {name}.")
                 sentence = words.format(similar=clean(similar, 80), name=wanted)
                 return paragraph((sentence, *letter_case(wanted, similar)))

@@ -97,6 +97,13 @@ def test_a_parameter_that_took_no_value_is_told_in_words(report, sentence, has_a
     assert str(mismatch(Judge(CALLS), found, expected, what="the parameters")) == sentence
 
 
+def test_what_holds_a_parameter_is_no_other_name_of_it():
+    """A head in a plain list is not its query's weight."""
+    judge, names = Judge(CALLS, held=["heads.0", "heads.1"]), ["heads.0.W_query.weight"]
+    told = str(mismatch(judge, {}, dict.fromkeys(names, (3, 2)), what="the parameters"))
+    assert told == "'heads.0.W_query.weight' is missing"
+
+
 def test_a_parameter_in_place_of_a_layer_is_told():
     """Its weight is not there, and the name is."""
     judge = Judge(CALLS, held=["W_query"])
