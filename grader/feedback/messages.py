@@ -13,6 +13,7 @@ from grader.feedback.inputs import Inputs, tensors_in
 from grader.sandbox.failures import IMPORTS, CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
+from grader.testing.judge import THE_RESULT
 from grader.testing.replies import Failure
 from grader.testing.student import Call
 
@@ -48,18 +49,22 @@ def explain_difference(
     difference: Difference, calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS
 ) -> Explanation:
     """What was called, what was expected, what it returned, where they first differ."""
-    sentence = difference.summary
-    if difference.what:
-        sentence = _("{what}: {difference}").format(what=difference.what, difference=sentence)
-    end = "" if sentence.endswith(ENDS) else _(".")
     request = call_lines(calls, inputs)
-    if not difference.what.isidentifier():  # code stays as it is written
-        sentence = f"{sentence[:1].upper()}{sentence[1:]}"
-    before = [*request, f"{sentence}{end}"]
+    before = [*request, _about(difference.what, difference.summary)]
     tensors = _side_by_side(difference)
     lines = [*before, *tensors, *(clean(hint) for hint in difference.hints)]
     shown = len(before), len(before) + len(tensors)
     return Explanation("\n".join(lines), shown, len(request))
+
+
+def _about(what: str, difference: str) -> str:
+    """A difference as a sentence that says what it is about; code stays as it is written."""
+    sentence = difference
+    if what:
+        sentence = _("{what}: {difference}").format(what=what, difference=difference)
+    if not what.isidentifier():
+        sentence = f"{sentence[:1].upper()}{sentence[1:]}"
+    return sentence if sentence.endswith(ENDS) else f"{sentence}{_('.')}"
 
 
 def _side_by_side(difference: Difference) -> list[str]:
@@ -164,6 +169,8 @@ def explain_failure(
             hints = [_("Is there a loop that never ends?")]
         case "no_instance":
             sentence = _("{name} does not make an instance of a class.").format(name=name)
+        case "wrong_shape":
+            sentence = _about(_(THE_RESULT), clean(failure.message, 200))
         case "out_of_memory":
             sentence = _("It asked for more memory than a submission may use.")
         case _:

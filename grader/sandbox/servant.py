@@ -214,7 +214,9 @@ def _gradients(
     parameters = _parameters_of(target)
     for parameter in parameters.values():
         parameter.grad = None
-    if isinstance(value, torch.Tensor) and value.requires_grad:
+    # Of a result of another shape there are none: who asked for them says so.
+    is_fitting = isinstance(value, torch.Tensor) and value.shape == cotangent.shape
+    if isinstance(value, torch.Tensor) and value.requires_grad and is_fitting:
         torch.autograd.backward(value, cotangent)
     return {
         "parameters": {name: parameter.grad for name, parameter in parameters.items()},

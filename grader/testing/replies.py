@@ -23,6 +23,7 @@ OUTCOMES = {
     "crashed": Outcome.CRASHED,
     "blocked": Outcome.BLOCKED,
     "no_instance": Outcome.FAILED,
+    "wrong_shape": Outcome.FAILED,
 }
 """The kinds of failure, and the outcome of a check that ends in one."""
 

@@ -159,6 +159,8 @@ class StudentHandle:
             self.calls[-1] = replace(self.calls[-1], instance=answer.value.number)
         if cotangent is None:
             return answer
+        if isinstance(answer.value, torch.Tensor) and answer.value.shape != cotangent.shape:
+            raise self._outcome(Failure("wrong_shape", message=_other_shape(answer, cotangent)))
         if answer.gradients is None:
             raise self._outcome(Failure("crashed", message=_("its process left out the gradients")))
         names = [*map(str, range(len(args))), *kwargs]
@@ -289,6 +291,11 @@ class StudentHandle:
 
     def _outcome(self, failure: Failure) -> StudentOutcome:
         return StudentOutcome(failure, tuple(self.calls))
+
+
+def _other_shape(answer: Answer, cotangent: torch.Tensor) -> str:
+    template = _("expected the shape {expected}, received {actual}")
+    return template.format(expected=tuple(cotangent.shape), actual=tuple(answer.value.shape))
 
 
 class ReferenceHandle(StudentHandle):

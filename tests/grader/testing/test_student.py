@@ -12,6 +12,7 @@ import torch
 from grader.core.errors import GraderFault
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, Limits
+from grader.feedback.messages import explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
@@ -141,6 +142,17 @@ def test_what_an_instance_was_given_is_remembered_with_it(hand_in: HandIn) -> No
 
 
 # Failures.
+
+
+def test_gradients_of_a_result_of_another_shape_are_not_asked_for(hand_in: HandIn) -> None:
+    """The shape is what is wrong, not torch's own complaint about it."""
+    student = hand_in(LAYER)
+    instance = student.call("one", 2).value
+    with pytest.raises(StudentOutcome) as caught:
+        student.call(instance, torch.ones(3, 2), cotangent=torch.ones(2, 2))
+    assert explain_failure(caught.value.failure, (), "Layer") == (
+        "The result: expected the shape (2, 2), received (3, 1)."
+    )
 
 
 def test_an_exception_is_a_failure_with_the_students_line(hand_in: HandIn) -> None:
