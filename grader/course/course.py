@@ -238,8 +238,12 @@ class Course:
             for exercise in self.exercises.values()
             if exercise.name == name and first in ("", *_names_of(self.by_id[exercise.assignment]))
         }
-        if not found:
-            found = {a.id: a.exercises for a in self.assignments if target in _names_of(a)}
+        with_it = {self.exercises[id_].assignment for id_ in found}
+        found |= {
+            a.id: a.exercises
+            for a in self.assignments
+            if target in _names_of(a) and a.id not in with_it
+        }
         if not found:
             sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
             raise UsageError(paragraph((sentence, self._nearest(target))))
