@@ -78,6 +78,8 @@ def compare(
         return _compare_sequence(actual, expected, again)
     if type(actual) is type(expected) and actual == expected:
         return None
+    if isinstance(actual, str) and isinstance(expected, str):
+        return _contrast(f"{expected!r}", f"{clean(actual[:60])!r}"), ()
     return _contrast(f"{expected!r}", describe(actual)), ()
 
 

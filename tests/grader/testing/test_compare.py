@@ -217,7 +217,7 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         (True, 1.0, "expected 1.0, received True"),
         (None, 3, "expected 3, received None"),
         (3, None, "expected None, received 3"),
-        ("b", "a", "expected 'a', received the text 'b'"),
+        ("b", "a", "expected 'a', received 'b'"),
         (0.6, 0.5, "expected 0.5, received 0.6"),
         (NAN, 0.5, "expected 0.5, received nan"),
         (-INF, INF, "expected inf, received -inf"),
