@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.cli.hint import hint_name, run_hint
-from grader.cli.render import View, plain_console, print_assignment
+from grader.cli.render import print_assignment
+from grader.cli.view import View, plain_console
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _

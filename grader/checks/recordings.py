@@ -16,7 +16,7 @@ from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
 from grader.sessions.reference_sessions import Transcripts
 
-FORMAT = "attention-course/recording/2"
+FORMAT = "attention-course/recording/3"
 MAX_BYTES = 2**28
 
 

@@ -3,7 +3,7 @@
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.errors import GraderError
 from grader.core.language import _
-from grader.core.records import CheckResult, CodeLocation, Outcome, Picture, Visibility
+from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.feedback.code_location import location_of
@@ -20,6 +20,7 @@ from grader.feedback.inputs import Inputs, tensors_in
 from grader.feedback.messages import (
     NO_INPUTS,
     Explanation,
+    call_lines,
     exception_words,
     explain_difference,
     explain_failure,
@@ -127,10 +128,31 @@ class CheckRun:
         """Run all checks; the outcomes of each of these exercises, in order."""
         for check in self.checks:
             self._run(check)
+        self._take_back_remarks()
         found: dict[str, list[CheckResult]] = {id_: [] for id_ in exercises}
         for check in self.checks:
             found[check.exercise.id].append(self.results[check.id])
         return {id_: tuple(results) for id_, results in found.items()}
+
+    def _take_back_remarks(self) -> None:
+        """A remark that ended in an exception which fails a check, too, has judged nothing."""
+        failing: dict[tuple[str, object], Check] = {}
+        for check, failure in self._failures():
+            if not check.is_remark:
+                failing.setdefault((check.exercise.id, failure), check)
+        for check, failure in self._failures():
+            other = failing.get((check.exercise.id, failure))
+            if self.results[check.id].outcome is Outcome.REMARK and other is not None:
+                reason = _("first this has to hold: {title}").format(title=other.title)
+                message = _("Not run: {reason}").format(reason=reason)
+                self._write(check, Outcome.BLOCKED, message, self.results[check.id].duration_s)
+
+    def _failures(self) -> Iterator[tuple[Check, object]]:
+        """The checks that ended in an exception: its type, and the line."""
+        for record in self.records.values():
+            if isinstance(record.raised, StudentOutcome):
+                failure = record.raised.failure
+                yield record.check, (failure.kind, failure.type, failure.location)
 
     def _run(self, check: Check) -> None:
         reason = self.blocked.get(check.exercise.id)
@@ -174,6 +196,7 @@ class CheckRun:
         outcome = outcome_of(check, error)
         explanation = explain(check, error, where, inputs)
         message = explanation.text
+        lines = explanation.reason, len(message.splitlines())
         if printed and outcome not in WITHOUT_PRINTED:
             template = _("Your code printed: {text}")
             message += "\n" + template.format(text=clean(printed.strip(), MAX_PRINTED))
@@ -181,23 +204,24 @@ class CheckRun:
             picture = picture_of(
                 error.difference, error.calls, self.environment.ledger, explanation.tensors
             )
-        seconds, waits_for = time.perf_counter() - started, self._waits_for(check, error)
-        raised = _exception_of(error)
-        self._write(check, outcome, message, seconds, where, picture, waits_for, raised)
+        self._write(
+            check,
+            outcome,
+            message,
+            time.perf_counter() - started,
+            where=where,
+            picture=picture,
+            waits_for=self._waits_for(check, error),
+            raised=_exception_of(error),
+            reason=lines,
+            broke_off=isinstance(error, StudentOutcome),
+        )
         if check.ends_its_exercise(outcome) and not _is_open_forward(error):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
 
     def _write(
-        self,
-        check: Check,
-        outcome: Outcome,
-        message: str,
-        seconds: float,
-        where: CodeLocation | None = None,
-        picture: Picture | None = None,
-        waits_for: str = "",
-        raised: str = "",
+        self, check: Check, outcome: Outcome, message: str, seconds: float, **known: Any
     ) -> None:
         self.results[check.id] = CheckResult(
             id=check.id,
@@ -207,10 +231,7 @@ class CheckRun:
             outcome=outcome,
             message=message,
             duration_s=round(seconds, 4),
-            where=where,
-            picture=picture,
-            waits_for=waits_for,
-            raised=raised,
+            **known,
         )
 
     def _waits_for(self, check: Check, error: BaseException | None) -> str:
@@ -280,7 +301,10 @@ def explain(
         return Explanation(_("`forward` is not written yet."))
     if isinstance(error, StudentOutcome):
         failure, name = error.failure, check.exercise.name
-        return Explanation(explain_failure(failure, error.calls, name, where, inputs))
+        text = explain_failure(failure, error.calls, name, where, inputs)
+        request = "\n".join(call_lines(error.calls, inputs))
+        shown = request.count("\n") + 1 if request and text.startswith(f"{request}\n") else 0
+        return Explanation(text, reason=shown)
     if isinstance(error, Mismatch):
         return explain_difference(error.difference, error.calls, inputs)
     if isinstance(error, AssertionError):

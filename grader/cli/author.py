@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from grader.cli.edge import ExitCode
-from grader.cli.render import console
 from grader.cli.tables import validation_table
+from grader.cli.view import console
 from grader.core.files import OutputFile
 from grader.course.course import Course
 

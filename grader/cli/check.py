@@ -37,6 +37,7 @@ class CheckOptions:
     targets: tuple[str, ...]
     submission: Path | None
     format_: str
+    verbose: bool
     debug: bool
     as_graded: bool
     reports: tuple[str, ...]
@@ -57,15 +58,9 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=path))
     with _no_garbage_collection():
         session = _session(course, submission, options)
-        from grader.cli.hint import hint_command
-        from grader.cli.render import (
-            View,
-            console,
-            print_as_graded,
-            print_check,
-            print_decided,
-            print_protection,
-        )
+        from grader.cli.hint import hint_command, verbose_command
+        from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
+        from grader.cli.view import View, console
         from grader.grading.results import to_json
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
@@ -85,7 +80,10 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
             echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
         else:
             view = View(
-                from_here(path if path.is_dir() else path.parent), hint=hint_command(course)
+                from_here(path if path.is_dir() else path.parent),
+                hint=hint_command(course),
+                more=verbose_command(course, options.submission),
+                everything=options.verbose,
             )
             print_check(result, console(), view)
             print_decided(

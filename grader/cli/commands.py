@@ -62,6 +62,7 @@ def cli(ctx: click.Context, traceback: bool) -> None:
     "--submission", type=ANYTHING, help="A folder or file with your work.  [default: assignments/]"
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
+@click.option("--verbose", is_flag=True, help="Show all that every check says.")
 @click.option("--debug", is_flag=True, help="Run in this process: print and breakpoint() work.")
 @click.option(
     "--as-graded",

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli.edge import ExitCode
-from grader.cli.render import STYLES, broken, console
+from grader.cli.view import STYLES, broken, console
 from grader.core.language import _, ngettext, paragraph
 from grader.course.course import Course
 from grader.grading import seal_probe

@@ -15,8 +15,8 @@ from rich.console import Console
 
 from grader.cli.edge import ExitCode
 from grader.cli.progress import progress
-from grader.cli.render import console
 from grader.cli.tables import class_summary, class_table
+from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.text import escaped
 from grader.course.course import Course

@@ -1,6 +1,8 @@
 """`grader hint`: the next hint for an exercise, and its words, which `grader watch` shows, too."""
 
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
@@ -55,12 +57,9 @@ def run_hint(
 
 
 def _only(course: Course, name: str) -> Exercise:
-    same = [exercise for exercise in course.exercises.values() if exercise.name == name]
-    if len(same) == 1:  # also where an assignment has the same name
-        return same[0]
     first, *others = course.select((name,)).values()
     if others:
-        names = listed(one.name for one in (first, *others))
+        names = listed(hint_name(course, one.id) for one in (first, *others))
         sentence = _("{name!r} is an assignment. Name one of its exercises: {names}.")
         raise UsageError(sentence.format(name=name, names=names))
     return first
@@ -76,6 +75,17 @@ def hint_name(course: Course, id_: str) -> str:
 def hint_command(course: Course) -> Callable[[str], str]:
     """What asks for a hint on an exercise, by its id."""
     return lambda id_: f"`grader hint {hint_name(course, id_)}`"
+
+
+def verbose_command(course: Course, submission: Path | None = None) -> Callable[[str], str]:
+    """What shows all that an exercise's checks say, by its id.
+
+    Args:
+        course: the course.
+        submission: what is checked where that is not the course's own work.
+    """
+    of = "" if submission is None else f" --submission {shlex.quote(str(submission))}"
+    return lambda id_: f"`grader check {hint_name(course, id_)}{of} --verbose`"
 
 
 def advice_text(advice: Advice, exercise: Exercise) -> str:

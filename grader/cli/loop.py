@@ -1,16 +1,17 @@
 """The student's loop: what is done when a file was saved, a key pressed, a verdict reached."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.cli.edge import from_here
-from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command
-from grader.cli.render import View, broken, print_assignment, print_file_failures
+from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
+from grader.cli.render import print_assignment, print_file_failures
 from grader.cli.status import place
+from grader.cli.view import View, broken
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
@@ -279,7 +280,7 @@ class Loop:
         if self.watched is not None:
             exercises = [e for e in exercises if e.assignment == self.watched.assignment]
         for assignment in self.now.shown(exercises):
-            print_assignment(self.screen, assignment, self._view)
+            print_assignment(self.screen, assignment, replace(self._view, everything=True))
         most = sum(exercise.points for exercise in exercises)
         sentence = _("{score} of {max_score} points.")
         score = points(self.now.score(exercises))
@@ -297,7 +298,11 @@ class Loop:
 
     @property
     def _view(self) -> View:
-        return View(from_here(self.course.work_folder), hint=hint_command(self.course))
+        return View(
+            from_here(self.course.work_folder),
+            hint=hint_command(self.course),
+            more=verbose_command(self.course),
+        )
 
     def _say(self, text: str, style: str = "") -> None:
         self.screen.print(broken(Text(text, style=style)))

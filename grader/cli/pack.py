@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli.edge import ExitCode
-from grader.cli.render import broken, console, indented, print_as_graded
+from grader.cli.render import print_as_graded
+from grader.cli.view import broken, console, indented
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.language import _, listed

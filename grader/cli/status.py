@@ -8,7 +8,8 @@ from rich.text import Text
 
 from grader.cli.edge import from_here, open_course
 from grader.cli.hint import hint_name
-from grader.cli.render import broken, console, exercise_sign, print_file_failures
+from grader.cli.render import exercise_sign, print_file_failures
+from grader.cli.view import broken, console
 from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.text import filled

@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from grader.cli.keys import has_keys, in_background, pressed
-from grader.cli.render import console
+from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.course.course import Course

@@ -108,6 +108,10 @@ class CheckResult:
         picture: expected and received side by side, where two tensors of a shape differ.
         waits_for: the id of the exercise that has to be written first, where it is blocked by one.
         raised: type and message of the exception of the student's that kept it from judging.
+        reason: the lines of the message that say what is wrong, without the request and what was
+            printed: the first, and the one after the last.
+        broke_off: whether a request failed, so that nothing was judged. Like the reason it is known
+            only where the check was just run.
     """
 
     id: str
@@ -121,6 +125,8 @@ class CheckResult:
     where: CodeLocation | None = None
     waits_for: str = ""
     raised: str = ""
+    reason: tuple[int, int] = (0, 0)
+    broke_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

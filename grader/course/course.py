@@ -234,15 +234,18 @@ class Course:
 
     def _named(self, target: str) -> tuple[Exercise, ...]:
         target = self._named_by_path(target.strip("/"))
-        if target in self.exercises:
-            return (self.exercises[target],)
-        number = target.zfill(2) if target.isdecimal() else None
-        found = {
+        first, _slash, name = target.rpartition("/")
+        found: dict[str, tuple[Exercise, ...]] = {
+            exercise.id: (exercise,)
+            for exercise in self.exercises.values()
+            if exercise.name == name and first in ("", *_names_of(self.by_id[exercise.assignment]))
+        }
+        with_it = {self.exercises[id_].assignment for id_ in found}
+        found |= {
             a.id: a.exercises
             for a in self.assignments
-            if target in (a.id, a.module) or number == a.id[:2]
+            if target in _names_of(a) and a.id not in with_it
         }
-        found |= {id_: (e,) for id_, e in self.exercises.items() if e.name == target}
         if not found:
             sentence = _("There is no assignment or exercise {target!r}.").format(target=target)
             raise UsageError(paragraph((sentence, self._nearest(target))))
@@ -261,12 +264,25 @@ class Course:
 
     def _nearest(self, target: str) -> str:
         names = [*self.by_id, *(a.module for a in self.assignments), *self.exercises]
-        names += [exercise.name for exercise in self.exercises.values()]
-        lowered = {name.lower(): name for name in names}
+        lowered = {name.lower(): [name] for name in names}
+        for exercise in self.exercises.values():
+            lowered[exercise.name.lower()] = self._ways_to_name(exercise.name)
         close = difflib.get_close_matches(target.lower(), lowered, n=3, cutoff=0.5)
         if not close:
             return _("The assignments are: {ids}.").format(ids=listed(self.by_id))
-        return _("Did you mean {names}?").format(names=_(" or ").join(lowered[n] for n in close))
+        meant = dict.fromkeys(way for name in close for way in lowered[name])
+        return _("Did you mean {names}?").format(names=_(" or ").join(meant))
+
+    def _ways_to_name(self, name: str) -> list[str]:
+        """An exercise's name; where several have it, their ids."""
+        ids = [id_ for id_, exercise in self.exercises.items() if exercise.name == name]
+        return [name] if len(ids) == 1 else ids
+
+
+def _names_of(assignment: Assignment) -> tuple[str, ...]:
+    """What an assignment may be called: `04_self_attention`, `self_attention`, `04` or `4`."""
+    number = assignment.id[:2]
+    return assignment.id, assignment.module, number, str(int(number))
 
 
 def find_course(start: Path) -> Path:

@@ -13,11 +13,15 @@ from grader.feedback.inputs import Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
+from grader.testing.judge import THE_RESULT
 from grader.testing.replies import Failure, Write
 from grader.testing.student import Call
 
 SMALL = 49
 """A tensor of at most this many values is shown in full."""
+
+TINY = 9
+"""The same where it is not compared with one of its shape: there the shapes say what is wrong."""
 
 MAX_LINE = 200
 """Characters that are shown of a line of the student's."""
@@ -33,26 +37,35 @@ class Explanation:
 
     Args:
         tensors: the lines that show tensors: the first, and the one after the last.
+        reason: the first line after the request, which says what is wrong.
     """
 
     text: str
     tensors: tuple[int, int] = (0, 0)
+    reason: int = 0
 
 
 def explain_difference(
     difference: Difference, calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS
 ) -> Explanation:
     """What was called, what was expected, what it returned, where they first differ."""
-    sentence = difference.summary
-    if difference.what:
-        sentence = _("{what}: {difference}").format(what=difference.what, difference=sentence)
-    end = "" if sentence.endswith(ENDS) else _(".")
-    before = [*call_lines(calls, inputs), f"{sentence[:1].upper()}{sentence[1:]}{end}"]
+    request = call_lines(calls, inputs)
+    before = [*request, _about(difference.what, difference.summary)]
     tensors = _side_by_side(difference)
     writes = calls[-1].writes if calls and difference.expected is None else ()
     after = [*(clean(hint) for hint in difference.hints), *_written_lines(writes)]
-    lines = [*before, *tensors, *after]
-    return Explanation("\n".join(lines), (len(before), len(before) + len(tensors)))
+    shown = len(before), len(before) + len(tensors)
+    return Explanation("\n".join([*before, *tensors, *after]), shown, len(request))
+
+
+def _about(what: str, difference: str) -> str:
+    """A difference as a sentence that says what it is about; code stays as it is written."""
+    sentence = difference
+    if what:
+        sentence = _("{what}: {difference}").format(what=what, difference=difference)
+    if not what.isidentifier():
+        sentence = f"{sentence[:1].upper()}{sentence[1:]}"
+    return sentence if sentence.endswith(ENDS) else f"{sentence}{_('.')}"
 
 
 def _written_lines(writes: tuple[Write, ...]) -> list[str]:
@@ -66,11 +79,13 @@ def _written_lines(writes: tuple[Write, ...]) -> list[str]:
 
 def _side_by_side(difference: Difference) -> list[str]:
     expected, actual = difference.expected, difference.actual
-    if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= SMALL:
+    is_tensor = isinstance(actual, torch.Tensor)
+    most = SMALL if is_tensor and actual.shape == getattr(expected, "shape", ()) else TINY
+    if not isinstance(expected, torch.Tensor) or not 1 < expected.numel() <= most:
         return []
     head = _("expected ({source})") if difference.source else _("expected")
     lines = [head.format(source=difference.source), *_indented(expected)]
-    if isinstance(actual, torch.Tensor) and actual.numel() <= SMALL:
+    if isinstance(actual, torch.Tensor) and actual.numel() <= most:
         lines += [_("received"), *_indented(actual)]
     return lines
 
@@ -94,12 +109,18 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
     if not calls:
         return []
     *before, last = calls
-    makers = [call for call in before if call.target == last.target and not call.is_forward]
-    shown = [makers[-1], last] if last.is_forward and makers else [last]
-    given = [v for call in shown for v in (*call.args, *call.kwargs.values())]
-    drawing = inputs.drawing(tensors_in(given))
-    made = _request(shown[0], inputs, "model = ") if len(shown) == 2 else []
-    return [*drawing, *made, *_request(last, inputs)]
+    makers = [call for call in before if _makes(call, last)] if last.is_forward else []
+    given = {name: v for call in makers[-1:] for name, v in call.given.items()}
+    shown = [v for call in (*makers[-1:], last) for v in (*call.args, *call.kwargs.values())]
+    drawing = inputs.drawing(tensors_in([*shown, *given.values()]))
+    made = [line for call in makers[-1:] for line in _request(call, inputs, "model = ")]
+    return [*drawing, *made, *inputs.giving(given), *_request(last, inputs)]
+
+
+def _makes(call: Call, forward: Call) -> bool:
+    """Whether a request made the instance that another one ran."""
+    is_same = (call.target, call.instance) == (forward.target, forward.instance)
+    return is_same and not call.is_forward
 
 
 def _request(call: Call, inputs: Inputs, start: str = "") -> list[str]:
@@ -158,6 +179,8 @@ def explain_failure(
             hints = [_("Is there a loop that never ends?")]
         case "no_instance":
             sentence = _("{name} does not make an instance of a class.").format(name=name)
+        case "wrong_shape":
+            sentence = _about(_(THE_RESULT), clean(failure.message, 200))
         case "out_of_memory":
             sentence = _("It asked for more memory than a submission may use.")
         case _:

@@ -41,6 +41,8 @@ SPECIAL: dict[str, Any] = {
     "unread": override(omit_if_default=True),
     "waits_for": override(omit_if_default=True),
     "raised": override(omit_if_default=True),
+    "reason": override(omit=True),
+    "broke_off": override(omit=True),
 }
 
 
@@ -75,7 +77,8 @@ def for_student(result: Result) -> Result:
     def public(check: CheckResult) -> CheckResult:
         if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.PASSED:
             return check
-        return replace(check, message=message, picture=None, where=None, waits_for="", raised="")
+        own = replace(check, message=message, picture=None, where=None, waits_for="", raised="")
+        return replace(own, reason=(0, 0))
 
     def exercises(assignment: AssignmentResult) -> tuple[ExerciseResult, ...]:
         return tuple(

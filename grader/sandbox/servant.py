@@ -226,7 +226,9 @@ def _gradients(
     parameters = _parameters_of(target)
     for parameter in parameters.values():
         parameter.grad = None
-    if isinstance(value, torch.Tensor) and value.requires_grad:
+    # Of a result of another shape there are none: who asked for them says so.
+    is_fitting = isinstance(value, torch.Tensor) and value.shape == cotangent.shape
+    if isinstance(value, torch.Tensor) and value.requires_grad and is_fitting:
         torch.autograd.backward(value, cotangent)
     return {
         "parameters": {name: parameter.grad for name, parameter in parameters.items()},
@@ -327,7 +329,7 @@ def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any
     if not values.keys() <= owned.keys():
         _add_loose(instance, parameters, setters)
     report: dict[str, str] = {}
-    given = set()
+    given: dict[str, str] = {}
     for name, value in values.items():
         matches = [name]
         if name not in parameters:
@@ -336,11 +338,13 @@ def _load(instance: object, values: Mapping[str, torch.Tensor]) -> dict[str, Any
         if len(matches) != 1:
             report[name] = "missing" if not matches else "ambiguous"
             continue
-        given.add(matches[0])
+        given[name] = matches[0]
         report[name] = _give(parameters[matches[0]], value, setters.get(matches[0]))
-    identities = {id(parameters[name]) for name in given}
+    identities = {id(parameters[name]) for name in given.values()}
     not_given = [name for name, tensor in owned.items() if id(tensor) not in identities]
-    return {"report": report, "not_given": not_given}
+    taken = {name: full for name, full in given.items() if report[name] == "loaded"}
+    names = {name: full for name, full in taken.items() if full in owned}
+    return {"report": report, "not_given": not_given, "names": names}
 
 
 def _add_loose(

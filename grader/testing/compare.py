@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 import torch
@@ -15,6 +16,9 @@ from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
+
+MOST_PERMUTED = 4
+"""The axes of a tensor of which every order is tried."""
 
 Say = Callable[[str], str]
 """Puts words of ours into the language of the run."""
@@ -74,6 +78,8 @@ def compare(
         return _compare_sequence(actual, expected, again)
     if type(actual) is type(expected) and actual == expected:
         return None
+    if isinstance(actual, str) and isinstance(expected, str):
+        return _contrast(f"{expected!r}", f"{clean(actual[:60])!r}"), ()
     return _contrast(f"{expected!r}", describe(actual)), ()
 
 
@@ -98,6 +104,9 @@ def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
 def _compare_mapping(
     actual: Mapping[Any, Any], expected: Mapping[Any, Any], again: Callable[[Any, Any], Found]
 ) -> Found:
+    if actual and not expected:
+        names = listed(clean(repr(key), 60) for key in list(actual)[:6])
+        return _contrast(_("none"), names), ()
     for key in dict.fromkeys((*expected, *actual)):
         name = clean(repr(key), 60)
         if key not in actual:
@@ -117,7 +126,15 @@ def _similar_key(
     if not similar:
         return ()
     question = _("Did you mean {name} when you wrote {similar}?")
-    return (question.format(name=clean(key, 80), similar=clean(similar, 80)),)
+    question = question.format(name=clean(key, 80), similar=clean(similar, 80))
+    return (question, *letter_case(key, similar))
+
+
+def letter_case(name: str, other: str) -> tuple[str, ...]:
+    """A sentence where two names differ in nothing but capital letters."""
+    if name == other or name.lower() != other.lower():
+        return ()
+    return (_("Only the capital letters differ, and they count."),)
 
 
 def _compare_sequence(
@@ -144,7 +161,7 @@ def _compare_tensor(
         return _contrast(describe(expected), _kind_of(actual)), _no_tensor_hints(actual, expected)
     actual = actual.detach()
     if actual.shape != expected.shape:
-        return _other_shape(actual, expected), _shape_hints(actual, expected)
+        return _other_shape(actual, expected), _shape_hints(actual, expected, 10 * atol)
     if actual.dtype != expected.dtype and not any_dtype:
         template = _("the shape is right, the dtype is not: expected {expected}, received {actual}")
         return template.format(expected=expected.dtype, actual=actual.dtype), ()
@@ -215,16 +232,36 @@ def _other_shape(actual: torch.Tensor, expected: torch.Tensor) -> str:
     return template.format(expected=tuple(expected.shape), actual=received)
 
 
-def _shape_hints(actual: torch.Tensor, expected: torch.Tensor) -> tuple[str, ...]:
-    if actual.dim() >= 2 and actual.mT.shape == expected.shape:
-        return (_("The last two axes are swapped."),)
+def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> tuple[str, ...]:
+    """What happened to the axes; of a shape alone only what holds whatever the values are."""
     if sorted(actual.shape) == sorted(expected.shape):
+        if math.isinf(atol) or not _is_permuted(actual, expected, atol):
+            return (_("The sizes are the expected ones, in another order."),)
+        if _is_same(actual.mT, expected, atol):
+            return (_("The last two axes are swapped."),)
         return (_("The axes are there, in another order."),)
     if actual.squeeze().shape == expected.squeeze().shape:
         return (_("It has an axis of size 1 too many or too few."),)
-    if actual.dim() == expected.dim() - 1 and actual.shape == expected.shape[1:]:
-        return (_("The first axis is gone."),)
+    shapes = [
+        (*expected.shape[:axis], *expected.shape[axis + 1 :]) for axis in range(expected.dim())
+    ]
+    if tuple(actual.shape) in shapes:
+        first = shapes.index(tuple(actual.shape)) == 0 and shapes.count(shapes[0]) == 1
+        return (_("The first axis is gone.") if first else _("An axis is gone."),)
     return ()
+
+
+def _is_permuted(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> bool:
+    """Whether a tensor has the expected values with its axes in another order."""
+    orders = permutations(range(actual.dim())) if actual.dim() <= MOST_PERMUTED else ()
+    return any(_is_same(actual.permute(order), expected, atol) for order in orders)
+
+
+def _is_same(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> bool:
+    if actual.shape != expected.shape or actual.is_complex() != expected.is_complex():
+        return False
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    return not bool(wrong_values(actual.to(wide), expected.to(wide), atol).any())
 
 
 def _value_summary(
@@ -331,7 +368,7 @@ def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
     text = ", ".join(format_number(value) for value in shown[:4].tolist())
     yield template.format(sums=f"{text}{more}")
     if actual.dim() >= 2 and not bool(wrong_sums(actual, -2).any()):
-        yield _("Its columns sum to 1: it was computed along another axis.")
+        yield _("Its columns sum to 1: was it computed along another axis?")
 
 
 def describe(value: Any, say: Say = _) -> str:

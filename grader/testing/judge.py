@@ -8,15 +8,23 @@ from typing import Any
 
 import torch
 
-from grader.core.language import N_, _, listed
+from grader.core.language import N_, _, listed, paragraph
 from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import shortened
-from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe
+from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
 from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
 NO_RETURN = N_("Does your function end in a `return`?")
+
+WRONG_SHAPE = "wrong shape "
+NOT_TAKEN = {
+    "missing": N_("There is no parameter {name}."),
+    "ambiguous": N_("There is more than one parameter {name}."),
+    "cannot be set": N_("The parameter {name} does not take a value."),
+}
+"""What students read of a parameter that was to get a value, by what `Loaded` says of it."""
 
 ABOUT_A_TENSOR = re.compile(r"(?:dtype|device|grad_fn|size)=[^,)]*")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?|nan|-?inf")
@@ -99,7 +107,7 @@ class Judge:
         named = tuple(self.say(axis) for axis in axes)
         if found := compare(actual, expected, atol, named, any_dtype):
             summary, hints = found
-            if renamed := self._renamed(actual, expected):
+            if renamed := self._renamed(actual, expected) or not_taken(actual):
                 what, summary, hints = "", renamed, ()
             if actual is None and what == THE_RESULT:
                 hints = (*hints, self._nothing_returned(expected, atol))
@@ -186,13 +194,41 @@ class Judge:
             wanted = name.removesuffix(".weight").removesuffix(".bias")
             if found.get(name) not in (None, "missing"):
                 continue
-            if f"{name}.weight" in self.held:
-                words = _("{name} is a layer; the exercise asks for a parameter, an nn.Parameter.")
-                return words.format(name=name)
-            if name == f"{wanted}.weight" and wanted in self.held:
-                words = _("{name} is a tensor; the exercise asks for a layer, such as nn.Linear.")
-                return words.format(name=wanted)
-            if similar := shortened(wanted, own):
+            if sentence := self._of_another_kind(name):
+                return sentence
+            others = [one for one in own if not wanted.startswith(f"{one}.")]
+            if similar := shortened(wanted, others):
                 words = _("You have {similar}; the exercise calls it {name}.")
-                return words.format(similar=clean(similar, 80), name=wanted)
+                sentence = words.format(similar=clean(similar, 80), name=wanted)
+                return paragraph((sentence, *letter_case(wanted, similar)))
         return ""
+
+    def _of_another_kind(self, name: str) -> str:
+        """A sentence where a layer has the name of a parameter, or the other way round."""
+        layer = name.removesuffix(".weight")
+        words = ""
+        if f"{name}.weight" in self.held:
+            words = _("{name} is a layer; the exercise asks for a parameter, an nn.Parameter.")
+        elif layer != name and layer in self.held:
+            words = _("{name} is a tensor; the exercise asks for a layer, such as nn.Linear.")
+        return words.format(name=clean(layer, 80))
+
+
+def not_taken(report: Any) -> str:
+    """A sentence on the first parameter that took no value; "" where nothing is such a report.
+
+    Args:
+        report: by name, "loaded" or what `Loaded` has instead.
+    """
+    if not isinstance(report, Mapping):
+        return ""
+    for name, what in report.items():
+        if not isinstance(what, str):
+            return ""
+        shape = what.removeprefix(WRONG_SHAPE)
+        if shape != what:
+            words = _("The parameter {name} has another shape: {shape}.")
+            return words.format(name=clean(str(name), 80), shape=clean(shape, 80))
+        if what in NOT_TAKEN:
+            return _(NOT_TAKEN[what]).format(name=clean(str(name), 80))
+    return ""

@@ -23,6 +23,7 @@ OUTCOMES = {
     "crashed": Outcome.CRASHED,
     "blocked": Outcome.BLOCKED,
     "no_instance": Outcome.FAILED,
+    "wrong_shape": Outcome.FAILED,
 }
 """The kinds of failure, and the outcome of a check that ends in one."""
 
@@ -30,6 +31,7 @@ REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out
 """The kinds that the student's own process can report; the others only the trusted side knows."""
 
 EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
+FULL_NAME = re.compile(r"\w{1,100}(\.\w{1,100}){0,9}")
 PROPOSED = re.compile(r"(self\.)?\w{1,100}")
 MAX_NAMES = 5_000
 MAX_NAME = 100
@@ -139,10 +141,12 @@ class Loaded:
     Args:
         report: per given name "loaded", "missing", "ambiguous" or "wrong shape (…)".
         not_given: names of parameters that got nothing.
+        names: per given name that a parameter of the instance took, that one's full name.
     """
 
     report: dict[str, str]
     not_given: tuple[str, ...]
+    names: dict[str, str] = field(default_factory=dict)
 
     @property
     def problems(self) -> dict[str, str]:
@@ -227,7 +231,10 @@ def read_loaded(frame: Frame) -> Loaded:
     report, not_given = frame.header.get("report"), frame.header.get("not_given")
     if not _is_texts(report) or not isinstance(not_given, list):
         raise WireFault("the report on loading has the wrong form")
-    return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given))
+    names = frame.header.get("names")
+    full = cast(dict[str, str], names) if _is_texts(names) else {}
+    known = {name: text for name, text in full.items() if FULL_NAME.fullmatch(text)}
+    return Loaded(cast(dict[str, str], report), tuple(str(name) for name in not_given), known)
 
 
 def read_printed(frame: Frame) -> str:

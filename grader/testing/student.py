@@ -49,6 +49,8 @@ class Call:
         body: where nothing came back, what is known of the function's body.
         printed: where nothing came back, what the student's code printed.
         writes: the parameters that it changed in place.
+        instance: the number of the instance that was made or run.
+        given: to the instance that was made, afterwards: parameters by their full names.
     """
 
     target: str
@@ -59,6 +61,8 @@ class Call:
     body: str = ""
     printed: str = ""
     writes: tuple[Write, ...] = ()
+    instance: int = 0
+    given: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -136,7 +140,8 @@ class StudentHandle:
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
-        self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed))
+        run = 0 if isinstance(target, str) else target.number
+        self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run))
         packer = Packer()
         header = {
             "verb": "call",
@@ -153,8 +158,12 @@ class StudentHandle:
         last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
         if answer.value is None:
             self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
+        if not is_forward and isinstance(answer.value, RemoteObject):
+            self.calls[-1] = replace(self.calls[-1], instance=answer.value.number)
         if cotangent is None:
             return answer
+        if isinstance(answer.value, torch.Tensor) and answer.value.shape != cotangent.shape:
+            raise self._outcome(Failure("wrong_shape", message=_other_shape(answer, cotangent)))
         if answer.gradients is None:
             raise self._outcome(Failure("crashed", message=_("its process left out the gradients")))
         names = [*map(str, range(len(args))), *kwargs]
@@ -200,7 +209,15 @@ class StudentHandle:
         header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
         loaded = self._read(read_loaded, self._ask(header, packer.payload()))
         self.held[:] = loaded.not_given
+        self._note_given(number, loaded, values)
         return loaded
+
+    def _note_given(self, number: int, loaded: Loaded, values: Mapping[str, torch.Tensor]) -> None:
+        """Keep what an instance was given with the call that made it, for messages."""
+        given = {full: values[name] for name, full in loaded.names.items() if name in values}
+        for position, call in enumerate(self.calls):
+            if call.instance == number and not call.is_forward:
+                self.calls[position] = replace(call, given={**call.given, **given})
 
     def blocked(self, reason: str, cause: Failure) -> StudentOutcome:
         """What a check raises when something that it needs, and does not judge, does not work.
@@ -277,6 +294,11 @@ class StudentHandle:
 
     def _outcome(self, failure: Failure) -> StudentOutcome:
         return StudentOutcome(failure, tuple(self.calls))
+
+
+def _other_shape(answer: Answer, cotangent: torch.Tensor) -> str:
+    template = _("expected the shape {expected}, received {actual}")
+    return template.format(expected=tuple(cotangent.shape), actual=tuple(answer.value.shape))
 
 
 class ReferenceHandle(StudentHandle):

@@ -49,12 +49,6 @@ MISTAKEN = """\
       The expected values are the example's.
           Every value is 1.414 times the expected one, the square root of 2.
       ✗ With as many queries as keys, the scores are still right.
-          torch.manual_seed(56171984940797239); x1 = torch.randn(3, 5) * 0.8; x2 = torch.randn(3, 5)
-          * 0.8
-          scores(x1, x2)
-          The result: 9 of 9 values differ, the first at query 0, key 0: expected -0.5121, received
-          -1.1452.
-          Every value is 2.236 times the expected one, the square root of 5.
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
 
 0.5 of 2 points, 1 of 3 checks passed.
@@ -83,6 +77,14 @@ def test_a_known_mistake_is_named(grader, work):
     assert (ran.code, ran.lines, ran.err) == (1, MISTAKEN.splitlines(), "")
 
 
+def test_all_that_every_check_says_is_shown_where_it_is_asked_for(grader, work):
+    """What each was called with, too, and the picture of each."""
+    ran = grader("check", "01", "--verbose", "--submission", work(scores=NOT_SCALED))
+    assert ran.out.count("[ ] first difference") == 2
+    assert ran.out.count("torch.manual_seed(") == 1
+    assert "Every value is 2.236 times the expected one, the square root of 5." in ran.out
+
+
 def test_an_unknown_mistake_is_not_named(grader, work):
     """The student is told how to get a hint, once and last."""
     wrong = "def scores(queries, keys):\n    return queries @ keys.T * 7\n"
@@ -90,6 +92,37 @@ def test_an_unknown_mistake_is_not_named(grader, work):
     assert ran.code == 1
     assert ran.lines[-4:-2] == ["      When stuck: `grader hint scores`", ""]
     assert ran.out.count("When stuck") == 1
+
+
+TWO_REMARKS = """\
+    def test_it_is_quick(self, student):
+        \"\"\"It should be quick.\"\"\"
+        student.call("scores", [[1.0, 2.0]], [[1.0, 2.0]])
+
+    @pytest.mark.remark
+    def test_it_is_general(self, student):
+        \"\"\"It should be general.\"\"\"
+        student.call("scores", 7, [[1.0, 2.0]])
+
+    @pytest.mark.remark
+    def test_keys_of_another_size"""
+
+
+def test_a_remark_is_not_made_on_what_did_not_run(grader, edit, work):
+    """The exception that fails a check ended it, too; another one of its own still counts."""
+    remarks = "tests/checks/01_scores/test_visible.py"
+    edit(remarks, "    def test_keys_of_another_size", TWO_REMARKS)
+    wrong = """\
+def scores(queries, keys):
+    if len(queries) != 2:
+        raise KeyError(keys)
+    return queries @ keys.T / 2**0.5
+"""
+    told = grader("check", "scores", "--submission", work(scores=wrong))
+    assert (told.err, told.code) == ("", 1)
+    assert "It raised KeyError" in told.out
+    assert "It should be quick." not in told.out
+    assert "~ It should be general.  (not judged: TypeError)" in told.out
 
 
 def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
@@ -109,9 +142,9 @@ def test_an_exercise_that_waits_says_for_which(grader, folder, edit):
     assert [check.get("waits_for") for check in checks] == ["02_mixture/weights", None]
 
 
-@pytest.mark.parametrize("target", ["weights", "02_mixture/weights"])
+@pytest.mark.parametrize("target", ["weights", "02_mixture/weights", "2/weights"])
 def test_a_single_exercise_can_be_checked(grader, target):
-    """By its name where that is unique, or in full."""
+    """By its name where that is unique, or with its assignment's."""
     assert grader("check", target).lines == [
         "02_mixture  assignments/02_mixture/mixture.py",
         "  · weights                          0 / 1  not attempted yet",
@@ -219,16 +252,6 @@ def test_a_wrong_id_is_answered_with_the_nearest(grader, target, said):
     ran = grader("check", target)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"There is no assignment or exercise {said}\n"
-
-
-def test_an_ambiguous_id_is_answered_with_all_it_could_be(grader):
-    """An exercise and its assignment's module have one name."""
-    ran = grader("check", "scores")
-    assert (ran.code, ran.out, ran.err) == (
-        2,
-        "",
-        "'scores' names more than one: 01_scores and 01_scores/scores. Write one in full.\n",
-    )
 
 
 def test_an_empty_folder_is_no_submission(grader, work):

@@ -11,7 +11,8 @@ import pytest
 from rich.cells import cell_len
 
 from grader.cli import streams
-from grader.cli.render import STYLES, console, print_assignment
+from grader.cli.render import print_assignment
+from grader.cli.view import STYLES, console
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
 from grader.progress.progress import read_progress
 from grader.progress.store import Memory

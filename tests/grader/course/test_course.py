@@ -1,12 +1,13 @@
 """Reading `course.toml`: the values it gives, and every mistake told with its place."""
 
 import dataclasses
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from grader.core.errors import CourseError
+from grader.core.errors import CourseError, UsageError
 from grader.course.course import Assignment, Exercise, LateRule, Limits, load_course
 
 SMALLEST = """
@@ -333,3 +334,38 @@ def test_a_missing_manifest_is_a_course_error(tmp_path):
     with pytest.raises(CourseError) as caught:
         load_course(Path(tmp_path))
     assert str(caught.value) == "course.toml: it cannot be read (No such file or directory)"
+
+
+# What targets name.
+
+THE_COURSE = load_course(Path(__file__).parents[3])
+
+
+@pytest.mark.parametrize(
+    ("target", "ids"),
+    [
+        ("dropout", ["06_dropout/dropout"]),
+        ("6", ["06_dropout/dropout_scale", "06_dropout/apply_dropout_mask", "06_dropout/dropout"]),
+        ("09/MultiHeadAttention", ["09_multi_head_attention/MultiHeadAttention"]),
+        ("explicit_heads/MultiHeadAttention", ["10_explicit_heads/MultiHeadAttention"]),
+        ("assignments/09_multi_head_attention/", None),
+    ],
+)
+def test_a_target_names_an_exercise_or_an_assignment(target, ids):
+    """An exercise comes first, where its assignment has its name, too."""
+    chosen = list(THE_COURSE.select((target,)))
+    assert chosen == ids if ids else len(chosen) == 4
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["MultiHeadAttention", "multiheadattention", "9/MultiHeadAtention", "Dropout", "softmax", "x9"],
+)
+def test_what_a_message_proposes_can_be_given(target):
+    """Whatever stands there names something."""
+    with pytest.raises(UsageError) as caught:
+        THE_COURSE.select((target,))
+    names = re.search(r"(?:mean|one:|are:) (.*?)(?:\?|\.$|\. Write)", str(caught.value))
+    assert names is not None
+    proposed = re.split(", | and | or ", names[1])
+    assert all(THE_COURSE.select((name,)) for name in proposed)

@@ -20,9 +20,15 @@ INPUTS = Inputs({"INPUTS": TEXT, "ONE": torch.tensor(1.0)})
         (TEXT[:4], "INPUTS[:4]"),
         (torch.stack([TEXT, TEXT]), "torch.stack([INPUTS] * 2)"),
         (TEXT + 1, ""),
-        (TEXT.double(), ""),
+        (TEXT.double(), "INPUTS.double()"),
+        (TEXT.double() + 1e-9, ""),
         (TEXT[1:3], ""),
-        (TEXT.T, ""),
+        (TEXT.T, "INPUTS.T"),
+        (torch.zeros(5), "torch.zeros(5)"),
+        (torch.ones(2, 3, dtype=torch.bool), "torch.ones(2, 3, dtype=torch.bool)"),
+        (torch.eye(3).double(), "torch.eye(3, dtype=torch.float64)"),
+        (torch.eye(4).repeat(8, 1, 1), "torch.eye(4).repeat(8, 1, 1)"),
+        (torch.eye(4)[:2], ""),
         (torch.tensor(1.0), ""),
     ],
 )
@@ -58,10 +64,55 @@ def test_what_was_drawn_can_be_drawn_again_from_one_line():
     assert all(torch.equal(found[f"x{n}"], value) for n, value in enumerate(drawn, 3))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_layer_can_be_made_again_with_the_weights_that_it_was_given(dtype):
+    """All that the lines need is torch and the student's class."""
+    draw = Draw("visible", "a::visible::b")
+    weight, other = draw.normal(3, 2).to(dtype), draw.normal(3, 2)
+    x = draw.normal(4, 2).to(dtype)
+    given = {"weight": weight, "bias": torch.zeros(3, dtype=dtype)}
+    calls = (
+        Call("Linear", (2, 3), {}, instance=1, given=given),
+        Call("Linear", (2, 3), {}, instance=2, given={"weight": other}),
+        Call("Linear", (x,), {}, is_forward=True, instance=1),
+    )
+    lines = call_lines(calls, Inputs({}, draw.number, tuple(draw.drawn)))
+    assert "torch.randn(3, 2) * 0.8; torch.randn(3, 2) * 0.8;" in lines[0]
+    found = {"torch": torch, "Linear": torch.nn.Linear}
+    exec("\n".join([*lines[:-1], f"result = {lines[-1]}"]), found)
+    assert torch.equal(found["result"], x @ weight.T)
+
+
+def test_equal_draws_stand_together():
+    """In their order: what each of them draws is what it drew."""
+    draw = Draw("visible", "a::visible::b")
+    drawn = [draw.normal(2, 3), draw.normal(2, 3), draw.uniform(2), draw.normal(2, 3)]
+    inputs = Inputs({}, draw.number, tuple(draw.drawn))
+    line, _call = call_lines((Call("f", tuple(drawn), {}),), inputs)
+    assert line.partition("; ")[2] == (
+        "x1, x2 = (torch.randn(2, 3) * 0.8 for _ in range(2)); x3 = torch.rand(2); "
+        "x4 = torch.randn(2, 3) * 0.8"
+    )
+    found: dict[str, torch.Tensor] = {}
+    exec(line, {"torch": torch}, found)
+    assert all(torch.equal(found[f"x{n}"], value) for n, value in enumerate(drawn, 1))
+
+
+def test_weights_that_no_line_can_draw_are_said_to_be_the_checks():
+    """So that nobody takes what the layer draws for what it had."""
+    given = {"weight": torch.arange(6.0).reshape(3, 2)}
+    made, run = Call("Linear", (2, 3), {}, given=given), Call("Linear", (), {}, is_forward=True)
+    assert call_lines((made, run)) == [
+        "model = Linear(2, 3)",
+        "# then the check gives it weights of its own",
+        "model()",
+    ]
+
+
 def test_nothing_drawn_needs_no_line():
     """Nor does a check that draws too much for a line."""
     draw = Draw("visible", "a::visible::b")
-    values = [draw.normal(3, 3) for _ in range(9)]
+    values = [draw.normal(3, 3) for _ in range(13)]
     inputs = Inputs({}, draw.number, tuple(draw.drawn))
     assert call_lines((Call("f", (values[0],), {}),), inputs) == ["f(<tensor (3, 3)>)"]
     assert call_lines((Call("f", (TEXT,), {}),), INPUTS) == ["f(INPUTS)"]

@@ -31,7 +31,7 @@ def test_a_wrong_vector_is_shown_beside_the_expected_one():
     calls = [Call("scores", (torch.ones(2), torch.ones(4, 3)), {"scale": 0.5})]
     expected = torch.tensor([0.5, 1.25, -2.0])
     assert message(expected, expected * 2, calls=calls, axes=("token",)) == (
-        "scores(tensor([1., 1.]), <tensor (4, 3)>, scale=0.5)\n"
+        "scores(torch.ones(2), torch.ones(4, 3), scale=0.5)\n"
         "The result: 3 of 3 values differ, the first at token 0: "
         "expected 0.5000, received 1.0000.\n"
         "expected\n"
@@ -39,6 +39,21 @@ def test_a_wrong_vector_is_shown_beside_the_expected_one():
         "received\n"
         "    tensor([ 1.0000,  2.5000, -4.0000])\n"
         "Every value is 2 times the expected one."
+    )
+
+
+def test_a_name_begins_a_sentence_as_it_is_written():
+    """It is code; other words begin with a capital."""
+    assert message(12, 64, what="num_heads") == "num_heads: expected 12, received 64."
+    assert message(12, 64, what="the heads") == "The heads: expected 12, received 64."
+
+
+def test_names_that_differ_in_capital_letters_are_told_so():
+    """Nobody sees it."""
+    assert message({"num_heads": 1}, {"Num_heads": 1}, what="its names") == (
+        "Its names: 'num_heads' is missing.\n"
+        "Did you mean num_heads when you wrote Num_heads?\n"
+        "Only the capital letters differ, and they count."
     )
 
 
@@ -154,7 +169,7 @@ def test_a_forward_is_shown_after_the_call_that_made_its_model():
     forward = Call("Heads", (torch.ones(2, 6, 3),), {}, is_forward=True)
     assert call_lines((made, forward)) == [
         "model = Heads(3, 2, dropout=0.5)",
-        "model(<tensor (2, 6, 3)>)",
+        "model(torch.ones(2, 6, 3))",
     ]
 
 
@@ -171,9 +186,9 @@ def test_a_name_that_was_only_looked_up_stands_alone():
 
 def test_arguments_are_shown_short():
     """Small tensors in one line, larger ones by shape, instances by class, the rest cut."""
-    call = Call("f", (torch.zeros(2, 3), torch.zeros(7), heads(), [1] * 100), {})
+    call = Call("f", (torch.arange(6.0).reshape(2, 3), torch.arange(7.0), heads(), [1] * 100), {})
     assert call_lines((call,)) == [
-        "f(tensor([[0., 0., 0.], [0., 0., 0.]]), <tensor (7,)>, <Heads>, "
+        "f(tensor([[0., 1., 2.], [3., 4., 5.]]), <tensor (7,)>, <Heads>, "
         f"{repr([1] * 100)[:60]}… (cut))"
     ]
 

@@ -171,7 +171,7 @@ def test_other_texts_of_six_tokens_have_positions(draw: Draw, ledger: Ledger) ->
 @pytest.mark.parametrize("size", [3, 8], ids=["tensors in full", "tensors too large"])
 def test_a_picture_knows_the_lines_that_say_the_same(ledger: Ledger, size: int) -> None:
     """Who shows the picture leaves out the tensors, and keeps every other line."""
-    calls = [Call("attend", (torch.zeros(9, 9),), {})]
+    calls = [Call("attend", (torch.arange(81.0).reshape(9, 9),), {})]
     with pytest.raises(Mismatch) as caught:
         Judge(calls)(torch.eye(size) * 2, torch.eye(size))
     difference = caught.value.difference

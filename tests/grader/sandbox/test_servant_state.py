@@ -134,6 +134,7 @@ def test_loaded_values_are_the_ones_that_count(made: Any) -> None:
     assert conversation.load(instance, **values) == {
         "report": {"W_query.weight": "loaded", "W_query.bias": "loaded"},
         "not_given": ["out.weight"],
+        "names": {name: name for name in ("W_query.weight", "W_query.bias")},
         "output": "",
     }
     assert conversation.call(instance, torch.tensor([1.0, 2.0])).value.tolist() == [3.0] * 3

@@ -95,6 +95,35 @@ def test_another_shape_is_shown_with_what_it_looks_like(actual, expected, hints)
     )
 
 
+ORDERED = torch.arange(24.0).reshape(2, 3, 4)
+OTHER_ORDER = "The sizes are the expected ones, in another order."
+
+
+@pytest.mark.parametrize(
+    ("actual", "hint"),
+    [
+        (ORDERED.mT, "The last two axes are swapped."),
+        (ORDERED.transpose(0, 1), "The axes are there, in another order."),
+        (ORDERED.reshape(2, 4, 3), OTHER_ORDER),
+        (ORDERED.reshape(4, 2, 3) + 1, OTHER_ORDER),
+    ],
+)
+def test_axes_are_swapped_where_the_values_say_so(actual, hint):
+    """The same sizes also come about in other ways; of a shape alone no more is known."""
+    (_difference, hints) = compare(actual, ORDERED, ATOL)
+    assert hints == (hint,)
+    (_difference, hints) = compare(actual, ORDERED, INF)
+    assert hints == (OTHER_ORDER,)
+
+
+def test_an_axis_that_is_gone_is_the_first_where_no_other_could_be():
+    """Of a square either may be the one."""
+    (_difference, hints) = compare(torch.zeros(3), torch.zeros(3, 3), ATOL)
+    assert hints == ("An axis is gone.",)
+    (_difference, hints) = compare(torch.zeros(3), torch.zeros(3, 4), ATOL)
+    assert hints == ("An axis is gone.",)
+
+
 @pytest.mark.parametrize(
     ("actual", "expected"),
     [
@@ -188,7 +217,7 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         (True, 1.0, "expected 1.0, received True"),
         (None, 3, "expected 3, received None"),
         (3, None, "expected None, received 3"),
-        ("b", "a", "expected 'a', received the text 'b'"),
+        ("b", "a", "expected 'a', received 'b'"),
         (0.6, 0.5, "expected 0.5, received 0.6"),
         (NAN, 0.5, "expected 0.5, received nan"),
         (-INF, INF, "expected inf, received -inf"),
@@ -202,6 +231,7 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         ([[1], [2, 5]], [[1], [2, 3]], "at position 1: at position 1: expected 3, received 5"),
         ({"a": 1}, {"a": 1, "b": 2}, "'b' is missing"),
         ({"a": 1, "c": 2}, {"a": 1}, "'c' is not expected"),
+        ({"mask": "tensor"}, {}, "expected none, received 'mask'"),
         ({"a": 1}, {"a": 2}, "at 'a': expected 2, received 1"),
         ({"a": torch.ones(3)}, {"a": torch.ones(2)}, None),
         (7, [1], "expected [1], received 7"),

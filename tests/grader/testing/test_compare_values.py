@@ -212,7 +212,7 @@ def test_columns_that_sum_to_one_are_named():
     wrong = torch.tensor([[0.5, 0.25, 0.125], [0.25, 0.25, 0.125], [0.25, 0.5, 0.75]])
     assert hints(wrong, ROWS) == (
         "Its rows sum to 0.8750, 0.6250, 1.5000 instead of 1.",
-        "Its columns sum to 1: it was computed along another axis.",
+        "Its columns sum to 1: was it computed along another axis?",
     )
 
 

@@ -39,6 +39,12 @@ def test_another_check_draws_something_else():
     assert all(first != second for first, second in zip(one, other, strict=True))
 
 
+def test_a_seed_that_students_read_is_short():
+    """That of hidden inputs is long, so that nobody tries them all."""
+    numbers = [Draw(seed, f"{CHECK}{n}").number for seed in ("visible", "42") for n in range(50)]
+    assert max(numbers[:50]) < 100_000 < 10**12 < max(numbers[50:])
+
+
 def test_a_draw_goes_on():
     """Two draws of one check differ."""
     draw = Draw("42", CHECK)

@@ -77,12 +77,49 @@ def test_a_value_that_was_printed_may_be_right_where_only_its_shape_is_judged():
     )
 
 
+CAPITALS = "Only the capital letters differ, and they count."
+
+
+@pytest.mark.parametrize(
+    ("report", "sentence"),
+    [
+        ({"W": "loaded", "V.bias": "missing"}, "There is no parameter V.bias."),
+        ({"W": "ambiguous"}, "There is more than one parameter W."),
+        ({"W": "cannot be set"}, "The parameter W does not take a value."),
+        ({"W": "wrong shape (2, 3)"}, "The parameter W has another shape: (2, 3)."),
+    ],
+)
+@pytest.mark.parametrize("has_all", [True, False])
+def test_a_parameter_that_took_no_value_is_told_in_words(report, sentence, has_all):
+    """Whether the whole report was judged or only what is wrong in it."""
+    expected = dict.fromkeys(report, "loaded") if has_all else {}
+    found = {name: what for name, what in report.items() if has_all or what != "loaded"}
+    assert str(mismatch(Judge(CALLS), found, expected, what="the parameters")) == sentence
+
+
+def test_what_holds_a_parameter_is_no_other_name_of_it():
+    """A head in a plain list is not its query's weight."""
+    judge, names = Judge(CALLS, held=["heads.0", "heads.1"]), ["heads.0.W_query.weight"]
+    told = str(mismatch(judge, {}, dict.fromkeys(names, (3, 2)), what="the parameters"))
+    assert told == "'heads.0.W_query.weight' is missing"
+
+
+def test_a_parameter_in_place_of_a_layer_is_told():
+    """Its weight is not there, and the name is."""
+    judge = Judge(CALLS, held=["W_query"])
+    found = {"W_query.weight": "missing"}
+    assert str(mismatch(judge, found, {}, what="the parameters")) == (
+        "W_query is a tensor; the exercise asks for a layer, such as nn.Linear."
+    )
+
+
 @pytest.mark.parametrize(
     ("held", "sentence"),
     [
         (["Wq", "Wk"], "You have Wq; the exercise calls it W_query."),
         (["W_qeury"], "You have W_qeury; the exercise calls it W_query."),
         (["Wq.weight", "W_key.weight"], "You have Wq; the exercise calls it W_query."),
+        (["w_query"], f"You have w_query; the exercise calls it W_query. {CAPITALS}"),
         (["a", "_", "W_key"], "at 'W_query': expected (3, 2), received None"),
         ([], "at 'W_query': expected (3, 2), received None"),
         (
@@ -96,7 +133,7 @@ def test_a_parameter_by_another_name_is_told_once(held, sentence):
     judge = Judge(CALLS, held=held)
     found = {"W_query": None, "W_key": None}
     assert str(mismatch(judge, found, dict.fromkeys(found, (3, 2)), what="shapes")) == sentence
-    other = "Some are missing" if sentence.startswith("at") else sentence
+    other = "Some are missing" if sentence.startswith("at ") else sentence
     told = mismatch(judge.that, False, "Some are missing", about=dict.fromkeys(found, "missing"))
     assert str(told) == other
 

@@ -12,6 +12,7 @@ import torch
 from grader.core.errors import GraderFault
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, Limits
+from grader.feedback.messages import explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
@@ -113,7 +114,7 @@ def test_load_gives_values_and_reports_what_did_not_fit(hand_in: HandIn) -> None
     student = hand_in(LAYER)
     instance = student.call("one", 2).value
     loaded = student.load(instance, {"W": torch.zeros(2, 1), "V": torch.zeros(1)})
-    assert loaded == Loaded({"W": "loaded", "V": "missing"}, ())
+    assert loaded == Loaded({"W": "loaded", "V": "missing"}, (), {"W": "W"})
     assert loaded.problems == {"V": "missing"}
     assert student.call(instance, torch.ones(1, 2)).value.tolist() == [[0.0]]
 
@@ -125,12 +126,33 @@ def test_what_was_called_is_remembered_for_the_message(hand_in: HandIn) -> None:
     with pytest.raises(StudentOutcome) as caught:
         student.call(instance, 3, scale=2)
     assert caught.value.calls == (
-        Call("one", (2,), {}),
-        Call("one", (3,), {"scale": 2}, is_forward=True),
+        Call("one", (2,), {}, instance=1),
+        Call("one", (3,), {"scale": 2}, is_forward=True, instance=1),
     )
 
 
+def test_what_an_instance_was_given_is_remembered_with_it(hand_in: HandIn) -> None:
+    """By its full name; what was not there was not given."""
+    student = hand_in(LAYER)
+    first, second = (student.call("one", 2).value for _ in range(2))
+    value = torch.zeros(2, 1)
+    student.load(first, {"W": value, "V": torch.zeros(1)})
+    assert [dict(call.given) for call in student.calls] == [{"W": value}, {}]
+    assert [call.instance for call in student.calls] == [first.number, second.number]
+
+
 # Failures.
+
+
+def test_gradients_of_a_result_of_another_shape_are_not_asked_for(hand_in: HandIn) -> None:
+    """The shape is what is wrong, not torch's own complaint about it."""
+    student = hand_in(LAYER)
+    instance = student.call("one", 2).value
+    with pytest.raises(StudentOutcome) as caught:
+        student.call(instance, torch.ones(3, 2), cotangent=torch.ones(2, 2))
+    assert explain_failure(caught.value.failure, (), "Layer") == (
+        "The result: expected the shape (2, 2), received (3, 1)."
+    )
 
 
 def test_an_exception_is_a_failure_with_the_students_line(hand_in: HandIn) -> None:

@@ -1,0 +1,103 @@
+"""How the commands show text on a terminal: its lines, its colours, and what is left out."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from grader.core.records import Outcome
+from grader.core.text import display_width, filled
+from grader.feedback.outcomes import SIGNS
+
+STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
+"""The colour of each sign."""
+
+
+def sign_of(outcome: Outcome) -> tuple[str, str]:
+    """The sign of an outcome, and its colour."""
+    return SIGNS[outcome], STYLES[SIGNS[outcome]]
+
+
+def console(*, quiet: bool = False) -> Console:
+    """A terminal that does not break lines of tensors where it is not one."""
+    made = Console(highlight=False, quiet=quiet)
+    if made.is_terminal:
+        return made
+    return Console(highlight=False, quiet=quiet, width=max(made.width, 100))
+
+
+def plain_console() -> Console:
+    """Plain text to standard output, also inside a notebook's kernel."""
+    return Console(highlight=False, force_jupyter=False, force_terminal=False, width=100)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Text that is broken into lines as its script is, without space at their ends.
+
+    Args:
+        text: the text.
+        indent: the columns that stay free before each line.
+    """
+
+    text: Text
+    indent: int = 0
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The text line by line."""
+        width = options.max_width - self.indent
+        is_wide = display_width(self.text.plain) > len(self.text.plain)
+        for line in self._wide(width) if is_wide else self.text.wrap(console, width):
+            line.rstrip()
+            yield Text(" " * self.indent).append_text(line)
+
+    def height(self, out: Console) -> int:
+        """How many lines it takes on a terminal."""
+        return len(list(self.__rich_console__(out, out.options)))
+
+    def _wide(self, width: int) -> Iterator[Text]:
+        """The lines of Chinese and Japanese."""
+        start, plain = 0, self.text.plain
+        for line in filled(plain, width):
+            start = plain.index(line, start)
+            yield self.text[start : start + len(line)]
+            start += len(line)
+
+
+def broken(text: Text) -> Lines:
+    """Text that is broken into lines as its script is."""
+    return Lines(text)
+
+
+def indented(text: Text, indent: int) -> Lines:
+    """Text some columns to the right."""
+    return Lines(text, indent)
+
+
+def _hint_command(exercise: str) -> str:
+    return f"`grader hint {exercise}`"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How results are shown.
+
+    Args:
+        folder: where the submission lies, seen from where the command runs; "" for here.
+        pictures: whether to show them; where not, they are shown in another way.
+        hint: what asks for a hint on an exercise, by its id.
+        more: what shows all of an exercise's checks, by its id; without it there is room for all.
+        everything: whether to show all that every check says.
+    """
+
+    folder: str = ""
+    pictures: bool = True
+    hint: Callable[[str], str] = _hint_command
+    more: Callable[[str], str] | None = None
+    everything: bool = False
+
+    def path(self, file: str, line: int | None = None) -> str:
+        """A file of the submission, or a line of it, as an editor opens it."""
+        path = f"{self.folder}/{file}" if self.folder and file else file
+        return path if line is None else f"{path}:{line}"

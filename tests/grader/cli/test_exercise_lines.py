@@ -1,0 +1,98 @@
+"""What a terminal shows of an exercise in which one mistake makes many checks fail."""
+
+import io
+import random
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from generated_class import picture
+from rich.console import Console
+
+from grader.cli.exercise_lines import MOST_OF_EXERCISE, exercise_lines
+from grader.cli.view import View
+from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
+
+VIEW = View(more=lambda id_: f"`{id_} --verbose`")
+
+
+def failed(number: int, message: str = "", reason: tuple[int, int] = (0, 0), **more) -> CheckResult:
+    """A check that did not pass."""
+    outcome = more.pop("outcome", Outcome.FAILED)
+    title = f"It holds {number}."
+    return CheckResult(
+        f"{number}", title, Visibility.VISIBLE, 1, outcome, message, 0.0, reason=reason, **more
+    )
+
+
+def shown(*checks: CheckResult, view: View = VIEW) -> list[str]:
+    """The lines that a terminal shows."""
+    out = Console(file=io.StringIO(), width=100)
+    for line in exercise_lines(out, ExerciseResult("01_a/f", Decimal(0), 1, checks), view):
+        out.print(line)
+    return [line.strip() for line in out.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+
+
+def raised(number: int, size: int, name: str = "W") -> CheckResult:
+    """A check that ended in an exception."""
+    return failed(
+        number, f"f(x)\nIt raised KeyError: {name}\n  of size {size}", (1, 3), broke_off=True
+    )
+
+
+def test_what_fails_alike_is_counted():
+    """The first in full; figures aside, the others say the same, and their titles something else."""
+    assert shown(raised(1, 4), raised(2, 5), raised(3, 6)) == [
+        *("✗ It holds 1.", "f(x)", "It raised KeyError: W", "of size 4"),
+        "2 more checks fail: `01_a/f --verbose` shows them.",
+    ]
+    assert shown(raised(1, 4), raised(2, 5), view=View())[-1] == "1 more check fails."
+
+
+def test_another_reason_is_told_without_the_request():
+    """It may be another mistake's; what was printed is not part of it."""
+    other = failed(2, "f(y)\nThe mask is no buffer.\nYour code printed: 1", (1, 2))
+    told = shown(raised(1, 4), other, raised(3, 4, "V"))
+    assert told[4:] == [
+        *("✗ It holds 2.", "The mask is no buffer."),
+        *("✗ It holds 3.", "It raised KeyError: V", "of size 4"),
+    ]
+
+
+def test_another_reason_is_never_left_out():
+    """However many checks fail: what is counted fails as one that is shown does."""
+    same = [raised(number, number) for number in range(1, 60)]
+    told = shown(*same, failed(99, "It is a list.", (0, 1)))
+    assert len(told) <= MOST_OF_EXERCISE + 1
+    assert told[-3:] == [
+        *("✗ It holds 99.", "It is a list."),
+        "58 more checks fail: `01_a/f --verbose` shows them.",
+    ]
+
+
+def test_numbers_that_differ_are_shown_once():
+    """The picture is the first one's; where it is about something else, its title comes first."""
+    values = picture(random.Random(1))
+    gradient = replace(values, what="the gradient")
+    same = [failed(number, picture=values) for number in range(1, 40)]
+    told = shown(*same, failed(99, picture=gradient))
+    assert sum("first difference" in line for line in told) == 1
+    assert "✗ It holds 99." in told
+    assert len(told) <= MOST_OF_EXERCISE + 1
+
+
+def test_a_remark_is_told_and_is_not_the_first():
+    """It costs nothing, and stays there."""
+    remark = failed(1, "It is slow.", outcome=Outcome.REMARK)
+    assert shown(remark, raised(2, 4))[1:] == [
+        *("f(x)", "It raised KeyError: W", "of size 4", "~ It holds 1.  (remark)"),
+    ]
+
+
+@pytest.mark.parametrize("view", [View(everything=True), View()])
+def test_without_a_command_for_more_there_is_room_for_all(view):
+    """In a notebook titles stand there, and all there is where it was asked for."""
+    values = picture(random.Random(1))
+    told = shown(*(failed(number, "f(x)", picture=values) for number in range(40)), view=view)
+    assert sum(line.startswith("✗") for line in told) == 40
+    assert sum(line == "f(x)" for line in told) == (40 if view.everything else 1)
