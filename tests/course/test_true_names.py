@@ -227,3 +227,84 @@ def test_the_inputs_of_hidden_checks_are_not_written_down(answer: Answer) -> Non
     hidden = [c.message for c in result.checks if c.visibility is Visibility.HIDDEN and c.message]
     assert hidden
     assert not [m for m in hidden if "INPUTS" in m or "x1" in m or "manual_seed" in m]
+
+
+CUT = "self.mask[:num_tokens, :num_tokens]"
+BUFFER = 'self.register_buffer("mask", future)'
+KEPT = "kept: Tensor = self.dropout(weights)"
+CAUSAL_SCALE = "scores / keys.shape[-1] ** 0.5"
+GPT2 = "GPT2MultiHeadAttention"
+DIVISIBLE = "if d_out % num_heads != 0:"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        ("CausalAttention", KEPT, f"self.train(); {KEPT}", "causal-forward-trains"),
+        ("CausalAttention", KEPT, f"self.dropout.train(); {KEPT}", "causal-dropout-always"),
+        (
+            "CausalAttention",
+            KEPT,
+            "self.dropout(weights); kept = weights",
+            "causal-dropout-not-applied",
+        ),
+        ("CausalAttention", CUT, CUT.replace("mask", "mask.mT"), "causal-mask-transposed"),
+        ("CausalAttention", CUT, "self.mask[:num_tokens]", "causal-mask-not-cut"),
+        *(
+            ("CausalAttention", CAUSAL_SCALE, CAUSAL_SCALE.replace("0.5", power), name)
+            for power, name in (
+                ("5", "causal-fifth-power"),
+                ("0.05", "causal-power-near-zero"),
+                ("0 / 5", "causal-divided-by-five"),
+                ("1 / 2", "causal-divided-by-size-and-two"),
+            )
+        ),
+        (
+            *("CausalAttention", BUFFER, "self.mask = nn.Parameter(future, requires_grad=False)"),
+            "causal-mask-trained",
+        ),
+        (
+            GPT2,
+            "output: Tensor = self.out_proj(context)",
+            "output = context",
+            "gpt2-out-proj-unused",
+        ),
+        (GPT2, DIVISIBLE, DIVISIBLE.replace("d_out", "d_in"), "gpt2-divisibility-of-d-in"),
+        (GPT2, DIVISIBLE, "if False:", "gpt2-divisibility-unchecked"),
+        (GPT2, "nn.Dropout(dropout)", "nn.Dropout(0.1)", "gpt2-dropout-of-a-tenth-always"),
+    ],
+)
+def test_a_mistake_of_the_layers_has_the_name_of_its_cause(
+    answer: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """Mistakes that look alike are told apart, however they are written."""
+    assert answer(exercise, find, put).misconceptions == (name,)
+
+
+ONES = "ones(context_length, context_length"
+NAMED_PAST = (
+    'self.register_buffer("past", future); type(self).mask = property(lambda module: module.past)'
+)
+
+
+def remarks(result: ExerciseResult) -> list[str]:
+    """What the remarks of a result say."""
+    return [c.message.splitlines()[-1] for c in result.checks if c.outcome is Outcome.REMARK]
+
+
+@pytest.mark.parametrize(
+    ("find", "put", "sentence"),
+    [
+        (BUFFER, NAMED_PAST, "There is no buffer `mask`; your buffers are called past."),
+        (ONES, "ones(1024, 1024", "The mask has the shape (1024, 1024), not (4, 4)."),
+        ("-torch.inf", "-1e9", "Where its own score is -1e10, the first token sees the second."),
+    ],
+    ids=["name", "size", "large number"],
+)
+def test_what_is_right_but_not_as_asked_is_remarked(
+    answer: Answer, find: str, put: str, sentence: str
+) -> None:
+    """It costs nothing, and it is not passed over in silence."""
+    result = answer("CausalAttention", find, put)
+    assert result.score == result.max_score
+    assert sentence in remarks(result)

@@ -205,6 +205,7 @@ class TestCausalAttention(KeepsNames):
         plain = reference.call(right, x[:1], training=False).value[0]
         mine, _ = with_weights(student, weights, 4, dropout=0.4)
         value = student.call(mine, x, training=False, seed=1).value
+        judge.that(not student.state(mine).training, "A call in eval mode ends in training mode")
         judge.shape(value, (DRAWS, 4, 4))
         axes = (N_("query"), N_("key"))
         judge(value.amax(dim=0), plain, what="the largest weights of many calls", axes=axes)
@@ -231,8 +232,57 @@ class TestCausalAttention(KeepsNames):
         Only then does it move along with the module.
         """
         attention = student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value
+        # What `forward` keeps counts as well; whether it raises is judged elsewhere.
+        student.refusal(attention, torch.ones(1, 4, 3), training=False)
         kept = student.state(attention).loose
         judge(kept, {}, what="tensors and layers in plain attributes")
+
+    def test_each_instance_draws_its_own_weights(self, student, judge):
+        """Two instances should start with different weights."""
+        made = [student.call("CausalAttention", 3, 5, 4, 0.0, seed=seed).value for seed in (1, 2)]
+        first, second = (student.state(instance).parameters for instance in made)
+        names = [name for name in first if "W_" in name]
+        same = bool(names) and all(torch.equal(first[n], second[n]) for n in names if n in second)
+        judge.that(not same, "Two instances start alike: does the class set the seed itself?")
+
+    @pytest.mark.remark
+    def test_the_mask_is_a_buffer_of_the_documents_name_and_size(self, student, judge):
+        """There should be a buffer `mask` of shape `(context_length, context_length)`."""
+        buffers = student.state(student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value).buffers
+        shapes = {name.rpartition(".")[2]: tuple(mask.shape) for name, mask in buffers.items()}
+        sentence = N_("There is no buffer `mask`")
+        if shapes:
+            template = N_("There is no buffer `mask`; your buffers are called {names}")
+            sentence = judge.words(template, names=sorted(shapes))
+        judge.that("mask" in shapes, sentence)
+        template = N_("The mask has the shape {shape}, not {expected}")
+        expected = (4, 4)
+        sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
+        judge.that(shapes["mask"][-2:] == expected, sentence)
+
+    @pytest.mark.remark
+    def test_the_future_is_hidden_by_minus_infinity(self, student, judge):
+        """The future should be hidden by minus infinity, not by a large negative number."""
+        x = torch.tensor([[[1.0, 2.0], [0.0, 4.0]]])
+        found = []
+        for size in (1.0, 1e5):
+            # The first token's score with itself is -size², with the second 0; values are tokens.
+            look = torch.tensor([[size, 0.0], [0.0, 0.0]])
+            weights = {
+                "W_query.weight": look,
+                "W_key.weight": -look,
+                "W_value.weight": torch.eye(2),
+            }
+            layer, _ = with_weights(student, weights, 2)
+            if student.refusal(layer, x, training=False) is not None:
+                return
+            value = student.call(layer, x, training=False).value
+            if not isinstance(value, torch.Tensor) or value.shape != x.shape:
+                return
+            found.append(value[0, 0])
+        is_masked = torch.allclose(found[0], x[0, 0]) and bool(found[1].isfinite().all())
+        sentence = N_("Where its own score is -1e10, the first token sees the second")
+        judge.that(not is_masked or torch.allclose(found[1], x[0, 0]), sentence)
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused_with_a_reason(self, student, judge):
@@ -281,6 +331,8 @@ class TestCausalAttention(KeepsNames):
     def test_the_steps_are_written_out(self, student, judge):
         """The steps should be written out, not left to a ready-made attention of torch."""
         instance = student.call("CausalAttention", 3, 2, 4, 0.0).value
+        if student.refusal(instance, torch.ones(1, 4, 3)) is not None:
+            return
         found = student.call(instance, torch.ones(1, 4, 3), operations=True).operations
         is_own = not any("attention" in operation for operation in found)
         judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")

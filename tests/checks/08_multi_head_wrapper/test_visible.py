@@ -328,6 +328,14 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE - 1, SIZE))
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE + 1, SIZE))
 
+    def test_each_instance_draws_its_own_weights(self, student, judge):
+        """Two instances should start with different weights."""
+        made = [student.call(WRAPPER, 3, 5, 6, 0.0, 2, seed=seed).value for seed in (1, 2)]
+        first, second = (student.state(instance).parameters for instance in made)
+        names = [name for name in first if name.endswith("weight")]
+        same = bool(names) and all(torch.equal(first[n], second[n]) for n in names if n in second)
+        judge.that(not same, "Two instances start alike: does the class set the seed itself?")
+
     def test_double_precision_is_kept(self, student, judge, draw):
         """Parameters and tokens in float64 should give context vectors in float64."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3)

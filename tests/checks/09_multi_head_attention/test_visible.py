@@ -3,8 +3,11 @@
 import pytest
 import torch
 
-# Sizes that all differ, so that none can stand in for another; `head_dim` is 4.
-D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
+from grader.testing import N_
+
+# Sizes that all differ, so that none can stand in for another; `head_dim` is 8, half of which is
+# not its root.
+D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 24, 7, 3
 BATCH_SIZE, NUM_TOKENS = 2, 5
 
 # The four-axis tensor of 000, cell 138: (batch 1, 2 heads, 3 tokens, 4 features).
@@ -269,14 +272,14 @@ class TestMultiHeadAttention(KeepsNames):
         """With given parameters, the context vectors should be right."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(given(reference, values), x).value
-        value = student.call(given(student, values), x).value
+        value = student.call(given(student, values), x, training=False).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_single_token_sees_itself(self, student, reference, judge, draw):
         """A text of one token should give `out_proj` of its value, whatever its scores."""
         values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
         expected = reference.call(given(reference, values), x).value
-        value = student.call(given(student, values), x).value
+        value = student.call(given(student, values), x, training=False).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_the_future_does_not_leak(self, student, judge, draw):
@@ -285,7 +288,10 @@ class TestMultiHeadAttention(KeepsNames):
         changed = x.clone()
         changed[0, 3] = draw.normal(D_IN)
         layer = given(student, values)
-        before, after = student.call(layer, x).value, student.call(layer, changed).value
+        before, after = (
+            student.call(layer, x, training=False).value,
+            student.call(layer, changed, training=False).value,
+        )
         judge.shape(before, (1, 4, D_OUT))
         judge.shape(after, (1, 4, D_OUT))
         judge(after[:, :3], before[:, :3], axes=("batch", "token", "feature"))
@@ -294,7 +300,11 @@ class TestMultiHeadAttention(KeepsNames):
         """Seed 123 should give the example's tensor, if made as query, key, value, out_proj."""
         batch = torch.stack((printed("T45").tensor, printed("T45").tensor))
         layer = student.call("MultiHeadAttention", 3, 2, 6, 0.0, num_heads=2, seed=123).value
-        judge(student.call(layer, batch).value, printed("T27"), axes=("batch", "token", "feature"))
+        judge(
+            student.call(layer, batch, training=False).value,
+            printed("T27"),
+            axes=("batch", "token", "feature"),
+        )
 
     def test_it_learns_four_layers_and_one_bias(self, student, judge):
         """Without `qkv_bias` it should learn four weights and the bias of `out_proj`, no more."""
@@ -311,11 +321,15 @@ class TestMultiHeadAttention(KeepsNames):
             report, dict.fromkeys(values, "loaded"), what="each parameter, looked for by its name"
         )
         expected = reference.call(given(reference, values, qkv_bias=True), x).value
-        judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
+        judge(
+            student.call(layer, x, training=False).value,
+            expected,
+            axes=("batch", "token", "feature"),
+        )
 
     def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
         """In training mode weights should be dropped after the softmax, and the rest scaled."""
-        layer = showing_layer(student, draw, dropout=0.5)
+        layer = showing_layer(student, draw, dropout=0.4)
         still, _ = shown_weights(student, judge, layer, training=False)
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
         is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
@@ -329,7 +343,7 @@ class TestMultiHeadAttention(KeepsNames):
             "are in eval mode",
         )
         # A quotient of float32 numbers down to 0.05.
-        judge(factor, torch.tensor(2.0), what="the factor of what is kept", atol=1e-3)
+        judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
         is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
         judge.that(is_mixed, "Something other than attention weights was dropped")
 
@@ -339,6 +353,8 @@ class TestMultiHeadAttention(KeepsNames):
         without = student.call(given(student, values), x, training=False).value
         dropping = given(student, values, dropout=0.5)
         value = student.call(dropping, x, training=False, seed=1).value
+        is_training = student.state(dropping).training
+        judge.that(not is_training, "A call in eval mode ends in training mode")
         judge.shape(without, (BATCH_SIZE, NUM_TOKENS, D_OUT))
         judge.shape(value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
         is_same = torch.allclose(value, without, rtol=0, atol=1e-5, equal_nan=True)
@@ -346,13 +362,71 @@ class TestMultiHeadAttention(KeepsNames):
 
     def test_the_mask_moves_with_the_module(self, student, judge):
         """No tensor or layer should be in a plain attribute, where a module does not see it."""
-        state = student.state(made(student))
+        layer = made(student)
+        # What `forward` keeps counts as well; whether it raises is judged elsewhere.
+        student.refusal(layer, torch.ones(1, CONTEXT_LENGTH, D_IN), training=False)
+        state = student.state(layer)
         judge(state.loose, {}, what="what is kept in plain attributes or lists")
 
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
         """Making it should fail when d_out is not a multiple of num_heads."""
         refused = student.refusal("MultiHeadAttention", 3, 5, 6, 0.0, num_heads=2) is not None
         judge.that(refused, "5 features were to be shared by 2 heads, and nothing was raised")
+
+    def test_each_instance_draws_its_own_weights(self, student, judge):
+        """Two instances should start with different weights."""
+        made = [
+            student.call(
+                "MultiHeadAttention", D_IN, D_OUT, CONTEXT_LENGTH, 0.0, NUM_HEADS, seed=seed
+            ).value
+            for seed in (1, 2)
+        ]
+        first, second = (student.state(instance).parameters for instance in made)
+        names = [name for name in first if "W_" in name]
+        same = bool(names) and all(torch.equal(first[n], second[n]) for n in names if n in second)
+        judge.that(not same, "Two instances start alike: does the class set the seed itself?")
+
+    @pytest.mark.remark
+    def test_the_mask_is_a_buffer_of_the_documents_name_and_size(self, student, judge):
+        """There should be a buffer `mask` of shape `(context_length, context_length)`."""
+        buffers = student.state(made(student)).buffers
+        shapes = {name.rpartition(".")[2]: tuple(mask.shape) for name, mask in buffers.items()}
+        sentence = N_("There is no buffer `mask`")
+        if shapes:
+            template = N_("There is no buffer `mask`; your buffers are called {names}")
+            sentence = judge.words(template, names=sorted(shapes))
+        judge.that("mask" in shapes, sentence)
+        template = N_("The mask has the shape {shape}, not {expected}")
+        expected = (CONTEXT_LENGTH, CONTEXT_LENGTH)
+        sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
+        judge.that(shapes["mask"][-2:] == expected, sentence)
+
+    @pytest.mark.remark
+    def test_the_future_is_hidden_by_minus_infinity(self, student, judge):
+        """The future should be hidden by minus infinity, not by a large negative number."""
+        x = torch.tensor([[[1.0, 2.0], [0.0, 4.0]]])
+        found = []
+        for size in (1.0, 1e5):
+            # The first token's score with itself is -size², with the second 0; values are tokens.
+            look = torch.tensor([[size, 0.0], [0.0, 0.0]])
+            weights = {
+                "W_query.weight": look,
+                "W_key.weight": -look,
+                "W_value.weight": torch.eye(2),
+                "out_proj.weight": torch.eye(2),
+                "out_proj.bias": torch.zeros(2),
+            }
+            layer = student.call("MultiHeadAttention", 2, 2, 2, 0.0, num_heads=1).value
+            student.load(layer, zero_biases(2) | weights)
+            if student.refusal(layer, x, training=False) is not None:
+                return
+            value = student.call(layer, x, training=False).value
+            if not isinstance(value, torch.Tensor) or value.shape != x.shape:
+                return
+            found.append(value[0, 0])
+        is_masked = torch.allclose(found[0], x[0, 0]) and bool(found[1].isfinite().all())
+        sentence = N_("Where its own score is -1e10, the first token sees the second")
+        judge.that(not is_masked or torch.allclose(found[1], x[0, 0]), sentence)
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused(self, student, judge, draw):
@@ -368,7 +442,9 @@ class TestMultiHeadAttention(KeepsNames):
         """Gradients should flow to the tokens and to every parameter."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
-        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        mine = student.call(
+            given(student, values), x, training=False, cotangent=cotangent
+        ).gradients
         right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
         # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
         judge(
@@ -388,15 +464,15 @@ class TestMultiHeadAttention(KeepsNames):
         values = drawn_parameters(draw, dtype=torch.float64)
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
         expected = reference.call(given(reference, values), x).value
-        value = student.call(given(student, values), x).value
+        value = student.call(given(student, values), x, training=False).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_second_call_gives_the_same(self, student, judge, draw):
         """A second call should give the same, and the texts should stay as they are."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         layer = given(student, drawn_parameters(draw))
-        first = student.call(layer, x)
-        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        first = student.call(layer, x, training=False)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN), training=False)
         judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
-        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge(student.call(layer, x, training=False).value, first.value, what="the second result")
         judge.that(not first.changed, "It changed its argument in place")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-NUM_TOKENS, EMBED_DIM, HEAD_DIM, NUM_HEADS = 5, 7, 4, 3
+NUM_TOKENS, EMBED_DIM, HEAD_DIM, NUM_HEADS = 5, 7, 6, 3
 PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 
 

@@ -165,8 +165,8 @@ class TestJoinHeads(KeepsNames):
         judge.that(not answer.changed, "It changed its argument in place")
 
 
-# Sizes that all differ, so that none can stand in for another.
-EMBED_DIM, HEAD_DIM, NUM_HEADS, NUM_TOKENS = 7, 4, 3, 5
+# Sizes that all differ, so that none can stand in for another; half of `head_dim` is not its root.
+EMBED_DIM, HEAD_DIM, NUM_HEADS, NUM_TOKENS = 7, 6, 3, 5
 PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 
 

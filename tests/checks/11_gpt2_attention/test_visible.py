@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from grader.testing import StudentOutcome
+from grader.testing import N_, StudentOutcome
 
-# Sizes that all differ, so that none can stand in for another; `head_dim` is 4.
-D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 12, 7, 3
+# Sizes that all differ, so that none can stand in for another; `head_dim` is 8, half of which is
+# not its root.
+D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS = 6, 24, 7, 3
 BATCH_SIZE, NUM_TOKENS = 2, 5
 
 # 004's configuration, and what its code gives: (2, 10, 768) stays (2, 10, 768), and four layers of
@@ -93,7 +94,9 @@ class TestCountParameters(KeepsNames):
         value = student.call("count_parameters", module_to_count(student, "SHARED_LAYER")).value
         is_tensor = isinstance(value, torch.Tensor) and value.numel() == 1
         value = value.item() if is_tensor else value
-        judge.that(type(value) is int, "It answered something other than a whole number")
+        template = N_("It answered something of type {type}, not a whole number")
+        sentence = judge.words(template, type=type(value).__name__)
+        judge.that(type(value) is int, sentence)
 
     def test_weights_and_biases_count(self, student, judge):
         """All weights and biases of a linear layer should count."""
@@ -206,14 +209,14 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         """With given parameters, the context vectors should be right."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         expected = reference.call(given(reference, values), x).value
-        value = student.call(given(student, values), x).value
+        value = student.call(given(student, values), x, training=False).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_single_token_sees_itself(self, student, reference, judge, draw):
         """A text of one token should give `out_proj` of its value, whatever its scores."""
         values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
         expected = reference.call(given(reference, values), x).value
-        value = student.call(given(student, values), x).value
+        value = student.call(given(student, values), x, training=False).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_the_future_does_not_leak(self, student, judge, draw):
@@ -222,7 +225,10 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         changed = x.clone()
         changed[0, 3] = draw.normal(D_IN)
         layer = given(student, values)
-        before, after = student.call(layer, x).value, student.call(layer, changed).value
+        before, after = (
+            student.call(layer, x, training=False).value,
+            student.call(layer, changed, training=False).value,
+        )
         judge.shape(before, (1, 4, D_OUT))
         judge.shape(after, (1, 4, D_OUT))
         judge(after[:, :3], before[:, :3], axes=("batch", "token", "feature"))
@@ -242,9 +248,13 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         sizes = (D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS, 0.0)
         layer = student.call("GPT2MultiHeadAttention", *sizes).value
         student.load(layer, zero_biases(D_OUT) | values)
-        by_name = student.call(given(student, values), x).value
+        by_name = student.call(given(student, values), x, training=False).value
         judge.shape(by_name, (BATCH_SIZE, NUM_TOKENS, D_OUT))
-        judge(student.call(layer, x).value, by_name, axes=("batch", "token", "feature"))
+        judge(
+            student.call(layer, x, training=False).value,
+            by_name,
+            axes=("batch", "token", "feature"),
+        )
 
     def test_biases_are_there_when_asked_for(self, student, reference, judge, draw):
         """With `qkv_bias=True`, queries, keys and values should have biases."""
@@ -256,11 +266,15 @@ class TestGPT2MultiHeadAttention(KeepsNames):
             report, dict.fromkeys(values, "loaded"), what="each parameter, looked for by its name"
         )
         expected = reference.call(given(reference, values, qkv_bias=True), x).value
-        judge(student.call(layer, x).value, expected, axes=("batch", "token", "feature"))
+        judge(
+            student.call(layer, x, training=False).value,
+            expected,
+            axes=("batch", "token", "feature"),
+        )
 
     def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
         """In training mode weights should be dropped after the softmax, and the rest scaled."""
-        layer = showing_layer(student, showing_parameters(draw), dropout=0.5)
+        layer = showing_layer(student, showing_parameters(draw), dropout=0.4)
         still, _ = shown_weights(student, judge, layer, training=False)
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
         is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
@@ -274,7 +288,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
             "are in eval mode",
         )
         # A quotient of float32 numbers down to 0.05.
-        judge(factor, torch.tensor(2.0), what="the factor of what is kept", atol=1e-3)
+        judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
         is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
         judge.that(is_mixed, "Something other than attention weights was dropped")
 
@@ -296,6 +310,8 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         without = student.call(given(student, values), x, training=False).value
         dropping = given(student, values, dropout=0.5)
         value = student.call(dropping, x, training=False, seed=1).value
+        is_training = student.state(dropping).training
+        judge.that(not is_training, "A call in eval mode ends in training mode")
         judge.shape(without, (BATCH_SIZE, NUM_TOKENS, D_OUT))
         judge.shape(value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
         is_same = torch.allclose(value, without, rtol=0, atol=1e-5, equal_nan=True)
@@ -303,14 +319,61 @@ class TestGPT2MultiHeadAttention(KeepsNames):
 
     def test_the_mask_moves_with_the_module(self, student, judge):
         """No tensor or layer should be in a plain attribute, where a module does not see it."""
-        state = student.state(made(student))
+        layer = made(student)
+        # What `forward` keeps counts as well; whether it raises is judged elsewhere.
+        student.refusal(layer, torch.ones(1, CONTEXT_LENGTH, D_IN), training=False)
+        state = student.state(layer)
         judge(state.loose, {}, what="what is kept in plain attributes or lists")
 
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
-        """Making it should fail when d_out is not a multiple of num_heads."""
-        sizes = {"d_in": 3, "d_out": 5, "context_length": 6, "num_heads": 2, "dropout": 0.0}
-        refused = student.refusal("GPT2MultiHeadAttention", **sizes) is not None
+        """Making it should fail when d_out is not a multiple of num_heads, and only then."""
+        sizes = {"context_length": 6, "num_heads": 2, "dropout": 0.0}
+        fits = student.refusal("GPT2MultiHeadAttention", d_in=3, d_out=4, **sizes) is None
+        judge.that(fits, "4 features were to be shared by 2 heads, and that was refused")
+        refused = student.refusal("GPT2MultiHeadAttention", d_in=4, d_out=5, **sizes) is not None
         judge.that(refused, "5 features were to be shared by 2 heads, and nothing was raised")
+
+    @pytest.mark.remark
+    def test_the_mask_is_a_buffer_of_the_documents_name_and_size(self, student, judge):
+        """There should be a buffer `mask` of shape `(context_length, context_length)`."""
+        buffers = student.state(made(student)).buffers
+        shapes = {name.rpartition(".")[2]: tuple(mask.shape) for name, mask in buffers.items()}
+        sentence = N_("There is no buffer `mask`")
+        if shapes:
+            template = N_("There is no buffer `mask`; your buffers are called {names}")
+            sentence = judge.words(template, names=sorted(shapes))
+        judge.that("mask" in shapes, sentence)
+        template = N_("The mask has the shape {shape}, not {expected}")
+        expected = (CONTEXT_LENGTH, CONTEXT_LENGTH)
+        sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
+        judge.that(shapes["mask"][-2:] == expected, sentence)
+
+    @pytest.mark.remark
+    def test_the_future_is_hidden_by_minus_infinity(self, student, judge):
+        """The future should be hidden by minus infinity, not by a large negative number."""
+        x = torch.tensor([[[1.0, 2.0], [0.0, 4.0]]])
+        found = []
+        for size in (1.0, 1e5):
+            # The first token's score with itself is -size², with the second 0; values are tokens.
+            look = torch.tensor([[size, 0.0], [0.0, 0.0]])
+            weights = {
+                "W_query.weight": look,
+                "W_key.weight": -look,
+                "W_value.weight": torch.eye(2),
+                "out_proj.weight": torch.eye(2),
+                "out_proj.bias": torch.zeros(2),
+            }
+            layer = student.call("GPT2MultiHeadAttention", 2, 2, 2, num_heads=1, dropout=0.0).value
+            student.load(layer, zero_biases(2) | weights)
+            if student.refusal(layer, x, training=False) is not None:
+                return
+            value = student.call(layer, x, training=False).value
+            if not isinstance(value, torch.Tensor) or value.shape != x.shape:
+                return
+            found.append(value[0, 0])
+        is_masked = torch.allclose(found[0], x[0, 0]) and bool(found[1].isfinite().all())
+        sentence = N_("Where its own score is -1e10, the first token sees the second")
+        judge.that(not is_masked or torch.allclose(found[1], x[0, 0]), sentence)
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused(self, student, judge, draw):
@@ -326,7 +389,9 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         """Gradients should flow to the tokens and to every parameter."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         cotangent = draw.normal(BATCH_SIZE, NUM_TOKENS, D_OUT)
-        mine = student.call(given(student, values), x, cotangent=cotangent).gradients
+        mine = student.call(
+            given(student, values), x, training=False, cotangent=cotangent
+        ).gradients
         right = reference.call(given(reference, values), x, cotangent=cotangent).gradients
         # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
         judge(
@@ -346,15 +411,15 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         values = drawn_parameters(draw, dtype=torch.float64)
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN, dtype=torch.float64)
         expected = reference.call(given(reference, values), x).value
-        value = student.call(given(student, values), x).value
+        value = student.call(given(student, values), x, training=False).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_a_second_call_gives_the_same(self, student, judge, draw):
         """A second call should give the same, and the texts should stay as they are."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         layer = given(student, drawn_parameters(draw))
-        first = student.call(layer, x)
-        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN))
+        first = student.call(layer, x, training=False)
+        student.call(layer, draw.normal(1, CONTEXT_LENGTH, D_IN), training=False)
         judge.shape(first.value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
-        judge(student.call(layer, x).value, first.value, what="the second result")
+        judge(student.call(layer, x, training=False).value, first.value, what="the second result")
         judge.that(not first.changed, "It changed its argument in place")
