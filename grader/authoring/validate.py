@@ -180,7 +180,7 @@ class _CheckProofs:
             checks = results[exercise.id]
             if not any(check.weight for check in checks):
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
-            elif exercise_score(exercise.points, checks) != exercise.points:
+            elif exercise_score(1, checks) != 1:  # it may be worth nothing
                 wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
                 record = run.records[wrong[0].id]
                 reason = f"{record.check.line_of(record.raised)}{_reason(record.raised)}"

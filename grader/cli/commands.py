@@ -180,6 +180,13 @@ def pack(out: Path, lang: str | None) -> None:
     help="A CSV with a column `student`; who is on it and handed in nothing is listed as such.",
 )
 @click.option(
+    "--assignment",
+    "assignments",
+    multiple=True,
+    metavar="TARGET",
+    help="Grade only this one, like 03, out of its own points; may be given more than once.",
+)
+@click.option(
     "--seed",
     type=int,
     help="Draw the hidden inputs of an earlier run again; else those of the run that --out holds.",
@@ -225,8 +232,14 @@ def grade(lang: str | None, **options: Any) -> None:
     gives for a whole class are read as they are.
 
     Each student is written to --out as soon as they are graded. A run that was interrupted goes
-    on where it stopped when the same command is given again; a student who handed in nothing new
-    is not graded again, unless the course, the grader, torch or --seed changed.
+    on where it stopped when the same command is given again. A student who handed in nothing new
+    is graded again only in assignments whose checks, solutions or known mistakes changed, or when
+    limits, the grader, torch or --seed changed. Points, due dates, weights and words change scores
+    without that. Outcomes of the last three states of each assignment stay in --out, so that
+    undoing a change grades nobody.
+
+    With --assignment, results have the assignments that were graded into --out so far: others keep
+    their earlier results, and points are out of what was graded.
 
     Exits with 0 when grading worked, whatever the scores; with 2 for a wrong command or course;
     with 3 when a score is undecided; with 130 when interrupted.

@@ -21,7 +21,7 @@ from grader.core.errors import UsageError
 from grader.core.text import escaped
 from grader.course.course import Course
 from grader.grading import class_run
-from grader.grading.class_files import LEFT, Row, read_results
+from grader.grading.class_files import LEFT, SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.process_pool import grade_locally
 from grader.reports.base import GradedClass
@@ -47,6 +47,7 @@ class GradeOptions:
     force: bool
     quiet: bool
     reports: tuple[str, ...]
+    assignments: tuple[str, ...]
     gradebook: str | None
 
 
@@ -74,11 +75,14 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             if options.reports:
                 results, now = read_results(out, rows), datetime.now(UTC)
                 covers = result.covers.sentence(rows)
-                run = GradedClass(course, results, dict(os.environ), now, intake.roster, covers)
+                run = GradedClass(
+                    result.course, results, dict(os.environ), now, intake.roster, covers
+                )
                 for file in graded(options.reports, run):
                     file.write(out / "reports")
-            _print_class(screen, rows, intake.notes, out, course.max_score)
+            _print_class(screen, result, intake.notes, out)
             _print_coverage(screen, result, out)
+            _print_changes(screen, result, out)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
         told = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
@@ -109,7 +113,7 @@ def ended_like_ctrl_c() -> Iterator[None]:
 
 def _grade(
     course: Course, options: GradeOptions, intake: IntakeResult, screen: Console
-) -> class_run.ClassResult:
+) -> ClassResult:
     seed = None if options.seed is None else str(options.seed)
     isolation, force = options.isolation, options.force
     run = class_run.ClassRun(
@@ -121,9 +125,16 @@ def _grade(
         force,
         intake.is_whole,
         intake.roster,
+        _assignments(course, options.assignments),
     )
     with progress(screen) as watcher:
         return run.carry_out(_scheduler(options), watcher)
+
+
+def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids of the assignments to grade, in course order; none where all are."""
+    found = course.select(named).values() if named else ()
+    return tuple(dict.fromkeys(exercise.assignment for exercise in found))
 
 
 def _scheduler(options: GradeOptions) -> class_run.Grade:
@@ -135,7 +146,7 @@ def _scheduler(options: GradeOptions) -> class_run.Grade:
     return class_run.grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
-def _print_coverage(screen: Console, result: class_run.ClassResult, out: Path) -> None:
+def _print_coverage(screen: Console, result: ClassResult, out: Path) -> None:
     """Say whose results are older than this run, and whose were moved aside."""
     if result.covers.earlier:
         _print_line(screen, result.covers.sentence(result.rows), "yellow")
@@ -146,17 +157,27 @@ def _print_coverage(screen: Console, result: class_run.ClassResult, out: Path) -
         )
 
 
+def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:
+    """Say how many scores are not what they were before."""
+    count = len(result.changed)
+    if count:
+        who = "1 student has another score" if count == 1 else f"{count} students have other scores"
+        where = f"{out / SUMMARY} says whose, under `changed`"
+        _print_line(screen, f"{who} than before this run: {where}.", "yellow")
+
+
 def _print_line(screen: Console, line: str, style: str = "") -> None:
     screen.print(escaped(line), style=style, markup=False, soft_wrap=True)
 
 
-def _print_class(
-    screen: Console, rows: Sequence[Row], notes: Sequence[str], out: Path, max_score: int
-) -> None:
+def _print_class(screen: Console, result: ClassResult, notes: Sequence[str], out: Path) -> None:
+    rows, course = result.rows, result.course
+    due = course.due_at(datetime.now(UTC))
+    so_far = None if due.assignments == course.assignments else due
     for note in notes:
         _print_line(screen, note)
     show = class_table if len(rows) <= MOST_ROWS else class_summary
-    screen.print(show(rows, max_score))
+    screen.print(show(rows, course.max_score, so_far))
     for row in rows:
         for defect in row.defects:
             _print_line(screen, f"{row.student}: {defect}", "yellow")

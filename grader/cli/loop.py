@@ -14,7 +14,7 @@ from grader.cli.status import place
 from grader.cli.view import View, broken
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
-from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result, added
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import headline, is_attempted
 from grader.grading.results import points
@@ -237,7 +237,7 @@ class Loop:
         unfinished = self.now.unfinished(self.chosen)
         if not unfinished:
             self.watched = None
-            most = sum(exercise.points for exercise in self.chosen)
+            most = added(exercise.points for exercise in self.chosen)
             sentence = _("Everything here is solved: {points}. Congratulations!")
             self._say(sentence.format(points=_points(most)), "bold green")
             return
@@ -281,7 +281,7 @@ class Loop:
             exercises = [e for e in exercises if e.assignment == self.watched.assignment]
         for assignment in self.now.shown(exercises):
             print_assignment(self.screen, assignment, replace(self._view, everything=True))
-        most = sum(exercise.points for exercise in exercises)
+        most = added(exercise.points for exercise in exercises)
         sentence = _("{score} of {max_score} points.")
         score = points(self.now.score(exercises))
         self._say(sentence.format(score=score, max_score=most), "bold")
@@ -321,5 +321,6 @@ def _is_stub(result: ExerciseResult | None) -> bool:
     )
 
 
-def _points(number: int) -> str:
-    return ngettext("{count} point", "{count} points", number).format(count=number)
+def _points(number: float) -> str:
+    text = ngettext("{count} point", "{count} points", 1 if number == 1 else 2)
+    return text.format(count=number)

@@ -1,7 +1,7 @@
 """The progress of a class run: a bar on a terminal, a line now and then elsewhere."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -31,6 +31,11 @@ class _Count:
     undecided: int = 0
     started: float = 0.0
     printed: float = 0.0
+
+    def planned(self, sentences: Sequence[str]) -> None:
+        """Say what is graded again, and why."""
+        for sentence in sentences:
+            self.bar.console.print(sentence, markup=False, soft_wrap=True)
 
     def begin(self, students: int, unchanged: int) -> None:
         """The run begins."""

@@ -126,7 +126,7 @@ def _next(result: Result, view: View) -> str:
     return _("nothing is left to do")
 
 
-def print_decided(decided: Sequence[float | None], max_score: int, out: Console) -> None:
+def print_decided(decided: Sequence[float | None], max_score: float, out: Console) -> None:
     """Say how many points visible checks decide; nothing where that is not known, or all."""
     known = round(sum(points for points in decided if points is not None))
     if None not in decided and known < max_score:

@@ -12,6 +12,7 @@ from grader.cli.render import exercise_sign, print_file_failures
 from grader.cli.view import broken, console
 from grader.core.errors import UsageError
 from grader.core.language import _
+from grader.core.records import added
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import NOT_HANDED_IN, status_words, where_to_look
@@ -62,7 +63,7 @@ def print_status(
         everything: whether to show every exercise.
     """
     ids = {exercise.id for exercise in chosen}
-    most = sum(exercise.points for exercise in chosen)
+    most = added(exercise.points for exercise in chosen)
     title = f"[bold]{escape(now.course.text(now.course.title))}[/]"
     head = _("{course}: {score} of {max_score} points")
     out.print(head.format(course=title, score=_points(now, chosen), max_score=most))
@@ -87,9 +88,9 @@ def print_status(
 def _print_assignment(
     now: Progress, exercises: Sequence[Exercise], word: str, out: Console
 ) -> None:
-    most = sum(exercise.points for exercise in exercises)
+    most = added(exercise.points for exercise in exercises)
     name, score = exercises[0].assignment, _points(now, exercises)
-    bar = f"{_bar(float(now.score(exercises)) / most)} " if _has_bars(out) else ""
+    bar = f"{_bar(float(now.score(exercises)) / (most or 1))} " if _has_bars(out) else ""
     out.print(f"[bold]{name:<{NAME + 2}}[/] {bar}{score:>5} / {most:<3} [dim]{word}[/]")
 
 

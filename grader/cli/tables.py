@@ -10,6 +10,7 @@ from rich.table import Table
 
 from grader.core.language import _
 from grader.core.text import clean
+from grader.course.course import Course
 from grader.grading.class_files import Row
 
 if TYPE_CHECKING:
@@ -17,21 +18,41 @@ if TYPE_CHECKING:
     from grader.authoring.validate import Row as ValidationRow
 
 
-def class_table(rows: Sequence[Row], max_score: int) -> Table:
-    """The class as a table: a row per student, undecided and missing different from zero."""
+def class_table(rows: Sequence[Row], max_score: float, due: Course | None = None) -> Table:
+    """The class as a table: a row per student, undecided and missing different from zero.
+
+    Args:
+        rows: of the class, in order.
+        max_score: the points of everything.
+        due: the course with what was due so far; a column shows its points.
+    """
     table = Table(title=None, header_style="bold")
     table.add_column(_("student"), overflow="fold")
     table.add_column(_("score"), justify="right")
     table.add_column(_("of {max_score}").format(max_score=max_score), justify="right")
+    if due is not None:
+        table.add_column(_("due, of {max_score}").format(max_score=due.max_score), justify="right")
     table.add_column(_("what happened"), overflow="fold")
     for row in rows:
         score, share = _shown_score(row)
-        table.add_row(escape(clean(row.student)), score, share, escape(row.summary_line))
+        so_far = () if due is None else (_due_score(row, due),)
+        table.add_row(escape(clean(row.student)), score, share, *so_far, escape(row.summary_line))
     return table
 
 
-def class_summary(rows: Sequence[Row], max_score: int) -> str:
-    """A large class in a few lines."""
+def _due_score(row: Row, due: Course) -> str:
+    score = row.of(due)
+    return "–" if score is None else str(score)
+
+
+def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = None) -> str:
+    """A large class in a few lines.
+
+    Args:
+        rows: of the class.
+        max_score: the points of everything.
+        due: the course with what was due so far, where that is less.
+    """
     scores = sorted(row.score for row in rows if row.score is not None)
     missing = sum(not row.submitted for row in rows)
     lines = [f"{len(rows)} students: {len(scores)} with a score, {missing} handed in nothing."]
@@ -41,6 +62,10 @@ def class_summary(rows: Sequence[Row], max_score: int) -> str:
             f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
             f"three quarters less than {three}."
         )
+    known = sorted(score for row in rows if due and (score := row.of(due)) is not None)
+    if due is not None and known:
+        half = known[len(known) // 2]
+        lines.append(f"Of the {due.max_score} points that were due, half has less than {half}.")
     return "\n".join([*lines, "Everybody's score is in scores.csv."])
 
 

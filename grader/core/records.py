@@ -1,10 +1,18 @@
 """The words of the kit as types: outcomes, checks, and the results they add up to."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
 RESULT_FORMAT = "attention-course/result/1"
+
+
+def added(points: Iterable[float]) -> float:
+    """A sum of whole and half points, which is an int where it is whole."""
+    value = sum(points)
+    return int(value) if value == int(value) else value
 
 
 class Outcome(StrEnum):
@@ -156,7 +164,7 @@ class ExerciseResult:
 
     id: str
     score: Decimal | None
-    max_score: int
+    max_score: float
     checks: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -177,8 +185,10 @@ class ExerciseResult:
 
     @property
     def is_solved(self) -> bool:
-        """Whether it has its full score."""
-        return not self.undecided and self.score == self.max_score
+        """Whether it has its full score; where it is worth nothing, whether its checks passed."""
+        if self.undecided or self.max_score:
+            return not self.undecided and self.score == self.max_score
+        return all(check.outcome is Outcome.PASSED for check in self.checks if check.weight)
 
     @property
     def is_untouched(self) -> bool:
@@ -208,17 +218,19 @@ class AssignmentResult:
         defects: those of the notes that say what nbgrader would stumble over. They are known only
             where a submission was just graded: its file has them among the notes.
         file_failures: sentences about a file that does not run.
+        submitted_at: when it was handed in, where that is known; it is in no file of results.
     """
 
     id: str
     read_from: str
     score: Decimal | None
-    max_score: int
+    max_score: float
     exercises: tuple[ExerciseResult, ...]
     notes: tuple[str, ...] = ()
     days_late: int = 0
     defects: tuple[str, ...] = ()
     file_failures: tuple[str, ...] = ()
+    submitted_at: datetime | None = None
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:
@@ -241,7 +253,7 @@ class Result:
 
     student: str
     score: Decimal | None
-    max_score: int
+    max_score: float
     undecided: bool
     submitted: bool
     isolation: tuple[str, ...]

@@ -3,8 +3,8 @@
 import difflib
 import hashlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import without_comments
 from grader.core.language import COURSE, LANGUAGES, _, current, listed, paragraph, translate
+from grader.core.records import added
 from grader.course.toml_table import Table, did_you_mean, read_toml
 
 MANIFEST = "course.toml"
@@ -59,11 +60,15 @@ class LateRule:
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """One thing to write: the name the student defines, and what it is worth."""
+    """One thing to write: the name the student defines, and what it is worth.
+
+    Args:
+        points: whole or half ones; with 0 its checks are run and shown, and count for nothing.
+    """
 
     assignment: str
     name: str
-    points: int
+    points: float
 
     @property
     def id(self) -> str:
@@ -87,9 +92,9 @@ class Assignment:
         return self.id.partition("_")[2]
 
     @property
-    def max_score(self) -> int:
+    def max_score(self) -> float:
         """The points of all its exercises."""
-        return sum(exercise.points for exercise in self.exercises)
+        return added(exercise.points for exercise in self.exercises)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ class Course:
     limits: Limits
     late: LateRule
     assignments: tuple[Assignment, ...]
-    points: int | None = None
+    points: float | None = None
     language: str = ""
     agents_file: bool = True
 
@@ -149,9 +154,9 @@ class Course:
         return translate(self.translations, COURSE, language, message)
 
     @property
-    def max_score(self) -> int:
+    def max_score(self) -> float:
         """All points there are."""
-        return sum(assignment.max_score for assignment in self.assignments)
+        return added(assignment.max_score for assignment in self.assignments)
 
     @property
     def points_problem(self) -> str:
@@ -216,12 +221,20 @@ class Course:
         """
         digest = hashlib.sha256()
         folders = [self.root / name for name in (SOLUTIONS, CHECKS, "tests/documents")]
-        files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+        files = [path for folder in folders for path in folder.rglob("*") if decides_scores(path)]
         for path in [self.root / MANIFEST, *sorted(files)]:
-            if path.suffix in (".py", ".toml", ".json", ".bin") and path.name != HINTS:
-                digest.update(path.relative_to(self.root).as_posix().encode())
-                digest.update(hashlib.sha256(without_comments(path)).digest())
+            digest.update(path.relative_to(self.root).as_posix().encode())
+            digest.update(hashlib.sha256(without_comments(path)).digest())
         return digest.hexdigest()
+
+    def due_at(self, moment: datetime) -> "Course":
+        """The course with what was due at a moment; what has no due date counts as that."""
+        due = {a.id for a in self.assignments if a.due is None or a.due <= moment}
+        return self.only(due)
+
+    def only(self, ids: Collection[str]) -> "Course":
+        """The course with some of its assignments, as a class has been given them."""
+        return replace(self, assignments=tuple(a for a in self.assignments if a.id in ids))
 
     def select(self, targets: tuple[str, ...]) -> dict[str, Exercise]:
         """The exercises that targets name, in course order; all of them for no target.
@@ -283,6 +296,12 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
     """What an assignment may be called: `04_self_attention`, `self_attention`, `04` or `4`."""
     number = assignment.id[:2]
     return assignment.id, assignment.module, number, str(int(number))
+
+
+def decides_scores(path: Path) -> bool:
+    """Whether a file of checks, solutions or documents has a part in scores or in what is shown."""
+    is_read = path.suffix in (".py", ".toml", ".json", ".bin") and path.name != HINTS
+    return is_read and path.is_file()
 
 
 def find_course(start: Path) -> Path:
@@ -347,7 +366,7 @@ def _course(root: Path, table: Table) -> Course:
             percent_per_day=late.whole("percent_per_day", default=0, least=0, most=100),
         ),
         assignments=assignments,
-        points=about.whole("points", least=1) if "points" in about.content else None,
+        points=about.points("points") if "points" in about.content else None,
         language=about.choice("language", tuple(LANGUAGES), default=""),
         agents_file=about.flag("agents_file", default=True),
     )
@@ -358,7 +377,7 @@ def _assignment(entry: Table) -> Assignment:
     points = entry.table("exercises")
     return Assignment(
         id=id_,
-        exercises=tuple(Exercise(id_, n, points.whole(n, least=1)) for n in points.identifiers()),
+        exercises=tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers()),
         title=entry.text("title"),
         imports=entry.texts("imports"),
         due=entry.moment("due"),

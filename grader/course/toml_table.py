@@ -152,6 +152,17 @@ class Table:
         )
         return float(value)
 
+    def points(self, key: str) -> float:
+        """A number of points: 0 or more, whole or half; an int where it is whole."""
+        wanted = f"a whole or half number from 0 to {MOST}, like 2 or 2.5,"
+        value = self._value(
+            key,
+            "a number",
+            lambda v: type(v) in NUMBERS and 0 <= v <= MOST and v * 2 % 1 == 0,
+            wanted,
+        )
+        return 0 if value is None else int(value) if value == int(value) else float(value)
+
     def moment(self, key: str) -> datetime | None:
         """A date and time with its offset from UTC."""
         wanted = "a date and time with offset, like 2027-02-01T23:59:00+01:00"

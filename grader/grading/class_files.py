@@ -19,6 +19,7 @@ from grader.submissions.roster import Enrolled
 
 SUMMARY_FORMAT = "attention-course/summary/1"
 UNDECIDED = "undecided"
+SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Row:
 
     student: str
     score: int | float | None
-    max_score: int
+    max_score: float
     undecided: bool
     submitted: bool
     exercises: Mapping[str, int | float | None]
@@ -51,6 +52,12 @@ class Row:
     assignments: Mapping[str, int | float | None] = field(default_factory=dict)
     days_late: int = 0
     off: int | float | None = 0
+
+    def of(self, course: Course) -> int | float | None:
+        """The score in some of the assignments; None when it is undecided or there is none."""
+        scores = [score for id_, score in self.assignments.items() if id_ in course.by_id]
+        known = [None if score is None else Decimal(str(score)) for score in scores]
+        return points(total(known)) if self.submitted else None
 
 
 def row_of(result: Result, summary_line: str) -> Row:
@@ -169,25 +176,44 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     return results
 
 
-def write_class(
-    course: Course,
-    rows: Sequence[Row],
-    out: Path,
-    covers: Coverage,
-    roster: Mapping[str, Enrolled],
-) -> None:
+Change = tuple[int | float | None, int | float | None]
+"""A score before a run and after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """What a run leaves.
+
+    Args:
+        course: with the assignments that the results have.
+        rows: of everybody who has a result in the folder, by name.
+        covers: which of them are of this run.
+        left: whose results were moved aside, because they are not in the class any more.
+        changed: whose score is another one than before this run.
+    """
+
+    course: Course
+    rows: list[Row]
+    covers: Coverage
+    left: tuple[str, ...] = ()
+    changed: Mapping[str, Change] = field(default_factory=dict)
+
+
+def write_class(result: ClassResult, out: Path, roster: Mapping[str, Enrolled]) -> None:
     """Write `scores.csv` and `summary.json`.
 
     Args:
-        course: whose exercises are the columns.
-        rows: a row for each student who has a result, in order.
+        result: the rows, and which of them are of this run.
         out: the folder of the run.
-        covers: which of the rows are of this run, and who is missing.
         roster: what is known of students besides, by name.
     """
-    write_whole(out / "scores.csv", scores_csv(course, rows, covers, roster))
-    content = json.dumps(summary(rows, covers), indent=2, ensure_ascii=False)
-    write_whole(out / "summary.json", content + "\n")
+    rows, covers, now = result.rows, result.covers, datetime.now(UTC)
+    due = result.course.due_at(now)
+    write_whole(out / "scores.csv", scores_csv(result.course, rows, covers, roster, due))
+    content = {**summary(rows, covers, now), "changed": result.changed}
+    if due.assignments != result.course.assignments:
+        content["due"] = due_summary(rows, due)
+    write_whole(out / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 KNOWN = ("name", "email", "section", "login", "number")
@@ -199,44 +225,73 @@ def scores_csv(
     rows: Iterable[Row],
     covers: Coverage = ALL_NOW,
     roster: Mapping[str, Enrolled] = {},
+    due: Course | None = None,
 ) -> str:
     """One row per student: blank for no submission, `undecided` where the grader failed.
 
     A column per exercise, and one per assignment after its own; with `off`, what lateness took off,
     the exercises add up to the score. The last column says whether the row is of this run ("now") or
     of an earlier one.
+
+    Args:
+        course: whose exercises are the columns.
+        rows: a row for each student who has a result, in order.
+        covers: which of the rows are of this run, and who is missing.
+        roster: what is known of students besides, by name.
+        due: the course with what was due so far; it has columns where that is not everything.
     """
 
     def cell(row: Row, score: int | float | None) -> object:
         return score if score is not None else UNDECIDED if row.submitted else ""
 
+    def part(row: Row, scores: Mapping[str, int | float | None], id_: str) -> object:
+        is_graded = not row.assignments or id_.partition("/")[0] in row.assignments
+        return cell(row, scores.get(id_)) if is_graded else ""
+
     known = [name for name in KNOWN if any(getattr(one, name) for one in roster.values())]
+    partly = [] if due is None or due.assignments == course.assignments else [due]
     ids = [id_ for a in course.assignments for id_ in (*(e.id for e in a.exercises), a.id)]
     lines: list[Sequence[object]] = [
-        ["student", "score", "max_score", *ids, "days_late", "off", *known, "graded"]
+        ["student", "score", "max_score", *ids, "days_late", "off"]
+        + ["due_score", "due_max_score"] * len(partly)
+        + [*known, "graded"]
     ]
     for row in rows:
         scores = {**row.exercises, **row.assignments}
-        one = roster.get(row.student, Enrolled(row.student))
+        enrolled = roster.get(row.student, Enrolled(row.student))
         lines.append(
             [
                 *(safe(row.student), cell(row, row.score), row.max_score),
-                *(cell(row, scores.get(id_)) for id_ in ids),
+                *(part(row, scores, id_) for id_ in ids),
                 *(row.days_late, cell(row, row.off)),
-                *(safe(getattr(one, name)) for name in known),
+                *(entry for one in partly for entry in (cell(row, row.of(one)), one.max_score)),
+                *(safe(getattr(enrolled, name)) for name in known),
                 "earlier" if row.student in covers.earlier else "now",
             ]
         )
     return table(lines)
 
 
-def summary(rows: Sequence[Row], covers: Coverage) -> dict[str, Any]:
-    """The class in numbers, and what they cover."""
+def due_summary(rows: Iterable[Row], due: Course) -> dict[str, Any]:
+    """What was due so far, and how much of it students have on average."""
+    scores = [score for row in rows if (score := row.of(due)) is not None]
+    mean_score = round(float(mean(scores)), 2) if scores else None
+    return {"max_score": due.max_score, "mean_score": mean_score}
+
+
+def summary(rows: Sequence[Row], covers: Coverage, now: datetime) -> dict[str, Any]:
+    """The class in numbers, and what they cover.
+
+    Args:
+        rows: a row for each student who has a result, in order.
+        covers: which of the rows are of this run, and who is missing.
+        now: when they were written.
+    """
     scored = [row for row in rows if row.score is not None]
     scores = [Decimal(str(row.score)) for row in scored]
     return {
         "format": SUMMARY_FORMAT,
-        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "written_at": now.isoformat(timespec="seconds"),
         "course": covers.course_hash,
         "covers": covers.sentence(rows),
         "earlier": sorted(covers.earlier),

@@ -1,33 +1,41 @@
 """A class run: who is still to be graded, by whom, and everything written as it comes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from grader.core.errors import CourseError
 from grader.core.language import current
+from grader.core.records import AssignmentResult, Result
 from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
+from grader.feedback.outcomes import summary_line
 from grader.grading.class_files import (
+    ClassResult,
     Coverage,
     Row,
     Written,
     move_aside,
     write_class,
     write_student,
+    written,
 )
-from grader.grading.journal import Journal, RunIdentity, earlier_seed, new_seed
+from grader.grading.journal import Journal, RunIdentity, earlier_run, new_seed
+from grader.grading.kept_outcomes import Head, read_kept, write_kept
+from grader.grading.plan import Plan, Terms, terms_of
+from grader.grading.result_maker import ResultMaker
 from grader.grading.run_settings import RunSettings
+from grader.grading.scoring import is_decided
 from grader.grading.workers import new_worker
 from grader.submissions.payload import Payload, read_payload
 from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
 
-Done = Iterator[tuple[Student, Written | str]]
+Done = Iterator[tuple[Student, Result | str]]
 Grade = Callable[[RunSettings, Sequence[Student]], Done]
-"""Grades students somewhere, in any order; a text is the reason why one could not be graded."""
+"""Grades students somewhere, in any order: outcomes without scores, or why there are none."""
 
 
 class Watcher(Protocol):
@@ -36,23 +44,11 @@ class Watcher(Protocol):
     def begin(self, students: int, unchanged: int) -> None:
         """The run begins, with some students unchanged since an earlier one."""
 
+    def planned(self, sentences: Sequence[str]) -> None:
+        """What is graded again and why, before the run begins."""
+
     def done(self, row: Row) -> None:
         """One more student is done, and written."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClassResult:
-    """What a run leaves.
-
-    Args:
-        rows: of everybody who has a result in the folder, by name.
-        covers: which of them are of this run.
-        left: whose results were moved aside, because they are not in the class any more.
-    """
-
-    rows: list[Row]
-    covers: Coverage
-    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +65,7 @@ class ClassRun:
         is_whole: whether these are all students: results of others are then moved aside. Otherwise
             they are added to.
         roster: what is known of students besides, by name.
+        assignments: the ids of those to grade, of others earlier results stay; all unless given.
     """
 
     course: Course
@@ -79,6 +76,7 @@ class ClassRun:
     force: bool = False
     is_whole: bool = True
     roster: Mapping[str, Enrolled] = field(default_factory=dict)
+    assignments: tuple[str, ...] = ()
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """Grade who is not done, and return everybody's rows in order.
@@ -91,33 +89,58 @@ class ClassRun:
             CourseError: when an assignment has no solution.
         """
         self._require_solutions()
-        seed = self.seed or earlier_seed(self.out) or new_seed()
-        course, isolation, language = self.course, self.isolation, current()
-        settings = RunSettings(course.root, course.hash, seed, isolation, language)
-        used = {**versions(), "grader": grader_hash()}
-        identity = RunIdentity(seed, course.hash, used, isolation, language)
-        with Journal(self.out, identity, self.force) as journal:
-            prints = {s.id: fingerprint(course, s) for s in self.students}
+        run = _Run.of(self)
+        with Journal(self.out, run.identity, self.force) as journal:
+            prints = {s.id: fingerprint(self.course, s) for s in self.students}
             rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
-            todo = [student for student in self.students if student.id not in rows]
-            watcher.begin(len(self.students), len(rows))
+
+            def write(student: Student, found: Result | None) -> Row:
+                done, is_whole = run.done(student.id, prints[student.id], found)
+                write_student(self.out, done)
+                journal.add(student.id, prints[student.id] if is_whole else PARTLY, done.row)
+                rows[student.id] = done.row
+                return done.row
+
             try:
-                for student, done in grade(settings, todo) if todo else ():
-                    if isinstance(done, str):
+                todo = self._planned(run, prints, rows.keys(), watcher)
+                for student in self.students:
+                    if student.id not in rows and student.id not in todo:
+                        write(student, None)
+                watcher.begin(len(self.students), len(rows))
+                for student, outcomes in grade(run.settings, [*todo.values()]) if todo else ():
+                    if isinstance(outcomes, str):
                         from grader.grading.worker import undecided_result  # imports torch
 
-                        done = undecided_result(settings, student, done)
-                    write_student(self.out, done)
-                    journal.add(student.id, prints[student.id], done.row)
-                    rows[student.id] = done.row
-                    watcher.done(done.row)
+                        outcomes = undecided_result(run.settings, student, outcomes)
+                    watcher.done(write(student, outcomes))
             finally:
-                result = self._result(rows, journal)
+                result = self._result(run.terms.course, rows, journal)
                 if rows:  # a run that could not begin leaves an earlier one's files alone
-                    write_class(course, result.rows, self.out, result.covers, self.roster)
+                    write_class(result, self.out, self.roster)
         return result
 
-    def _result(self, rows: dict[str, Row], journal: Journal) -> ClassResult:
+    def _planned(
+        self, run: "_Run", prints: Mapping[str, str], done: Collection[str], watcher: Watcher
+    ) -> dict[str, Student]:
+        """Whom to grade and in which assignments, by id; others are done, or only scored.
+
+        Args:
+            run: the run.
+            prints: what each student handed in.
+            done: who is unchanged.
+            watcher: is told what is graded again, and why.
+        """
+        plan, todo = Plan(run.terms), {}
+        for student in self.students:
+            if student.id not in done:
+                ids = plan.add(read_kept(self.out, student.id), prints[student.id])
+                if ids:
+                    is_all = set(ids) == self.course.by_id.keys()
+                    todo[student.id] = replace(student, only=() if is_all else ids)
+        watcher.planned(plan.sentences())
+        return todo
+
+    def _result(self, course: Course, rows: dict[str, Row], journal: Journal) -> ClassResult:
         """This run's rows with those of earlier ones; of students who left, none."""
         ids = {student.id for student in self.students}
         others = journal.earlier(journal.before.keys() - ids)
@@ -127,8 +150,14 @@ class ClassRun:
         kept = journal.earlier(ids - rows.keys()) | ({} if self.is_whole else others)
         to_do = tuple(student.id for student in self.students if student.id not in rows)
         covers = Coverage(self.course.hash, frozenset(kept), to_do)
-        found = rows | kept
-        return ClassResult([found[id_] for id_ in sorted(found)], covers, tuple(left))
+        found, before = rows | kept, journal.before
+        changed = {
+            id_: (before[id_].row.score, row.score)
+            for id_, row in sorted(rows.items())
+            if id_ in before and before[id_].row.score != row.score
+        }
+        ordered = [found[id_] for id_ in sorted(found)]
+        return ClassResult(course, ordered, covers, tuple(left), changed)
 
     def _require_solutions(self) -> None:
         self.course.require_solutions()
@@ -141,6 +170,102 @@ class ClassRun:
         ]
         if problems:
             raise CourseError(*problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run grades with, and how it makes results.
+
+    Args:
+        out: the output folder.
+        settings: what workers have to agree on.
+        identity: what the journal keeps of the run.
+        terms: what outcomes depend on.
+        maker: makes results.
+    """
+
+    out: Path
+    settings: RunSettings
+    identity: RunIdentity
+    terms: Terms
+    maker: ResultMaker
+
+    @staticmethod
+    def of(wanted: ClassRun) -> "_Run":
+        """As a class run and what its folder holds already say."""
+        course, out, before = wanted.course, wanted.out, earlier_run(wanted.out)
+        seed = wanted.seed or (before.seed if before else new_seed())
+        isolation, language = wanted.isolation, current()
+        used = {**versions(), "grader": grader_hash()}
+        everything = tuple(course.by_id)
+        graded = wanted.assignments or everything
+        earlier = (before.assignments or everything) if before else ()
+        covered = tuple(id_ for id_ in everything if id_ in (*graded, *earlier))
+        conditions = {**used, "seed": seed, "isolation": isolation, "language": language}
+        run = {WORDS.get(what, f"the {what}"): value for what, value in conditions.items()}
+        terms = replace(terms_of(course, covered, graded, run), force=wanted.force)
+        return _Run(
+            out,
+            RunSettings(course.root, course.hash, seed, isolation, language),
+            RunIdentity(seed, course.hash, used, isolation, language, covered),
+            terms,
+            ResultMaker(terms.course, seed, terms.declared),
+        )
+
+    def done(self, student: str, handed_in: str, outcomes: Result | None) -> tuple[Written, bool]:
+        """A student's result, and whether it is of what was handed in now in every assignment.
+
+        Args:
+            student: the student's id.
+            handed_in: a fingerprint of what was handed in.
+            outcomes: new ones; None where all are known.
+        """
+        kept = before = read_kept(self.out, student)
+        conditions = self.terms.conditions
+        for id_ in self.terms.graded:
+            number = kept.find(id_, handed_in, conditions[id_])
+            kept = kept if number is None else kept.with_latest(number)
+        if outcomes is not None:
+            for head, record in self._new(handed_in, outcomes):
+                kept = kept.adding(head, record)
+        if kept != before:
+            write_kept(self.out, student, kept)
+        result = self.maker.result(student, kept)
+        is_whole = all(kept.is_latest(id_, handed_in, conditions[id_]) for id_ in conditions)
+        return written(result, summary_line(result)), is_whole
+
+    def _new(
+        self, handed_in: str, outcomes: Result
+    ) -> Iterator[tuple[Head, AssignmentResult | None]]:
+        """New outcomes as they are kept, by assignment."""
+        records = {record.id: record for record in outcomes.assignments}
+        for id_ in records or self.terms.conditions:
+            record = records.get(id_)
+            at = None if record is None else record.submitted_at
+            yield (
+                Head(
+                    assignment=id_,
+                    handed_in=handed_in,
+                    conditions=self.terms.conditions[id_],
+                    declared=self.terms.declared[id_],
+                    is_decided=record is None or is_decided(record),
+                    submitted=outcomes.submitted,
+                    has_record=record is not None,
+                    submission_hash=outcomes.submission_hash,
+                    isolation=outcomes.isolation,
+                    unread=outcomes.unread,
+                    defects=() if record is None else record.defects,
+                    submitted_at=at.isoformat() if at else "",
+                ),
+                record,
+            )
+
+
+PARTLY = "graded in some assignments only"
+"""The journal's fingerprint of a student whose other assignments have earlier results."""
+
+WORDS = {"torch": "torch", "python": "Python", "attention-course": "the grader's version"}
+"""What decides outcomes, where its name is not the word for it."""
 
 
 def fingerprint(course: Course, student: Student) -> str:
@@ -169,4 +294,4 @@ def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:
     """Grade in this process, one student after the other."""
     with closing(new_worker(settings)) as worker:
         for student in students:
-            yield student, worker.grade(student)
+            yield student, worker.outcomes(student)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import UsageError
+from grader.core.records import Result
 from grader.course.course import COURSE_VARIABLE
-from grader.grading.class_files import Written
 from grader.grading.run_settings import RunSettings
 from grader.grading.workers import kept_worker
 from grader.submissions.payload import Payload
@@ -29,12 +29,14 @@ AHEAD = 4
 _one_at_a_time = threading.Lock()
 
 
-def _grade(settings: RunSettings, work: Payload | Student) -> Written:
+def _grade(settings: RunSettings, work: Payload | Student, only: tuple[str, ...]) -> Result:
     """Grade on a worker of the cluster."""
     root = Path(os.environ.get(COURSE_VARIABLE, settings.root))
     with _one_at_a_time:
         worker = kept_worker(replace(settings, root=root))
-        return worker.grade_payload(work) if isinstance(work, Payload) else worker.grade(work)
+        if isinstance(work, Payload):
+            return worker.outcomes_of_payload(work, only)
+        return worker.outcomes(work)
 
 
 def grade_on_cluster(
@@ -43,7 +45,7 @@ def grade_on_cluster(
     address: str,
     jobs: int,
     pack: Callable[[Student], Payload | Student],
-) -> Iterator[tuple[Student, Written | str]]:
+) -> Iterator[tuple[Student, Result | str]]:
     """Grade students on the workers of a scheduler, and yield each as soon as it is done.
 
     A student whose worker is lost is given to another one; where several are lost with the same
@@ -82,7 +84,7 @@ def grade_on_cluster(
                     yield student, f"{error.filename} cannot be read ({error.strerror})"
                     continue
                 key = f"grade-{run}-{number}"
-                future = client.submit(_grade, settings, work, key=key, pure=False)
+                future = client.submit(_grade, settings, work, student.only, key=key, pure=False)
                 futures[future] = student
                 done.add(future)
             if futures:

@@ -32,6 +32,7 @@ class RunIdentity:
         versions: of the grader, Python and torch.
         isolation: how student code is kept apart, "sealed" or "process".
         language: what students read.
+        assignments: which of them the results have; in a file of an earlier version, all.
     """
 
     seed: str
@@ -39,6 +40,7 @@ class RunIdentity:
     versions: Mapping[str, str]
     isolation: str
     language: str = DEFAULT_LANGUAGE
+    assignments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,13 @@ class Entry:
     row: Row
 
 
-def earlier_seed(out: Path) -> str | None:
-    """The seed of the run that this folder holds; the next one draws the same inputs."""
+def earlier_run(out: Path) -> RunIdentity | None:
+    """The run that this folder holds; the next one draws the same inputs."""
     try:
         header, _known, _before = _parsed((out / JOURNAL).read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None
-    return None if header is None else header.seed
+    return header
 
 
 def new_seed() -> str:
@@ -150,7 +152,7 @@ def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry], dict[str, 
         try:
             record = json.loads(line)
             if record.pop("format", None) == FORMAT:
-                identity, entries = RunIdentity(**record), {}
+                identity, entries = converter.structure(record, RunIdentity), {}
             else:
                 entry = converter.structure(record, Entry)
                 entries[entry.student] = before[entry.student] = entry

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
-from grader.grading.class_files import Written
+from grader.core.records import Result
 from grader.grading.run_settings import RunSettings
 from grader.grading.workers import kept_worker
 from grader.submissions.student_folders import Student
@@ -42,9 +42,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _grade(settings: RunSettings, student: Student) -> Written:
+def _grade(settings: RunSettings, student: Student) -> Result:
     """Grade in a worker process."""
-    return kept_worker(settings).grade(student)
+    return kept_worker(settings).outcomes(student)
 
 
 def _new_process() -> ProcessPoolExecutor:
@@ -56,7 +56,7 @@ def _new_process() -> ProcessPoolExecutor:
 
 def _submit(
     process: ProcessPoolExecutor, settings: RunSettings, student: Student
-) -> Future[Written]:
+) -> Future[Result]:
     """Have a student graded; the first one starts the process."""
     _block_ctrl_c(blocked=True)
     try:
@@ -67,7 +67,7 @@ def _submit(
 
 def grade_locally(
     settings: RunSettings, students: Iterable[Student], jobs: int
-) -> Iterator[tuple[Student, Written | str]]:
+) -> Iterator[tuple[Student, Result | str]]:
     """Grade students in worker processes, and yield each as soon as it is done.
 
     A student whose worker dies is graded once more by a new one; when that dies, too, the reason
@@ -84,7 +84,7 @@ def grade_locally(
     others = set(multiprocessing.active_children())
     waiting = deque((student, 1) for student in students)
     idle = [_new_process() for _ in range(min(jobs, len(waiting)))]
-    busy: dict[Future[Written], tuple[ProcessPoolExecutor, Student, int]] = {}
+    busy: dict[Future[Result], tuple[ProcessPoolExecutor, Student, int]] = {}
     try:
         while waiting or busy:
             while waiting and idle:

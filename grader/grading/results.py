@@ -126,6 +126,12 @@ def _reader(kind: type) -> Callable[[Any, Any], Any]:
     )
 
 
+def _number(value: object, _: Any) -> float:
+    if not isinstance(value, int | float):
+        raise ValueError(f"a number is needed, not {value!r}")
+    return value
+
+
 def _decimal(value: object, _: Any) -> Decimal:
     if not isinstance(value, int | float):
         raise ValueError(f"a score is a number, not {value!r}")
@@ -140,5 +146,6 @@ converter.register_structure_hook_factory(is_dataclass, _reader)
 converter.register_unstructure_hook(Decimal, points)
 converter.register_structure_hook(Decimal, _decimal)
 converter.register_unstructure_hook_func(lambda kind: kind == Rows, lambda rows: rows)
+converter.register_structure_hook(float, _number)
 for plain in (Number, int | float | None):
     converter.register_structure_hook(plain, lambda value, _: value)

@@ -1,24 +1,79 @@
-"""From outcomes to points: exact arithmetic, rounded once per exercise."""
+"""From outcomes to points: exact arithmetic, rounded once per exercise. No student code is run."""
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from grader.core.records import CheckResult, Outcome
-from grader.course.course import LateRule
+from grader.core.language import _, ngettext
+from grader.core.records import AssignmentResult, CheckResult, Outcome, Result, added
+from grader.course.course import Course, LateRule
 
 HUNDREDTH = Decimal("0.01")
 
 
-def exercise_score(points: int, checks: Sequence[CheckResult]) -> Decimal | None:
+def scored(course: Course, outcomes: Result) -> Result:
+    """A result with scores, from one that has outcomes only.
+
+    Args:
+        course: whose points, due dates and rule for late work count.
+        outcomes: how the checks of a submission ended.
+    """
+    assignments = tuple(_scored(course, assignment) for assignment in outcomes.assignments)
+    if not assignments:
+        return outcomes
+    return replace(
+        outcomes,
+        score=total(a.score for a in assignments),
+        max_score=added(a.max_score for a in assignments),
+        undecided=any(a.score is None for a in assignments),
+        assignments=assignments,
+    )
+
+
+def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
+    assignment = course.by_id[outcomes.id]
+    if not outcomes.exercises:  # the grader failed before any check
+        return replace(outcomes, score=None, max_score=assignment.max_score)
+    exercises = tuple(
+        replace(one, score=exercise_score(most, one.checks), max_score=most)
+        for one in outcomes.exercises
+        for most in (course.exercises[one.id].points,)
+    )
+    score, notes = total(exercise.score for exercise in exercises), outcomes.notes
+    late = days_late(assignment.due, outcomes.submitted_at, course.late)
+    if late and score is not None:
+        factor = late_factor(late, course.late)
+        percent = 100 - 100 * factor
+        off = _("{percent} percent taken off") if percent else _("nothing taken off")
+        note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", late)
+        notes = (*notes, note.format(days=late, off=off.format(percent=percent)))
+        score = rounded(Fraction(score) * factor)
+    return replace(
+        outcomes,
+        score=score,
+        max_score=added(exercise.max_score for exercise in exercises),
+        exercises=exercises,
+        notes=notes,
+        days_late=late,
+    )
+
+
+def is_decided(outcomes: AssignmentResult) -> bool:
+    """Whether the grader failed neither before the checks of an assignment nor on one of them."""
+    exercises = outcomes.exercises
+    return bool(exercises) and all(exercise_score(0, one.checks) is not None for one in exercises)
+
+
+def exercise_score(points: float, checks: Sequence[CheckResult]) -> Decimal | None:
     """The share of the checks' weight that passed, in points; None when it is undecided."""
     if not checks or any(check.outcome is Outcome.ERROR for check in checks):
         return None
     total = sum(check.weight for check in checks)
     passed = sum(check.weight for check in checks if check.outcome is Outcome.PASSED)
-    return rounded(Fraction(points * passed, total)) if total else Decimal(0)
+    return rounded(Fraction(points) * Fraction(passed, total)) if total else Decimal(0)
 
 
 def rounded(value: Fraction) -> Decimal:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
@@ -10,7 +9,7 @@ from grader.checks.collect import collect
 from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
 from grader.checks.recordings import read_recording
 from grader.checks.run import Check, CheckRun
-from grader.core.language import _, ngettext
+from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
     ExerciseResult,
@@ -24,7 +23,7 @@ from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
 from grader.grading.file_notes import with_file_notes
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
-from grader.grading.scoring import days_late, exercise_score, late_factor, rounded, total
+from grader.grading.scoring import scored
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import Reading, Submission
@@ -114,7 +113,24 @@ def visible_grader(
 def grade(
     grader: SubmissionGrader, submission: Submission, session: Session, scope: Scope
 ) -> Result:
-    """Run a submission's checks in a session, score them and name the mistakes.
+    """Run a submission's checks in a session, name the mistakes, and add up the points.
+
+    Args:
+        grader: what it is graded with.
+        submission: what was handed in.
+        session: the conversation with the process that runs it.
+        scope: which exercises, by which checks.
+
+    Raises:
+        GraderFault: when the grader itself fails before any check could report.
+    """
+    return scored(grader.environment.course, outcomes(grader, submission, session, scope))
+
+
+def outcomes(
+    grader: SubmissionGrader, submission: Submission, session: Session, scope: Scope
+) -> Result:
+    """Run a submission's checks in a session and name the mistakes; nothing is scored yet.
 
     Args:
         grader: what it is graded with.
@@ -131,19 +147,23 @@ def grade(
         session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     run = CheckRun(environment, handle, checks)
-    outcomes = run.run(scope.exercises)
+    ended = run.run(scope.exercises)
     exercises = {}
     for id_, exercise in scope.exercises.items():
         own = tuple(check for check in checks if check.exercise.id == id_)
         found = _in_words(course, findings(grader.mistakes, own, run.records))
-        score = exercise_score(exercise.points, outcomes[id_])
-        exercises[id_] = ExerciseResult(id_, score, exercise.points, outcomes[id_], found)
+        exercises[id_] = ExerciseResult(id_, None, exercise.points, ended[id_], found)
     submission = with_file_notes(course, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
     stops = handle.stops(scope.exercises.values())
     failures = {key: tuple(does_not_run(*stop) for stop in found) for key, found in stops.items()}
-    return _add_up(environment, submission, session.isolation, exercises, failures)
+    assignments = tuple(
+        _assignment(assignment, submission, exercises, failures)
+        for assignment in course.assignments
+        if any(exercise.id in exercises for exercise in assignment.exercises)
+    )
+    return _result(environment, submission, isolation=session.isolation, assignments=assignments)
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -155,72 +175,32 @@ def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]
     return tuple(Finding(tuple(map(worded, finding.candidates))) for finding in found)
 
 
-def _add_up(
-    environment: CheckEnvironment,
-    submission: Submission,
-    isolation: tuple[str, ...],
-    exercises: dict[str, ExerciseResult],
-    failures: Mapping[str, tuple[str, ...]],
-) -> Result:
-    """The result that graded exercises add up to; those of the course that are missing do not count.
-
-    Args:
-        environment: what they were graded with.
-        submission: what was handed in.
-        isolation: the layers around it.
-        exercises: by id.
-        failures: why files of the submission do not run, by file.
-    """
-    assignments = tuple(
-        _assignment(environment.course, assignment, submission, exercises, failures)
-        for assignment in environment.course.assignments
-        if any(exercise.id in exercises for exercise in assignment.exercises)
-    )
-    return _result(
-        environment,
-        submission,
-        score=total(a.score for a in assignments),
-        max_score=sum(a.max_score for a in assignments),
-        undecided=any(a.score is None for a in assignments),
-        isolation=isolation,
-        assignments=assignments,
-    )
-
-
 def _assignment(
-    course: Course,
     assignment: Assignment,
     submission: Submission,
     graded: dict[str, ExerciseResult],
     failures: Mapping[str, tuple[str, ...]],
 ) -> AssignmentResult:
+    """The outcomes in an assignment; none where nobody can say what was handed in.
+
+    Args:
+        assignment: which.
+        submission: what was handed in.
+        graded: exercises by id; those of the assignment that are missing do not count.
+        failures: why files of the submission do not run, by file.
+    """
+    reading = submission.readings.get(assignment.id, Reading())
     exercises = tuple(graded[e.id] for e in assignment.exercises if e.id in graded)
-    reading = submission.readings[assignment.id]
-    if reading.undecided:
-        notes, most = (
-            (*reading.notes, reading.undecided),
-            sum(e.points for e in assignment.exercises),
-        )
-        return AssignmentResult(assignment.id, reading.read_from, None, most, (), notes)
-    late = days_late(assignment.due, reading.submitted_at, course.late)
-    notes, score = reading.notes, total(exercise.score for exercise in exercises)
-    if late and score is not None:
-        factor = late_factor(late, course.late)
-        percent = 100 - 100 * factor
-        off = _("{percent} percent taken off") if percent else _("nothing taken off")
-        note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", late)
-        notes = (*notes, note.format(days=late, off=off.format(percent=percent)))
-        score = rounded(Fraction(score) * factor)
     return AssignmentResult(
         id=assignment.id,
         read_from=reading.read_from,
-        score=score,
-        max_score=sum(exercise.max_score for exercise in exercises),
-        exercises=exercises,
-        notes=notes,
-        days_late=late,
+        score=None,
+        max_score=assignment.max_score,
+        exercises=() if reading.undecided else exercises,
+        notes=(*reading.notes, reading.undecided) if reading.undecided else reading.notes,
         defects=reading.defects,
         file_failures=tuple(f for key in reading.sources for f in failures.get(key, ())),
+        submitted_at=reading.submitted_at,
     )
 
 
@@ -239,18 +219,25 @@ def not_submitted(
     )
 
 
-def undecided(environment: CheckEnvironment, submission: Submission, reason: str) -> Result:
+def undecided(
+    environment: CheckEnvironment,
+    submission: Submission,
+    reason: str,
+    only: Collection[str] = (),
+) -> Result:
     """The result of a submission on which the grader itself failed.
 
     Args:
         environment: what it was graded with.
         submission: what was handed in.
         reason: what failed, for instructors; a note on each assignment.
+        only: the assignments that were to be graded; all of them where none is named.
     """
     note = _("The grader itself failed: {reason}").format(reason=reason)
     assignments = tuple(
         AssignmentResult(a.id, reading.read_from, None, a.max_score, (), (note,))
         for a in environment.course.assignments
+        if not only or a.id in only
         for reading in (submission.readings.get(a.id, Reading()),)
     )
     return _result(environment, submission, undecided=True, assignments=assignments)

@@ -2,29 +2,29 @@
 
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from grader.core.errors import CourseError, GraderError
 from grader.core.language import use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.feedback.outcomes import summary_line
-from grader.grading.class_files import Written, written
 from grader.grading.run_settings import RunSettings
+from grader.grading.scoring import scored
 from grader.grading.seal_probe import CannotSealError, sealed_launcher
 from grader.grading.submission_grader import (
     Scope,
     SubmissionGrader,
     full_grader,
-    grade,
     not_submitted,
+    outcomes,
     undecided,
 )
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
-from grader.submissions.submission import Submission, read_submission, unread_files
+from grader.submissions.submission import Reading, Submission, read_submission, unread_files
 
 TRIES = 2
 
@@ -39,23 +39,44 @@ def grade_student(grader: SubmissionGrader, launcher: Launcher, student: Student
         launcher: makes the child process.
         student: whom to grade.
     """
+    return scored(grader.environment.course, student_outcomes(grader, launcher, student))
+
+
+def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Student) -> Result:
+    """The same without scores; only in the student's assignments that are to be graded.
+
+    Args:
+        grader: the course's checks, loaded.
+        launcher: makes the child process.
+        student: whom to grade.
+    """
     environment, submission, reason = grader.environment, Submission(student.id), ""
     course = environment.course
-    if student.path is None:
-        return not_submitted(environment, student.id)
+    exercises = {
+        id_: e
+        for id_, e in course.exercises.items()
+        if e.assignment in (student.only or course.by_id)
+    }
     for _try in range(TRIES):
         try:
-            submission = read_submission(course, student.path, student.id)
-            if submission.is_empty:
-                return not_submitted(environment, student.id, unread_files(student.path))
+            unread: tuple[str, ...] = ()
+            if student.path is not None:
+                submission = read_submission(course, student.path, student.id)
+                unread = unread_files(student.path) if submission.is_empty else ()
+            if submission.is_empty and not student.only:
+                return not_submitted(environment, student.id, unread)
+            if submission.is_empty:  # work of other assignments may have been handed in before
+                submission = replace(submission, readings=dict.fromkeys(course.by_id, Reading()))
             with closing(ChildSession(launcher, submission, course.limits)) as session:
-                return grade(grader, submission, session, Scope(course.exercises))
+                found = outcomes(grader, submission, session, Scope(exercises))
+            handed_in = any(r.sources or r.undecided for r in submission.readings.values())
+            return replace(found, submitted=handed_in, unread=unread)
         except GraderError as error:
             reason = str(error)
             break
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-    return undecided(environment, submission, reason)
+    return undecided(environment, submission, reason, student.only)
 
 
 def launcher_as_graded() -> Launcher:
@@ -93,15 +114,14 @@ class Worker:
         """Grade a student; a failure of ours makes this one result undecided."""
         return grade_student(self.grader, self.launcher, student)
 
-    def grade(self, student: Student) -> Written:
-        """The same in the form that is written to disk."""
-        result = self.result(student)
-        return written(result, summary_line(result))
+    def outcomes(self, student: Student) -> Result:
+        """The same without scores, which the run works out from them."""
+        return student_outcomes(self.grader, self.launcher, student)
 
-    def grade_payload(self, payload: Payload) -> Written:
-        """The same for a submission that came as data."""
+    def outcomes_of_payload(self, payload: Payload, only: tuple[str, ...] = ()) -> Result:
+        """The same for a submission that came as data, in all assignments or only some."""
         with tempfile.TemporaryDirectory(prefix="handed-in-") as folder:
-            return self.grade(Student(payload.student, payload.unpack(Path(folder))))
+            return self.outcomes(Student(payload.student, payload.unpack(Path(folder)), only))
 
     def close(self) -> None:
         """End the processes it holds."""
@@ -109,7 +129,7 @@ class Worker:
         self.grader.close()
 
 
-def undecided_result(settings: RunSettings, student: Student, reason: str) -> Written:
+def undecided_result(settings: RunSettings, student: Student, reason: str) -> Result:
     """The result of a student on whom the grader itself failed.
 
     Args:
@@ -118,5 +138,4 @@ def undecided_result(settings: RunSettings, student: Student, reason: str) -> Wr
         reason: why not.
     """
     with closing(full_grader(load_course(settings.root), settings.seed)) as grader:
-        result = undecided(grader.environment, Submission(student.id), reason)
-        return written(result, summary_line(result))
+        return undecided(grader.environment, Submission(student.id), reason, student.only)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
 
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Result, added
 from grader.course.course import WORK, Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
 from grader.submissions.submission import SourceFile, Submission, read_submission
@@ -68,7 +68,7 @@ class Progress:
         for id_, group in groupby(known, lambda exercise: exercise.assignment):
             results = tuple(self.results[exercise.id] for exercise in group)
             reading = self.submission.readings[id_]
-            most = sum(result.max_score for result in results)
+            most = added(result.max_score for result in results)
             failures = self.file_failures.get(id_, ())
             shown = AssignmentResult(id_, reading.read_from, None, most, results, reading.notes)
             found.append(replace(shown, file_failures=failures))

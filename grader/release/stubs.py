@@ -1,9 +1,11 @@
 """Generates the stub and the student notebook of an assignment from its solution."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -17,6 +19,9 @@ from grader.course.course import Assignment, Course, Exercise
 from grader.release.prose import in_comment, translated_code, translated_markdown
 from grader.release.solution_cells import Solution, SolutionCell, cleared, read_solution
 from grader.submissions.notebooks import IMPORTS_CELL
+
+POINTS = re.compile(rb'(?m)^ *"points": [0-9.]+,?$')
+"""A test cell's points, in the metadata of a notebook."""
 
 MARKDOWN_WIDTH = 98
 """Columns of Markdown in the percent form, without the comment sign."""
@@ -188,7 +193,7 @@ def _test_cell(exercise: Exercise, code: str) -> Any:
     return _code_cell(text, name, grade=True, points=exercise.points)
 
 
-def _code_cell(text: str, name: str, **marks: bool | int) -> Any:
+def _code_cell(text: str, name: str, **marks: bool | float) -> Any:
     """A cell with nbgrader's metadata; read-only and not graded where `marks` say no other."""
     return v4.new_code_cell(
         text, id=name[:64], metadata={"nbgrader": {**READ_ONLY, "grade_id": name, **marks}}
@@ -203,7 +208,15 @@ def grade_id(exercise: Exercise, *, is_test: bool) -> str:
 def stale(course: Course) -> list[OutputFile]:
     """The stubs and notebooks that differ from what the solutions make, as they should be.
 
+    Points alone make none stale: releases have those of the manifest.
+
     Raises:
         CourseError: when a solution cannot be read.
     """
-    return [file for file in generate(course) if not file.is_current(course.root)]
+    return [file for file in generate(course) if not _is_current(file, course.root)]
+
+
+def _is_current(file: OutputFile, folder: Path) -> bool:
+    """Whether the file in a folder is the same but for points."""
+    path = folder / file.path
+    return path.is_file() and POINTS.sub(b"", path.read_bytes()) == POINTS.sub(b"", file.data)

@@ -108,6 +108,11 @@ def whole_exercises(assignment: AssignmentResult) -> dict[str, int]:
     return {id_: floor(score * kept + Fraction(1, 2)) for id_, score in scores.items()}
 
 
+def whole_points(points: float) -> int:
+    """Points as an integer, halves up."""
+    return floor(points + 0.5)
+
+
 def whole_score(result: Result) -> int | None:
     """The sum of all whole points; None when the score is undecided or nothing was handed in."""
     if result.score is None or result.undecided:

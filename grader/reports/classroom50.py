@@ -10,7 +10,14 @@ from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
 from grader.feedback.outcomes import details, status_words
 from grader.grading.results import for_student
-from grader.reports.base import Checked, CheckedWork, GradedClass, whole_exercises, whole_score
+from grader.reports.base import (
+    Checked,
+    CheckedWork,
+    GradedClass,
+    whole_exercises,
+    whole_points,
+    whole_score,
+)
 
 FILE = "result.json"
 SCHEMA = "classroom50/result/v1"
@@ -57,7 +64,7 @@ def classroom50(
         "schema": SCHEMA,
         **_submission(course, result, environment, now),
         "score": score,
-        "max-score": result.max_score,
+        "max-score": sum(whole_points(exercise.max_score) for exercise in result.exercises),
         "tests": tests,
     }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
@@ -88,7 +95,7 @@ def _test(exercise: ExerciseResult, score: int, assignment: AssignmentResult) ->
         "test-name": exercise.id,
         "passed": exercise.is_solved,
         "score": score,
-        "max-score": exercise.max_score,
+        "max-score": whole_points(exercise.max_score),
         "outcome": status_words(exercise),
         "misconceptions": list(exercise.misconceptions),
         "message": details(exercise)[:MAX_MESSAGE],

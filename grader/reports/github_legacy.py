@@ -20,6 +20,7 @@ from grader.reports.base import (
     CheckedWork,
     GradedClass,
     whole_exercises,
+    whole_points,
     whole_score,
 )
 
@@ -64,15 +65,15 @@ def legacy(result: Result) -> dict[str, Any]:
             feedback = feedback[: min(MAX_FEEDBACK, room)]
             room -= len(feedback)
             tests += _points(exercise, earned[exercise.id], feedback)
-    status = "pass" if score == result.max_score else "fail"
+    status = "pass" if score == len(tests) else "fail"
     return {"version": 1, "status": status, "max_score": len(tests), "tests": tests}
 
 
 def _points(exercise: ExerciseResult, earned: int, feedback: str) -> list[dict[str, Any]]:
     """One entry per point; the feedback is in the first that was not earned."""
-    entries = []
-    for number in range(1, exercise.max_score + 1):
-        name = f"{exercise.id}, point {number} of {exercise.max_score}"
+    entries, most = [], whole_points(exercise.max_score)
+    for number in range(1, most + 1):
+        name = f"{exercise.id}, point {number} of {most}"
         status = "pass" if number <= earned else "fail"
         text = feedback if number == earned + 1 else ""
         entries.append(_entry(name, status, int(number <= earned), "", text))

@@ -90,7 +90,7 @@ class ExerciseInsight:
     """
 
     id: str
-    max_score: int
+    max_score: float
     tried: int
     solved: int
     mean: float | None
@@ -101,7 +101,7 @@ class ExerciseInsight:
     @property
     def percent(self) -> int:
         """The mean in whole percent of the points."""
-        return int(100 * self.mean / self.max_score) if self.mean is not None else 0
+        return int(100 * self.mean / self.max_score) if self.mean and self.max_score else 0
 
     @property
     def needs_a_look(self) -> bool:
@@ -148,7 +148,9 @@ def exercise_insights(results: Sequence[Result], course: Course) -> list[Exercis
     return [_insight(id_, one.points, rows[id_]) for id_, one in course.exercises.items()]
 
 
-def _insight(id_: str, max_score: int, rows: list[tuple[ExerciseResult, float]]) -> ExerciseInsight:
+def _insight(
+    id_: str, max_score: float, rows: list[tuple[ExerciseResult, float]]
+) -> ExerciseInsight:
     untried = (ExerciseStatus.MISSING, ExerciseStatus.UNTOUCHED)
     tried = [(one, rest) for one, rest in rows if exercise_status(one) not in untried]
     solved = [exercise_status(one) is ExerciseStatus.SOLVED for one, _ in tried]

@@ -15,10 +15,16 @@ JOURNAL = "run.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """A student and where their work lies; None for one who handed in nothing."""
+    """A student and where their work lies.
+
+    Args:
+        path: None for one who handed in nothing.
+        only: the assignments to grade; all of them where none is named.
+    """
 
     id: str
     path: Path | None
+    only: tuple[str, ...] = ()
 
 
 def read_class(

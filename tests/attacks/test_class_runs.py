@@ -77,6 +77,9 @@ class Silence:
     def begin(self, students, unchanged):
         """Nothing."""
 
+    def planned(self, sentences):
+        """Nothing."""
+
     def done(self, row):
         """Nothing."""
 
@@ -88,7 +91,7 @@ def run_class(course, students, seal, out):
         station = Worker(order, WarmParent(seal))
         try:
             for student in todo:
-                yield student, station.grade(student)
+                yield student, station.outcomes(student)
         finally:
             station.close()
 
@@ -160,14 +163,14 @@ def test_an_unforeseen_exception_costs_one_result_and_not_the_run(
     """Whatever a submission makes the grader stumble over, the class goes on."""
     from grader.grading import worker
 
-    graded = worker.grade
+    graded = worker.outcomes
 
     def stumble(bench, submission, session, scope):
         if submission.student == "mallory":
             raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
         return graded(bench, submission, session, scope)
 
-    monkeypatch.setattr(worker, "grade", stumble)
+    monkeypatch.setattr(worker, "outcomes", stumble)
     alice = outside.root / "class" / "alice"
     students = [Student("mallory", alice), Student("alice", alice)]
     course = load_course(outside.root / "course")

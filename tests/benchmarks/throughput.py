@@ -28,7 +28,7 @@ from classes import KINDS, make_class
 from grader.checks.answer_cache import AnswerCacheSession
 from grader.core.errors import GraderFault
 from grader.course.course import Course, load_course
-from grader.grading.class_files import write_student
+from grader.grading.class_files import write_student, written
 from grader.grading.process_pool import grade_locally
 from grader.grading.run_settings import RunSettings
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
@@ -180,7 +180,7 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
             student = classes[kind][number]
 
             def graded(student: Student = student) -> None:
-                write_student(work / "out", worker.grade(student))
+                write_student(work / "out", written(worker.result(student), ""))
 
             taken[kind].append(seconds_of(graded))
         right = classes["right, in other words"][number]
@@ -258,7 +258,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
     worker = new_worker(RunSettings(course.root, course.hash, "1", "sealed"))
     own = students_in(make_class(course, work / "class", "right, in other words", WARM_UP + 400))
     for student in own[:WARM_UP]:
-        worker.grade(student)
+        worker.result(student)
     following = iter(own[WARM_UP:])
     mine: list[float] = []
     visible: list[float] = []
@@ -274,7 +274,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
             )
             / len(names)
         )
-        mine += [seconds_of(lambda: worker.grade(next(following))) for _ in range(rounds)]
+        mine += [seconds_of(lambda: worker.result(next(following))) for _ in range(rounds)]
         visible += [
             seconds_of(lambda: by_visible_checks(worker, course, next(following)))
             for _ in range(rounds)

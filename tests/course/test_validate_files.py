@@ -116,13 +116,12 @@ def test_points_that_do_not_add_up_are_told(example) -> None:
     assert example.faults() == ["course.toml: points says 7; the exercises add up to 6"]
 
 
-def test_points_edited_in_a_notebook_are_told(example) -> None:
-    """They are what nbgrader counts."""
-    example.edit(NOTEBOOK, '"points": 2', '"points": 5')
-    assert example.faults() == [
-        "01_scores: the notebook's cells add up to 5 points, course.toml's exercises to 2",
-        f"{NOTEBOOK}: {TOO_OLD}",
-    ]
+def test_points_need_no_generated_notebook(example) -> None:
+    """A release has the manifest's, whatever the notebooks beside the course have."""
+    example.edit("course.toml", "points = 6", "points = 5.5")
+    example.edit("course.toml", "scores = 2", "scores = 2.5")
+    example.edit("course.toml", "weights = 1", "weights = 0")
+    assert example.faults() == []
 
 
 def test_a_notebook_that_breaks_off_is_told(example) -> None:

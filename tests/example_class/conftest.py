@@ -4,6 +4,7 @@ What students hand in is graded, never collected: some of them bring tests of th
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,9 @@ class Silence:
     """Watches a run and says nothing."""
 
     def begin(self, students: int, unchanged: int) -> None:
+        """Nothing."""
+
+    def planned(self, sentences: Sequence[str]) -> None:
         """Nothing."""
 
     def done(self, row: Row) -> None:

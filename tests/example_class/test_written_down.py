@@ -93,6 +93,7 @@ def test_the_summary_counts_the_class(graded: Any) -> None:
     assert datetime.fromisoformat(summary.pop("written_at")).tzinfo is not None
     assert summary == {
         "format": "attention-course/summary/1",
+        "changed": {},
         "course": graded.course.hash,
         "covers": f"{len(graded.results)} students graded as of this run.",
         "earlier": [],

@@ -6,7 +6,8 @@ Templates are loaded when a page is made, so that `grader --help` stays quick.
 from collections.abc import Iterator
 
 from grader.core.files import OutputFile
-from grader.core.language import _
+from grader.core.language import _, paragraph
+from grader.grading.class_files import due_summary, row_of
 from grader.reports.base import Checked, CheckedWork, GradedClass
 
 OWN_PAGE = "feedback.html"
@@ -28,5 +29,12 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
     covers = _("Graded {moment}, course {hash}. {covers}").format(
         moment=f"{run.now:%Y-%m-%d %H:%M %Z}", hash=run.course.hash[:12], covers=run.covers
     )
+    due = run.course.due_at(run.now)
+    so_far = due_summary([row_of(result, "") for result in run.results], due)
+    if due.assignments != run.course.assignments and so_far["mean_score"] is not None:
+        sentence = _(
+            "Of {max_score} points that were due so far, students have {mean_score} on average."
+        )
+        covers = paragraph((covers, sentence.format(**so_far)))
     made = pages(run.results, run.course, names, covers)
     return (OutputFile(path, text) for path, text in made)

@@ -170,6 +170,6 @@ def shown(score: Decimal | None) -> str:
     return "?" if score is None else f"{points(score)}"
 
 
-def percent(score: Decimal | None, most: int) -> int:
+def percent(score: Decimal | None, most: float) -> int:
     """A score's share in whole percent, rounded down: only full marks are 100."""
-    return int(Fraction(score) * 100 / most) if score is not None and most else 0
+    return int(Fraction(score) * 100 / Fraction(most)) if score is not None and most else 0

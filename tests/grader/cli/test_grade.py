@@ -73,6 +73,7 @@ def test_a_class_is_graded(grade, out):
     names = [
         f"{folder}/{who}.json" for folder in ("feedback", "results") for who in ("ada", "bo", "cem")
     ]
+    names = sorted([*names, *(f"outcomes/{who}.jsonl.gz" for who in ("ada", "bo", "cem"))])
     assert files == [*names, "run.jsonl", "scores.csv", "summary.json"]
 
 
@@ -283,7 +284,7 @@ def test_another_way_to_grade_grades_everybody_again(grade, out, option):
     """By force, with other inputs, under another seal."""
     grade("--seed", 4)
     ran = grade("--seed", 4, *option)
-    assert ran.lines[0] == "Grading: 0 of 3 students done."
+    assert "Grading: 0 of 3 students done." in ran.lines
     assert done(out) == ["ada", "bo", "cem"] * 2
 
 
@@ -291,16 +292,87 @@ def test_another_course_grades_everybody_again(grade, out, edit):
     """A changed check may judge otherwise."""
     grade()
     edit("tests/checks/01_scores/test_hidden.py", "(4, 6, 5)", "(4, 6, 3)")
-    assert grade().lines[0] == "Grading: 0 of 3 students done."
+    assert grade().lines[:3] == [
+        "01_scores: its checks changed; 3 students are graded again.",
+        "Everything else is kept.",
+        "Grading: 0 of 3 students done.",
+    ]
+    edit("tests/checks/01_scores/test_hidden.py", "(4, 6, 3)", "(4, 6, 5)")
+    assert grade().lines[:2] == [
+        "3 students are scored from known outcomes: no code is run.",
+        "Grading: 3 of 3 students (3 unchanged) done.",
+    ]
 
 
-@pytest.mark.parametrize("lost", ["results/bo.json", "feedback/bo.json"])
-def test_whose_files_were_lost_is_graded_again(grade, out, lost):
-    """Nobody is left without a result."""
+def test_points_change_scores_without_grading(grade, out, edit):
+    """Halves, and 0, which takes an exercise out; the cells add up, and changes are told."""
     grade()
-    (out / lost).unlink()
-    assert grade().lines[0] == "Grading: 2 of 3 students (2 unchanged) done."
-    assert (out / lost).is_file()
+    edit("course.toml", "points = 6\n", "")
+    edit("course.toml", "scores = 2", "scores = 2.5")
+    edit("course.toml", "weights = 1", "weights = 0")
+    ran = grade()
+    assert ran.lines[:2] == [
+        "3 students are scored from known outcomes: no code is run.",
+        "Grading: 3 of 3 students (3 unchanged) done.",
+    ]
+    told = f"2 students have other scores than before this run: {out / 'summary.json'} says whose"
+    assert told in " ".join(ran.out.split())
+    assert json.loads((out / "summary.json").read_text())["changed"] == {
+        "ada": [6, 5.5],
+        "bo": [0.4, 0.5],
+    }
+    assert [row[:8] for row in rows(out)[1:]] == [
+        ["ada", "5.5", "5.5", "2.5", "2.5", "0", "3", "3"],
+        ["bo", "0.5", "5.5", "0.5", "0.5", "0", "0", "0"],
+        ["cem", "", "5.5", "", "", "", "", ""],
+    ]
+
+
+def test_one_assignment_is_graded_out_of_its_own_points_in_every_report(grade, out):
+    """The others come to it when they are graded; a wrong name is refused."""
+    ran = grade("--assignment", "01", "--report", "html", "--report", "canvas")
+    assert ran.code == 0
+    assert [row[:5] for row in rows(out)[1:]] == [
+        ["ada", "2", "2", "2", "2"],
+        ["bo", "0.4", "2", "0.4", "0.4"],
+        ["cem", "", "2", "", ""],
+    ]
+    for page in ("html/index.html", "canvas/gradebook.csv", "html/students/ada.html"):
+        assert "Mixture" not in (out / "reports" / page).read_text("utf-8")
+    grade("--assignment", "02_mixture")
+    assert [row[:3] for row in rows(out)[1:]] == [
+        ["ada", "6", "6"],
+        ["bo", "0.4", "6"],
+        ["cem", "", "6"],
+    ]
+    assert grade("--assignment", "99").code == 2
+
+
+def test_what_was_due_stands_beside_the_score(grade, out, edit):
+    """On the screen, in the class's files and on its page."""
+    edit("course.toml", "imports =", "due = 2999-02-01T23:59:00+01:00\nimports =")
+    ran = grade("--report", "html")
+    (line,) = (line for line in ran.lines if "│ ada" in line)
+    assert [cell.strip() for cell in line.split("│")[2:5]] == ["6", "100%", "2"]
+    assert json.loads((out / "summary.json").read_text())["due"] == {
+        "max_score": 2,
+        "mean_score": 1.2,
+    }
+    page = (out / "reports" / "html" / "index.html").read_text("utf-8")
+    assert "Of 2 points that were due so far, students have 1.2 on average." in page
+
+
+def test_whose_files_were_lost_has_them_again(grade, out):
+    """Nobody is left without a result, and nobody is graded for it."""
+    grade()
+    (out / "results" / "bo.json").unlink()
+    (out / "feedback" / "ada.json").unlink()
+    assert grade().lines[:2] == [
+        "2 students are scored from known outcomes: no code is run.",
+        "Grading: 3 of 3 students (3 unchanged) done.",
+    ]
+    assert (out / "results" / "bo.json").is_file()
+    assert (out / "feedback" / "ada.json").is_file()
 
 
 def test_a_quiet_run_prints_nothing(grade, out):
@@ -361,14 +433,14 @@ def test_what_nobody_foresaw_is_tried_once_more(grade, out, monkeypatch, times, 
     from grader.grading import worker
 
     failures = [RuntimeError("a slip")] * times
-    real = worker.grade
+    real = worker.outcomes
 
     def grade_one(bench, submission, session, scope):
         if submission.student == "ada" and failures:
             raise failures.pop()
         return real(bench, submission, session, scope)
 
-    monkeypatch.setattr(worker, "grade", grade_one)
+    monkeypatch.setattr(worker, "outcomes", grade_one)
     ran = grade("--jobs", 1)
     assert (ran.code, failures) == (code, [])
     assert [row[0] for row in rows(out)[1:] if row[1] == "undecided"] == undecided
@@ -612,14 +684,14 @@ def test_what_ends_a_program_politely_ends_it_as_ctrl_c_does(grade, out, monkeyp
     """`timeout` and batch systems send SIGTERM: the class's files are written, and it is said."""
     from grader.grading import worker
 
-    real = worker.Worker.grade
+    real = worker.Worker.outcomes
 
     def grade_one(self, student):
         if student.id == "bo":
             os.kill(os.getpid(), signal.SIGTERM)
         return real(self, student)
 
-    monkeypatch.setattr(worker.Worker, "grade", grade_one)
+    monkeypatch.setattr(worker.Worker, "outcomes", grade_one)
     ran = grade("--seed", "1")
     assert (ran.code, "Interrupted." in ran.out) == (130, True)
     assert [row[0] for row in rows(out)[1:]] == ["ada"]

@@ -140,6 +140,9 @@ class Silence:
     def begin(self, students, unchanged):
         """Nothing."""
 
+    def planned(self, sentences):
+        """Nothing."""
+
     def done(self, row):
         """Nothing."""
 
@@ -150,7 +153,7 @@ def factor(number):
 
 
 def written(out):
-    """What a run wrote, without how long it took and without its journal."""
+    """What a run wrote, without how long it took, its journal and kept outcomes."""
     return {
         path.relative_to(out).as_posix(): [
             line
@@ -158,7 +161,7 @@ def written(out):
             if '"duration_s"' not in line and '"written_at"' not in line
         ]
         for path in out.rglob("*")
-        if path.is_file() and path.name != "run.jsonl"
+        if path.is_file() and path.name != "run.jsonl" and path.parent.name != "outcomes"
     }
 
 

@@ -4,46 +4,109 @@ import hashlib
 import random
 import re
 import shutil
+import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import pytest
 
+from grader.checks.collect import collect
 from grader.core.errors import UsageError
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Result,
+    Visibility,
+)
 from grader.course.course import load_course
-from grader.grading.class_files import Row, Written
+from grader.course.outcome_parts import outcome_parts
 from grader.grading.class_run import ClassRun
 from grader.submissions.student_folders import JOURNAL, Student
 
 STUDENTS = [f"student-{number:02}" for number in range(20)]
+IDS = ("01_scores", "02_mixture")
+HIDDEN = "tests/checks/{}/test_hidden.py"
 
 
 class Killed(BaseException):
     """Stands for the end of the process."""
 
 
+class Formula:
+    """Grades by a formula over what was handed in and over what decides outcomes."""
+
+    def __init__(self, course):
+        for name in [name for name in sys.modules if name.startswith("tests.checks.")]:
+            del sys.modules[name]  # another process would read the files as they are now
+        self.course, self.parts = course, outcome_parts(course)
+
+    @cached_property
+    def checks(self):
+        """All checks, in order."""
+        return collect(self.course, self.course.exercises, tuple(Visibility))
+
+    def outcomes(self, student, seed):
+        """How a student's checks end."""
+        text = (student.path / "scores.py").read_text("utf-8")
+        assignments = tuple(
+            AssignmentResult(one.id, "scores.py", None, 0, self._exercises(one, text, seed))
+            for one in self.course.assignments
+            if one.id in (student.only or self.course.by_id)
+        )
+        print_of = hashlib.sha256(text.encode()).hexdigest()
+        rest = (("sealed",), seed, {}, "", print_of, assignments)
+        return Result(student.id, None, 0, False, True, *rest)
+
+    def _exercises(self, assignment, text, seed):
+        return tuple(
+            ExerciseResult(one.id, None, 0, tuple(self._checks(one, text, seed)))
+            for one in assignment.exercises
+        )
+
+    def _checks(self, exercise, text, seed):
+        for check in [check for check in self.checks if check.exercise.id == exercise.id]:
+            decides = repr((check.id, text, self.parts[exercise.assignment], seed))
+            is_right = hashlib.sha256(decides.encode()).digest()[0] % 2
+            outcome = Outcome.PASSED if is_right else Outcome.FAILED
+            shown = (check.title, check.visibility, check.weight)
+            message = "" if is_right else f"It should hold: {check.title}"
+            yield CheckResult(check.id, *shown, outcome, message, 0.1)
+
+
 @dataclass
 class Class:
-    """A class whose students are graded by a formula, and how often each was."""
+    """A class whose students are graded by a formula, and how often each was, and in what."""
 
     course: Path
     folder: Path
     out: Path
     graded: Counter = field(default_factory=Counter)
+    parts: Counter = field(default_factory=Counter)
     begun: list = field(default_factory=list)
+    told: list = field(default_factory=list)
+    result: object = None
 
-    def run(self, grade=None, **options):
+    def run(self, grade=None, names=STUDENTS, **options):
         """Grade who is not done; the class's rows."""
-        students = [Student(name, self.folder / name) for name in STUDENTS]
-        run = ClassRun(load_course(self.course), students, self.out, seed="11", **options)
-        return run.carry_out(grade or self.grade, self).rows
+        course = load_course(self.course)
+        self.formula, self.told = Formula(course), []
+        students = [Student(name, self.folder / name) for name in names]
+        run = ClassRun(course, students, self.out, **{"seed": "11", **options})
+        self.result = run.carry_out(grade or self.grade, self)
+        return self.result.rows
 
     def begin(self, students, unchanged):
         """Remember who was to be graded."""
         self.begun.append((students, unchanged))
+
+    def planned(self, sentences):
+        """Remember what was said."""
+        self.told = list(sentences)
 
     def done(self, row):
         """Remember nothing."""
@@ -54,31 +117,45 @@ class Class:
             if number == until:
                 raise Killed
             self.graded[student.id] += 1
-            yield student, result(student.id, settings.seed)
+            self.parts.update(student.only or ["everything"])
+            yield student, self.formula.outcomes(student, settings.seed)
+
+    def edit(self, name, old, new):
+        """Change a file of the course."""
+        path = self.course / name
+        text = path.read_text("utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), "utf-8")
+
+    def harder(self, assignment="01_scores"):
+        """Change an assignment's checks."""
+        with (self.course / HIDDEN.format(assignment)).open("a") as file:
+            file.write("HARDER = 1\n")
 
     def files(self):
-        """What is written, by name; the journal aside."""
-        return {
-            path.relative_to(self.out).as_posix(): undated(path.read_text("utf-8"))
-            for path in self.out.rglob("*")
-            if path.is_file() and path.name != JOURNAL
-        }
+        """What is written, by name; the journal and outcomes aside."""
+        return files_in(self.out)
 
     def lines(self):
         """The journal's lines."""
         return (self.out / JOURNAL).read_text("utf-8").splitlines()
 
 
+def files_in(out):
+    """What a run wrote, without the journal, kept outcomes and former students."""
+    return {
+        path.relative_to(out).as_posix(): undated(path.read_text("utf-8"))
+        for path in out.rglob("*")
+        if path.is_file()
+        and path.name != JOURNAL
+        and not {"left", "outcomes"} & {*path.relative_to(out).parts}
+    }
+
+
 def undated(text):
-    """A file's text without the moment it was written."""
-    return re.sub(r'"written_at": ".*?"', "", text)
-
-
-def result(student, seed):
-    """A student's result, which depends on nothing but who it is."""
-    score = int(student[-2:]) / 2
-    row = Row(student, score, 10, False, True, {"01_scores/scores": score}, "", ("sealed",), seed)
-    return Written(row, f'{{"student": "{student}"}}\n', f'{{"feedback": "{student}"}}\n')
+    """A file's text without the moment it was written, and without whose score changed then."""
+    text = re.sub(r'"written_at": ".*?"', "", text)
+    return re.sub(r'(?s)"changed": \{.*?\}', "", text)
 
 
 @pytest.fixture
@@ -112,8 +189,8 @@ def test_runs_cut_short_end_as_an_undisturbed_one(make, undisturbed):
     assert cut.files() == undisturbed
 
 
-def test_a_kill_at_any_byte_of_a_line_costs_that_student_alone(make, undisturbed):
-    """The journal ends wherever the process did; the next run grades the one whose line it was."""
+def test_a_kill_at_any_byte_of_a_line_costs_nothing(make, undisturbed):
+    """The journal ends wherever the process did; the outcomes of the student are there."""
     cut = make("cut")
     cut.run()
     whole = (cut.out / JOURNAL).read_bytes()
@@ -122,13 +199,14 @@ def test_a_kill_at_any_byte_of_a_line_costs_that_student_alone(make, undisturbed
         (cut.out / JOURNAL).write_bytes(whole[:length])
         cut.graded.clear()
         cut.run()
-        assert cut.graded == Counter(STUDENTS[-1:])
+        assert cut.graded == Counter()
         assert cut.files() == undisturbed
 
 
 @pytest.mark.parametrize("left", ["results", "feedback", "neither"])
-def test_a_kill_before_the_line_grades_that_student_again(make, undisturbed, left):
-    """Files come first and the line after them, so a line never tells of files that are not there."""
+@pytest.mark.parametrize("are_outcomes_kept", [True, False])
+def test_a_kill_before_the_line(make, undisturbed, left, are_outcomes_kept):
+    """Outcomes come first, then files, then the line; a student without outcomes is graded again."""
     cut = make("cut")
     with pytest.raises(Killed):
         cut.run(partial(cut.grade, until=5))
@@ -136,8 +214,11 @@ def test_a_kill_before_the_line_grades_that_student_again(make, undisturbed, lef
     (cut.out / JOURNAL).write_text("".join(lines[:-1]), "utf-8")
     for kind in {"results", "feedback"} - {left}:
         (cut.out / kind / f"{STUDENTS[4]}.json").unlink()
+    if not are_outcomes_kept:
+        path = cut.out / "outcomes" / f"{STUDENTS[4]}.jsonl.gz"
+        path.write_bytes(path.read_bytes()[:-9])
     cut.run()
-    assert cut.graded == Counter([*STUDENTS, STUDENTS[4]])
+    assert cut.graded == Counter([*STUDENTS, *([] if are_outcomes_kept else STUDENTS[4:5])])
     assert cut.files() == undisturbed
 
 
@@ -148,7 +229,7 @@ def test_a_line_whose_files_were_lost_does_not_count(make, undisturbed, kind):
     cut.run()
     (cut.out / kind / f"{STUDENTS[2]}.json").unlink()
     cut.run()
-    assert cut.graded == Counter([*STUDENTS, STUDENTS[2]])
+    assert cut.graded == Counter(STUDENTS)
     assert cut.files() == undisturbed
 
 
@@ -161,17 +242,166 @@ def test_who_handed_in_something_new_is_graded_again(make):
     assert run.graded == Counter([*STUDENTS, STUDENTS[7]])
 
 
-def test_another_course_or_force_grades_everybody_again(make):
-    """A changed check may change every score."""
+# What is graded again when the course changes.
+
+
+def test_other_checks_grade_their_assignment_again_and_force_everything(make):
+    """And what builds on its solution only where that changed; the reason is told before."""
     run = make("out")
     run.run()
-    with (run.course / "tests/checks/01_scores/test_hidden.py").open("a") as file:
-        file.write("HARDER = 1\n")
+    assert run.told == []
+    run.harder("02_mixture")
     run.run()
+    assert run.parts == {"everything": 20, "02_mixture": 20}
+    assert run.told == [
+        "02_mixture: its checks changed; 20 students are graded again.",
+        "Everything else is kept.",
+    ]
+    run.edit("solutions/01_scores/scores.py", "products = q", "products = 1 * q")
+    run.run()
+    assert run.parts == {"everything": 40, "02_mixture": 20}
     run.run(force=True)
     run.run()
-    assert set(run.graded.values()) == {3}
-    assert [unchanged for _, unchanged in run.begun] == [0, 0, 0, 20]
+    assert run.parts == {"everything": 60, "02_mixture": 20}
+    assert [unchanged for _, unchanged in run.begun] == [0, 0, 0, 0, 20]
+
+
+def test_a_change_that_is_undone_grades_nobody(make, undisturbed):
+    """Outcomes of the last three states are kept; older ones are not."""
+    run = make("out")
+    run.run()
+    for text in ("HARDER = 2\n", "HARDER = 3\n"):
+        path = run.course / HIDDEN.format("01_scores")
+        before = path.read_text("utf-8")
+        path.write_text(before + text, "utf-8")
+        run.run()
+        path.write_text(before, "utf-8")
+    run.run()
+    assert run.graded == Counter(STUDENTS * 3)
+    assert run.told == ["20 students are scored from known outcomes: no code is run."]
+    assert run.files() == undisturbed
+    for number in range(3):
+        path.write_text(f"{before}OTHER = {number}\n", "utf-8")
+        run.run()
+    path.write_text(before, "utf-8")
+    run.run()
+    assert run.graded == Counter(STUDENTS * 7)
+
+
+SCORE_CHANGES = {
+    "points": ("course.toml", "scores = 2", "scores = 2.5"),
+    "no points": ("course.toml", "Mixture = 3", "Mixture = 0"),
+    "due": ("course.toml", '"Scores"', '"Scores"\ndue = 2027-02-01T23:59:00+01:00'),
+    "title": ("course.toml", '"Mixtures, ', '"Blends, '),
+    "late": ("course.toml", '[[assignments]]\nid = "01', '[late]\n[[assignments]]\nid = "01'),
+    "weight": ("tests/checks/01_scores/test_visible.py", "weight(2)", "weight(3)"),
+    "sentence": ("tests/checks/01_scores/test_visible.py", "The scores are the", "Scores are the"),
+    "question": ("solutions/01_scores/misconceptions.toml", 'question = "', 'question = "So: '),
+    "docstring": ("solutions/01_scores/scores.py", '"""The', '"""All the'),
+}
+
+
+@pytest.mark.parametrize("change", SCORE_CHANGES.values(), ids=SCORE_CHANGES)
+def test_what_decides_scores_grades_nobody(make, change):
+    """The files are those of a run that graded everybody after the change."""
+    run, other = make("out"), make("other")
+    run.run()
+    run.edit(*change)
+    run.run()
+    assert run.graded == Counter(STUDENTS)
+    other.run()
+    assert run.files() == other.files()
+
+
+@pytest.mark.parametrize("kind", ["hint", "comment", "translation"])
+def test_hints_comments_and_translations_change_nothing(make, kind):
+    """Everybody is unchanged."""
+    run = make("out")
+    run.run()
+    name = {"hint": "hints.toml", "comment": "scores.py", "translation": "words.po"}[kind]
+    path = run.course / "solutions" / "01_scores" / name
+    if kind == "hint":
+        run.edit("solutions/01_scores/hints.toml", "?", "??")
+    else:
+        with path.open("a") as file:
+            file.write("# Nobody is graded for this.\n")
+    run.run()
+    assert run.begun == [(20, 0), (20, 20)]
+
+
+def test_whose_score_changed_is_told(make):
+    """The scores before and after, of this run alone."""
+    run = make("out")
+    before = {row.student: row.score for row in run.run()}
+    assert run.result.changed == {}
+    run.edit("course.toml", "scores = 2", "scores = 0")
+    after = {row.student: row.score for row in run.run()}
+    wanted = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+    assert run.result.changed == wanted != {}
+    run.run()
+    assert run.result.changed == {}
+
+
+def test_thousand_students_are_scored_again_without_grading(make):
+    """A due date is moved: seconds, and no student code is run."""
+    run = make("out")
+    names = [f"s{number:04}" for number in range(1000)]
+    for name in names:
+        (run.folder / name).mkdir()
+        (run.folder / name / "scores.py").write_text(f"# {name}\n", "utf-8")
+    run.run(names=names)
+    run.edit(*SCORE_CHANGES["due"])
+    run.run(names=names)
+    assert run.graded == Counter(names)
+    assert run.told == ["1000 students are scored from known outcomes: no code is run."]
+    run.harder("02_mixture")
+    run.run(names=names)
+    assert run.parts == {"everything": 1000, "02_mixture": 1000}
+
+
+# One assignment at a time.
+
+
+def test_an_assignment_is_graded_out_of_its_own_points(make):
+    """What is graded later is added; what was graded before stays as it was."""
+    run = make("out")
+    rows = run.run(assignments=("01_scores",))
+    assert {row.max_score for row in rows} == {2}
+    assert "02_mixture" not in (run.out / "scores.csv").read_text("utf-8")
+    first = {row.student: row.score for row in rows}
+    run.harder("01_scores")
+    rows = run.run(assignments=("02_mixture",))
+    assert {row.max_score for row in rows} == {6}
+    assert {row.student: row.assignments["01_scores"] for row in rows} == first
+    assert run.told == [
+        "01_scores is not graded now: its results are from before a change (its checks)."
+    ]
+    assert run.parts == {"01_scores": 20, "02_mixture": 20}
+
+
+def test_who_comes_later_is_graded_in_everything_that_the_class_was(make):
+    """All are out of the same points."""
+    run = make("out")
+    run.run(assignments=("01_scores",), names=STUDENTS[1:])
+    rows = run.run(assignments=("02_mixture",))
+    assert {row.max_score for row in rows} == {6}
+    assert run.parts == {"01_scores": 19, "02_mixture": 19, "everything": 1}
+
+
+def test_what_is_not_due_yet_is_told_apart(make):
+    """Scores of what was due stand beside, and are not there where everything was."""
+    run = make("out")
+    run.run()
+    assert "due_score" not in (run.out / "scores.csv").read_text("utf-8")
+    run.edit("course.toml", "imports =", "due = 2999-02-01T23:59:00+01:00\nimports =")
+    rows = run.run()
+    head, *lines = [line.split(",") for line in (run.out / "scores.csv").read_text().splitlines()]
+    column = head.index("due_score")
+    assert [float(line[column]) for line in lines] == [r.assignments["01_scores"] for r in rows]
+    assert {line[column + 1] for line in lines} == {"2"}
+
+
+# What may happen besides.
 
 
 def test_results_that_come_in_another_order_are_written_in_order(make, undisturbed):
@@ -188,8 +418,8 @@ def test_a_student_who_could_not_be_graded_is_undecided_and_tried_again(make, un
     run = make("out")
 
     def lose_one(settings, students):
-        for student, written in run.grade(settings, students):
-            yield student, "its worker was lost" if student.id == STUDENTS[3] else written
+        for student, outcomes in run.grade(settings, students):
+            yield student, "its worker was lost" if student.id == STUDENTS[3] else outcomes
 
     rows = run.run(lose_one)
     assert [row.student for row in rows if row.undecided] == STUDENTS[3:4]
@@ -218,92 +448,83 @@ class Ended(KeyboardInterrupt):
     """Ctrl-C."""
 
 
-def judged(course, folder, seed):
-    """A result that depends on what was handed in and on the course."""
-    text = (folder / "scores.py").read_text("utf-8") + course.hash
-    score = int.from_bytes(hashlib.sha256(text.encode()).digest()[:1]) / 2
-    row = Row(folder.name, score, 200, False, True, {}, course.hash, ("sealed",), seed)
-    return Written(row, f'{{"score": {score}}}\n', f'{{"feedback": {score}}}\n')
+TOGGLES = (
+    *((HIDDEN.format(id_), "import pytest\n", "import pytest\n\nHARDER = 1\n") for id_ in IDS),
+    ("solutions/01_scores/scores.py", "products = q", "products = 1 * q"),
+    *SCORE_CHANGES.values(),
+)
+"""Changes of the course, of both kinds, each as its undoing turned round."""
 
 
 @dataclass
-class Term:
+class Term(Class):
     """A class over a term: work and course change, students leave, runs are cut short."""
 
-    course: Path
-    folder: Path
-    out: Path
-    rng: random.Random
+    rng: random.Random = None
     number: int = 0
+    until: int | None = None
+    error: BaseException | None = None
 
-    def run(self, out, names=None, until=None, error=None):
+    def term_run(self, names=None, **options):
         """A run over some students or all; it may be ended after a few."""
-        course = load_course(self.course)
         everybody = sorted(path.name for path in self.folder.iterdir())
-        students = [Student(name, self.folder / name) for name in names or everybody]
+        return self.run(names=names or everybody, is_whole=names is None, **options)
 
-        def grade(settings, some):
-            for number, student in enumerate(some):
-                if number == until:
-                    raise error
-                yield student, judged(course, student.path, settings.seed)
-
-        run = ClassRun(course, students, out, seed="11", is_whole=names is None)
-        return run.carry_out(grade, self)
+    def grade(self, settings, students):
+        """Grade, and end when it is time."""
+        for number, student in enumerate(students):
+            if number == self.until:
+                raise self.error
+            yield student, self.formula.outcomes(student, settings.seed)
 
     def step(self):
         """Whatever may happen."""
         names = sorted(path.name for path in self.folder.iterdir())
         one = self.rng.choice(names)
-        match self.rng.randrange(6):
+        match self.rng.randrange(9):
             case 0:
-                self.run(self.out)
+                self.term_run()
             case 1:
-                self.run(self.out, [one])
+                self.term_run([one])
             case 2:
-                error = self.rng.choice((Killed, Ended))
-                with suppress(Killed, Ended):
-                    self.run(self.out, until=self.rng.randrange(4), error=error)
+                self.term_run(assignments=(self.rng.choice(IDS),))
             case 3:
+                self.until, self.error = self.rng.randrange(4), self.rng.choice((Killed, Ended))
+                with suppress(Killed, Ended):
+                    self.term_run()
+                self.until = None
+            case 4:
                 self.number += 1
                 (self.folder / one / "scores.py").write_text(f"# {self.number}\n", "utf-8")
-            case 4 if len(names) > 3:
+            case 5 if len(names) > 3:
                 shutil.rmtree(self.folder / one)
             case _:
-                checks = self.course / "tests" / "checks" / "01_scores" / "test_hidden.py"
-                text = checks.read_text("utf-8")
-                plain = text.removesuffix("HARDER = 1\n")
-                checks.write_text(plain if plain != text else f"{text}HARDER = 1\n", "utf-8")
+                self.toggle(*self.rng.choice(TOGGLES))
 
-    def files(self, out):
-        """What a run wrote, without the journal and without former students."""
-        return {
-            path.relative_to(out).as_posix(): undated(path.read_text("utf-8"))
-            for path in out.rglob("*")
-            if path.is_file() and path.name != JOURNAL and "left" not in path.parts
-        }
-
-    def begin(self, students, unchanged):
-        """Nothing."""
-
-    def done(self, row):
-        """Nothing."""
+    def toggle(self, name, old, new):
+        """Change a file of the course, or change it back."""
+        is_changed = new in (self.course / name).read_text("utf-8")
+        self.edit(name, *((new, old) if is_changed else (old, new)))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_any_sequence_of_runs_ends_as_one_undisturbed_run(make, seed):
     """Cut short, for one student, after changes and changes back: the last run has it all."""
     run = make("out")
-    term = Term(run.course, run.folder, run.out, random.Random(seed))
+    term = Term(run.course, run.folder, run.out, rng=random.Random(seed))
     for name in STUDENTS[8:]:
         shutil.rmtree(run.folder / name)
-    for _ in range(12):
+    for _ in range(16):
         term.step()
         table = run.out / "scores.csv"
         if table.is_file():
             there = {line.split(",")[0] for line in table.read_text("utf-8").splitlines()[1:]}
             assert there == {path.stem for path in (run.out / "results").iterdir()}
-    term.run(run.out)
-    undisturbed = run.out.with_name("undisturbed")
-    term.run(undisturbed)
-    assert term.files(run.out) == term.files(undisturbed)
+    term.term_run()
+    undisturbed = Term(run.course, run.folder, run.out.with_name("undisturbed"))
+    undisturbed.term_run()
+    assert term.files() == undisturbed.files()
+    term.until, term.error = 0, AssertionError("nothing has changed")
+    term.term_run()
+    term.toggle(*random.Random(seed).choice([*SCORE_CHANGES.values()]))
+    term.term_run()

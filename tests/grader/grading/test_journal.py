@@ -7,7 +7,7 @@ import pytest
 
 from grader.core.errors import UsageError
 from grader.grading.class_files import Row, Written, write_student
-from grader.grading.journal import Journal, RunIdentity, earlier_seed
+from grader.grading.journal import Journal, RunIdentity, earlier_run
 
 IDENTITY = RunIdentity("7", "course", {"torch": "2"}, "sealed")
 
@@ -129,12 +129,12 @@ def test_force_begins_anew(do, known):
 
 def test_the_earlier_runs_seed_is_found(do, out):
     """The last one's; none where there was no run, or its file is none."""
-    assert earlier_seed(out) is None
+    assert earlier_run(out) is None
     do("ada")
     do("ada", identity=replace(IDENTITY, seed="8"))
-    assert earlier_seed(out) == "8"
+    assert earlier_run(out).seed == "8"
     (out / "run.jsonl").write_bytes(b"\xff\n")
-    assert earlier_seed(out) is None
+    assert earlier_run(out) is None
 
 
 def test_two_runs_at_a_time_are_refused(out):

@@ -1,20 +1,31 @@
 """From outcomes to points: exact, rounded once, and never a number where there is none."""
 
+import csv
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.core.records import CheckResult, Outcome, Visibility
-from grader.course.course import LateRule
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Result,
+    Visibility,
+)
+from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
+from grader.grading.class_files import row_of, scores_csv
 from grader.grading.scoring import (
     days_late,
     exercise_score,
     late_factor,
     rounded,
+    scored,
     total,
 )
 
@@ -214,3 +225,47 @@ def test_being_later_never_pays(days, percent):
     """What is left lies between nothing and all, and never grows with the days."""
     rule = LateRule(percent_per_day=percent)
     assert 0 <= late_factor(days + 1, rule) <= late_factor(days, rule) <= 1
+
+
+# A class's cells.
+
+DUE = datetime(2027, 2, 1, tzinfo=UTC)
+HALVES = st.integers(0, 12).map(lambda n: n // 2 if n % 2 == 0 else n / 2)
+EXERCISES = st.tuples(HALVES, st.lists(st.tuples(st.booleans(), st.integers(1, 7)), min_size=1))
+
+
+@given(st.lists(st.lists(EXERCISES, min_size=1), min_size=1, max_size=4), st.integers(0, 3))
+def test_the_cells_add_up_to_the_score(drawn, days):
+    """Of whole and half points and of none, whatever passed, with what lateness took off."""
+    assignments, outcomes = [], []
+    for number, exercises in enumerate(drawn, 1):
+        id_ = f"{number:02}_a"
+        names = [Exercise(id_, f"e{n}", most) for n, (most, _) in enumerate(exercises)]
+        assignments.append(Assignment(id_, id_, tuple(names), due=DUE))
+        ended = [
+            ExerciseResult(
+                one.id, None, 0, tuple(check(PASSED if p else FAILED, w) for p, w in how)
+            )
+            for one, (_, how) in zip(names, exercises, strict=True)
+        ]
+        submitted_at = DUE + timedelta(days=days)
+        outcomes.append(
+            AssignmentResult(id_, "a.py", None, 0, tuple(ended), submitted_at=submitted_at)
+        )
+    course = Course(Path(), "T", "py", Limits(), LateRule(0, 7), tuple(assignments))
+    result = scored(
+        course,
+        Result("ada", None, 0, False, True, (), "1", {}, "", "", tuple(outcomes)),
+    )
+    (row,) = csv.DictReader(scores_csv(course, [row_of(result, "")]).splitlines())
+    cells = sum(Decimal(row[id_]) for id_ in course.exercises)
+    assert cells - Decimal(row["off"]) == Decimal(row["score"]) == result.score
+    assert sum(Decimal(row[one.id]) for one in assignments) == result.score
+    assert Decimal(row["max_score"]) == sum(Decimal(most) for a in drawn for most, _ in a)
+
+
+def test_an_exercise_without_points_is_solved_when_its_checks_pass():
+    """It counts for nothing, and its checks are shown all the same."""
+    right = ExerciseResult("01_a/f", Decimal(0), 0, (check(PASSED), check(Outcome.REMARK, 0)))
+    wrong = ExerciseResult("01_a/f", Decimal(0), 0, (check(PASSED), check(FAILED)))
+    assert (right.is_solved, wrong.is_solved) == (True, False)

@@ -1,0 +1,115 @@
+"""What decides outcomes, in parts: which assignments a change of the course asks to grade again.
+
+Points, due dates, weights, and the words that people read are not among them. They decide scores
+and pages, for which no student code is run.
+"""
+
+import ast
+import hashlib
+import tomllib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from grader.core.files import without_comments
+from grader.course.course import CHECKS, SOLUTIONS, Assignment, Course, decides_scores
+
+WEIGHT = "pytest.mark.weight"
+WORDS = ("symptom", "question")
+"""What a misconception is said in."""
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+
+
+def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
+    """By assignment, a hash of each thing that decides its outcomes, by what it is in words."""
+    structure = [(a.id, a.imports, [e.name for e in a.exercises]) for a in course.assignments]
+    documents = course.root / "tests" / "documents"
+    shared = {
+        "the limits": _hash(repr(course.limits)),
+        "the list of exercises": _hash(repr((structure, course.prefer))),
+        "the printed tensors": _hash_of_files(course, documents.rglob("*"), without_comments),
+        "files beside the assignments": _hash_of_files(course, _beside(course), without_comments),
+    }
+    return {a.id: {**_own(course, a), **shared} for a in course.assignments}
+
+
+def declared(course: Course, assignment: Assignment) -> str:
+    """A hash of what is shown of an assignment's checks and mistakes, and of the checks' weights."""
+    folders = (course.root / CHECKS, course.root / SOLUTIONS)
+    files = (path for folder in folders for path in (folder / assignment.id).glob("*.*"))
+    wanted = (path for path in files if path.parent.parent == folders[0] or path.suffix == ".toml")
+    return _hash_of_files(course, wanted, without_comments)
+
+
+def _own(course: Course, assignment: Assignment) -> dict[str, str]:
+    solutions, checks = course.root / SOLUTIONS, course.root / CHECKS
+    own = {
+        "its checks": (checks / assignment.id).rglob("*"),
+        "its known mistakes": (solutions / assignment.id).rglob("*.toml"),
+        "its solution": _code(solutions / assignment.id),
+    }
+    for id_ in sorted(course.with_imports(assignment) - {assignment.id}):
+        own[f"the solution of {id_}"] = _code(solutions / id_)
+    return {what: _hash_of_files(course, files, _deciding) for what, files in own.items()}
+
+
+def _code(folder: Path) -> Iterable[Path]:
+    return (path for path in folder.rglob("*") if path.suffix != ".toml")
+
+
+def _beside(course: Course) -> Iterable[Path]:
+    """Files of checks and solutions that are no assignment's."""
+    for folder in (course.root / CHECKS, course.root / SOLUTIONS):
+        for path in folder.rglob("*"):
+            if path.relative_to(folder).parts[0] not in course.by_id:
+                yield path
+
+
+def _hash_of_files(course: Course, files: Iterable[Path], content: Callable[[Path], bytes]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for path in files if decides_scores(path)):
+        digest.update(course.inner(path).encode() + hashlib.sha256(content(path)).digest())
+    return digest.hexdigest()[:16]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _deciding(path: Path) -> bytes:
+    """What of a file decides outcomes: no docstring, no weight, no words of a misconception."""
+    return _deciding_content(path.suffix, path.read_bytes()) or without_comments(path)
+
+
+@cache
+def _deciding_content(suffix: str, data: bytes) -> bytes:
+    with suppress(SyntaxError, ValueError, RecursionError):
+        if suffix == ".py":
+            tree = ast.parse(data)
+            for node in ast.walk(tree):
+                if isinstance(node, Definition):
+                    _strip(node)
+            return ast.dump(tree).encode("utf-8", "backslashreplace")
+        if suffix == ".toml":
+            return repr(_wordless(tomllib.loads(data.decode()))).encode("utf-8", "replace")
+    return b""
+
+
+def _strip(node: Definition) -> None:
+    if ast.get_docstring(node, clean=False) is not None:
+        del node.body[0]
+    if not isinstance(node, ast.Module):
+        node.decorator_list = [mark for mark in node.decorator_list if not _is_weight(mark)]
+
+
+def _is_weight(mark: ast.expr) -> bool:
+    return isinstance(mark, ast.Call) and ast.unparse(mark.func) == WEIGHT
+
+
+def _wordless(value: object) -> object:
+    """A value of a TOML file without the words of misconceptions."""
+    if isinstance(value, dict):
+        return {key: _wordless(inner) for key, inner in value.items() if key not in WORDS}
+    return [_wordless(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,147 @@
+"""Outcomes as a run keeps them, apart from scores: what undoing a change needs not run again.
+
+`outcomes/<student>.jsonl.gz` in the output folder has the last states of each assignment: a line
+with a head for each, then a line with the outcomes of each. A head says what they depend on.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader.core.files import write_whole
+from grader.core.records import AssignmentResult
+from grader.grading.results import converter
+
+KEPT = 3
+"""How many states of an assignment are kept for each student."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What outcomes in one assignment depend on, and what else is known of the run they are of.
+
+    Args:
+        handed_in: a fingerprint of the submission.
+        conditions: a hash of each thing besides that decides outcomes, by what it is in words.
+        declared: a hash of the weights and words that the outcomes were written with.
+        is_decided: whether the grader did not fail.
+        submitted: whether anything was handed in.
+        has_record: whether there are outcomes, also where nothing was handed in.
+    """
+
+    assignment: str
+    handed_in: str
+    conditions: Mapping[str, str]
+    declared: str
+    is_decided: bool
+    submitted: bool
+    has_record: bool
+    submission_hash: str
+    isolation: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    defects: tuple[str, ...] = ()
+    submitted_at: str = ""
+
+    def is_of(self, handed_in: str, conditions: Mapping[str, str]) -> bool:
+        """Whether a submission would have these outcomes again under these conditions."""
+        return self.is_decided and (self.handed_in, self.conditions) == (handed_in, conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A student's outcomes, the latest last: heads, and the outcomes of each as JSON."""
+
+    heads: tuple[Head, ...] = ()
+    records: tuple[str, ...] = ()
+
+    def latest(self, assignment: str) -> int | None:
+        """The position of an assignment's latest outcomes."""
+        found = [n for n, head in enumerate(self.heads) if head.assignment == assignment]
+        return found[-1] if found else None
+
+    def find(self, assignment: str, handed_in: str, conditions: Mapping[str, str]) -> int | None:
+        """The position of the outcomes that a submission would have again.
+
+        Args:
+            assignment: the assignment's id.
+            handed_in: a fingerprint of the submission.
+            conditions: what else decides outcomes.
+        """
+        for number, head in reversed([*enumerate(self.heads)]):
+            if head.assignment == assignment and head.is_of(handed_in, conditions):
+                return number
+        return None
+
+    def is_latest(self, assignment: str, handed_in: str, conditions: Mapping[str, str]) -> bool:
+        """Whether an assignment's latest outcomes are those that a submission would have again.
+
+        Args:
+            assignment: the assignment's id.
+            handed_in: a fingerprint of the submission.
+            conditions: what else decides outcomes.
+        """
+        found = self.find(assignment, handed_in, conditions)
+        return found is not None and found == self.latest(assignment)
+
+    def record(self, number: int) -> AssignmentResult | None:
+        """Outcomes without scores; None where nothing was handed in at all."""
+        head, data = self.heads[number], json.loads(self.records[number])
+        if data is None:
+            return None
+        record = converter.structure(data, AssignmentResult)
+        at = datetime.fromisoformat(head.submitted_at) if head.submitted_at else None
+        return replace(record, defects=head.defects, submitted_at=at)
+
+    def adding(self, head: Head, record: AssignmentResult | None) -> "Kept":
+        """The same with more outcomes, which are the latest; of an assignment's only a few stay."""
+        return self._with_last(head, json.dumps(converter.unstructure(record)))
+
+    def with_latest(self, number: int) -> "Kept":
+        """The same with these outcomes as the latest of their assignment."""
+        if self.latest(self.heads[number].assignment) == number:
+            return self
+        return self._with_last(self.heads[number], self.records[number])
+
+    def _with_last(self, head: Head, record: str) -> "Kept":
+        same = [n for n, one in enumerate(self.heads) if one.assignment == head.assignment]
+        different = [n for n in same if not _is_same(self.heads[n], head)]
+        staying = set(different[-(KEPT - 1) :])
+        positions = [n for n in range(len(self.heads)) if n not in same or n in staying]
+        return Kept(
+            (*(self.heads[n] for n in positions), head),
+            (*(self.records[n] for n in positions), record),
+        )
+
+
+def _is_same(one: Head, other: Head) -> bool:
+    """Whether two heads are of outcomes under the same conditions."""
+    return (one.handed_in, one.conditions) == (other.handed_in, other.conditions)
+
+
+def read_kept(out: Path, student: str) -> Kept:
+    """A student's outcomes; none where there is no file, or one that is not whole."""
+    try:
+        text = gzip.decompress(_path(out, student).read_bytes()).decode()
+        first, *records = text.splitlines()
+        heads: list[Any] = json.loads(first)
+        found = tuple(converter.structure(head, Head) for head in heads)
+    except (OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, zlib.error):
+        return Kept()
+    return Kept(found, tuple(records)) if len(found) == len(records) else Kept()
+
+
+def write_kept(out: Path, student: str, kept: Kept) -> None:
+    """Write a student's outcomes, whole or not at all."""
+    heads = json.dumps(converter.unstructure(kept.heads))
+    lines = "\n".join((heads, *kept.records))
+    data = gzip.compress(lines.encode(), 3, mtime=0)
+    write_whole(_path(out, student), data)
+
+
+def _path(out: Path, student: str) -> Path:
+    return out / "outcomes" / f"{student}.jsonl.gz"

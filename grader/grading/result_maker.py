@@ -1,0 +1,117 @@
+"""Results from outcomes: put together over assignments, with the course's present words and points."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Mistake,
+    Result,
+    Visibility,
+)
+from grader.core.versions import versions
+from grader.course.course import Course
+from grader.course.misconceptions import read_misconceptions
+from grader.grading.kept_outcomes import Head, Kept
+from grader.grading.scoring import scored
+
+Shown = tuple[int, str]
+"""A check's weight and title."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultMaker:
+    """Makes students' results from their outcomes.
+
+    Args:
+        course: with the assignments that results have.
+        seed: the run's.
+        declared: by assignment, a hash of the weights and words that are to be shown.
+        checks: by assignment, weights and titles of checks by id, as far as they were asked for.
+        mistakes: the same for the words of known mistakes.
+    """
+
+    course: Course
+    seed: str
+    declared: Mapping[str, str]
+    checks: dict[str, dict[str, Shown]] = field(default_factory=dict)
+    mistakes: dict[str, dict[str, Mistake]] = field(default_factory=dict)
+
+    def result(self, student: str, kept: Kept) -> Result:
+        """The scored result of a student's latest outcomes.
+
+        Args:
+            student: the student's id.
+            kept: outcomes in all of the course's assignments.
+        """
+        numbers = [n for id_ in self.course.by_id if (n := kept.latest(id_)) is not None]
+        heads = [kept.heads[number] for number in sorted(numbers)]
+        submitted = any(head.submitted for head in heads)
+        records = [
+            self._in_present_words(kept.heads[number], record)
+            for number in (numbers if submitted else ())
+            if (record := kept.record(number)) is not None
+        ]
+        outcomes = Result(
+            student=student,
+            score=None,
+            max_score=self.course.max_score,
+            undecided=False,
+            submitted=submitted,
+            isolation=next((head.isolation for head in reversed(heads) if head.isolation), ()),
+            seed=self.seed,
+            versions=versions(),
+            course_hash=self.course.hash,
+            submission_hash=heads[-1].submission_hash if submitted else "",
+            assignments=tuple(records),
+            unread=() if submitted or not heads else heads[-1].unread,
+        )
+        return scored(self.course, outcomes)
+
+    def _in_present_words(self, head: Head, outcomes: AssignmentResult) -> AssignmentResult:
+        if head.declared == self.declared[outcomes.id]:
+            return outcomes
+        if outcomes.id not in self.checks:
+            self._ask(outcomes.id)
+        exercises = tuple(self._exercise(outcomes.id, one) for one in outcomes.exercises)
+        return replace(outcomes, exercises=exercises)
+
+    def _ask(self, id_: str) -> None:
+        from grader.checks.collect import collect  # imports torch
+
+        assignment = self.course.by_id[id_]
+        found = collect(self.course, [e.id for e in assignment.exercises], tuple(Visibility))
+        self.checks[id_] = {check.id: (check.weight, check.title) for check in found}
+        self.mistakes[id_] = {
+            one.id: Mistake(
+                one.id,
+                self.course.text(one.mistake.symptom),
+                self.course.text(one.mistake.question),
+            )
+            for one in read_misconceptions(self.course, assignment)
+        }
+
+    def _exercise(self, id_: str, outcomes: ExerciseResult) -> ExerciseResult:
+        shown = [self.checks[id_].get(one.id, (one.weight, one.title)) for one in outcomes.checks]
+        mistakes = self.mistakes[id_]
+        findings = tuple(
+            Finding(tuple(mistakes.get(one.id, one) for one in finding.candidates))
+            for finding in outcomes.findings
+        )
+        checks = _with(outcomes.checks, shown)
+        return replace(outcomes, checks=checks, findings=findings)
+
+
+def _with(checks: Sequence[CheckResult], shown: Sequence[Shown]) -> tuple[CheckResult, ...]:
+    """Checks with other weights and titles, which stand in the messages of some, too."""
+    titles = {one.title: title for one, (_, title) in zip(checks, shown, strict=True)}
+    changed = []
+    for check, (weight, title) in zip(checks, shown, strict=True):
+        message = check.message
+        for old, new in titles.items():
+            message = message.replace(old, new) if old != new else message
+        changed.append(replace(check, weight=weight, title=title, message=message))
+    return tuple(changed)

@@ -1,0 +1,90 @@
+"""Tests of what decides outcomes: which parts of which assignment a change of the course touches."""
+
+import pytest
+
+from grader.course.course import load_course
+from grader.course.outcome_parts import outcome_parts
+
+CHECKS, SOLUTIONS = "tests/checks/01_scores/", "solutions/01_scores/"
+
+
+def both(what):
+    """The same of each assignment."""
+    return {"01_scores": what, "02_mixture": what}
+
+
+def changed(root, name, old, new):
+    """What is another hash after an edit, by assignment."""
+    before = outcome_parts(load_course(root))
+    path = root / name
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    after = outcome_parts(load_course(root))
+    found = {
+        id_: [w for w, hash_ in parts.items() if hash_ != before[id_].get(w)]
+        for id_, parts in after.items()
+    }
+    return {id_: what for id_, what in found.items() if what}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "touched"),
+    [
+        (f"{CHECKS}test_hidden.py", "(4, 6, 5)", "(4, 6, 3)", {"01_scores": ["its checks"]}),
+        (f"{CHECKS}test_visible.py", "    @pytest.mark.gate\n", "", {"01_scores": ["its checks"]}),
+        (
+            f"{SOLUTIONS}scores.py",
+            "return products",
+            "return 1 * products",
+            {"01_scores": ["its solution"], "02_mixture": ["the solution of 01_scores"]},
+        ),
+        (
+            f"{SOLUTIONS}misconceptions.toml",
+            "'''** 1'''",
+            "'''** 2'''",
+            {"01_scores": ["its known mistakes"]},
+        ),
+        (
+            "tests/documents/printed_tensors.json",
+            "[",
+            "[ ",
+            both(["the printed tensors"]),
+        ),
+        (
+            "course.toml",
+            "[[assignments]]",
+            "[limits]\nrequest_seconds = 7\n\n[[assignments]]",
+            both(["the limits"]),
+        ),
+        (
+            "course.toml",
+            "weights = 1\n",
+            "weights = 1\nmore = 1\n",
+            both(["the list of exercises"]),
+        ),
+    ],
+)
+def test_a_change_touches_what_it_may_decide(course_copy, name, old, new, touched):
+    """An assignment by itself, with what imports it, or all."""
+    assert changed(course_copy, name, old, new) == touched
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        (f"{CHECKS}test_visible.py", "weight(2)", "weight(5)"),
+        (f"{CHECKS}test_visible.py", "    @pytest.mark.weight(2)\n", ""),
+        (f"{CHECKS}test_visible.py", "The scores are the", "Scores should be the"),
+        (f"{CHECKS}test_visible.py", "import pytest\n", "import pytest  # of course\n"),
+        (f"{SOLUTIONS}scores.py", "# TODO: multiply", "# TODO: first multiply"),
+        (f"{SOLUTIONS}misconceptions.toml", "The scores are not", "Scores are not"),
+        (f"{SOLUTIONS}misconceptions.toml", "get longer?", "are longer?"),
+        (f"{SOLUTIONS}hints.toml", "?", "??"),
+        ("course.toml", "scores = 2", "scores = 0"),
+        ("course.toml", 'title = "Scores"', 'title = "S"\ndue = 2027-02-01T23:59:00+01:00'),
+    ],
+)
+def test_points_dates_weights_and_words_decide_no_outcome(course_copy, name, old, new):
+    """They are shown, or decide scores."""
+    assert changed(course_copy, name, old, new) == {}
