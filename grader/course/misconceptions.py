@@ -13,12 +13,17 @@ from grader.course.toml_table import Table, did_you_mean, read_toml
 
 @dataclass(frozen=True, slots=True)
 class Misconception:
-    """A wrong idea: an edit of the solution's text, and how to speak of it."""
+    """A wrong idea: an edit of the solution's text, and how to speak of it.
+
+    Args:
+        is_alone: whether it is tried by itself only, and never together with another one.
+    """
 
     exercise: str
     find: str
     replace: str
     mistake: Mistake
+    is_alone: bool = False
 
     @property
     def id(self) -> str:
@@ -45,6 +50,7 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
             find=entry.text("find"),
             replace=entry.anything("replace"),
             mistake=Mistake(entry.text("id"), entry.text("symptom"), entry.text("question")),
+            is_alone=entry.flag("alone", default=False),
         )
         problems += _faults(entry, misconception, assignment, text)
         found.append(misconception)

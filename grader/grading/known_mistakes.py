@@ -138,6 +138,7 @@ class LiveMistakes:
             self.tried[key] = [
                 Known(tuple(m.mistake for m in group), traces(self._run(made, exercise, checks)))
                 for group in combinations(self.of(exercise), size)
+                if size == 1 or not any(m.is_alone for m in group)
                 if (made := self.with_mistakes(exercise, *group)) is not None
             ]
         return self.tried[key]
