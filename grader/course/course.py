@@ -30,19 +30,19 @@ class Limits:
     Args:
         load_seconds: running a file from top to bottom.
         request_seconds: one call of a check.
-        check_seconds: one check by itself, without what student code takes.
         memory_mib: MiB on top of what torch itself takes.
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
+        check_seconds: one check by itself, without what student code takes.
     """
 
     load_seconds: float = 10.0
     request_seconds: float = 5.0
     submission_seconds: float = 120.0
-    check_seconds: float = 60.0
     memory_mib: int = 1024
     output_kib: int = 64
     file_mib: int = 16
+    check_seconds: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)

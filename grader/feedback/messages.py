@@ -65,7 +65,7 @@ def _about(what: str, difference: str) -> str:
         sentence = _("{what}: {difference}").format(what=what, difference=difference)
     if not what.isidentifier():
         sentence = f"{sentence[:1].upper()}{sentence[1:]}"
-    return sentence if sentence.endswith(ENDS) else f"{sentence}{_('.')}"
+    return sentence if sentence.endswith(ENDS) else sentence + _(".")
 
 
 def _written_lines(writes: tuple[Write, ...]) -> list[str]:

@@ -68,7 +68,7 @@ Verdict = tuple[Any, dict[str, str], str]
 """The score, the outcomes of each exercise that lost points, and the first message's reason."""
 
 _CALL = (
-    r"(?:(?:torch\.manual_seed\(\d+\)(?:; [^\n]*)?|model = [^\n]*)\n)*"
+    r"(?:(?:torch\.manual_seed\(\d+\)(?:; [^\n]*)?|model = [^\n]*|model\.load_state_dict[^\n]*)\n)*"
     r"(?:(?:double|total|Layer|model)\([^\n]*\)\n)?"
 )
 _WHO = "(?:It|Loading your file)"

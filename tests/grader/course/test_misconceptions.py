@@ -132,7 +132,7 @@ def test_all_problems_of_a_file_are_told_at_once(problems):
         "01_first/misconceptions.toml: misconceptions[2]: found the id 'two' again; "
         "misconceptions[1] has it already",
         "01_first/misconceptions.toml: misconceptions[2].quesiton: unknown key; "
-        "did you mean 'question'? allowed: exercise, find, id, question, replace, symptom",
+        "did you mean 'question'? allowed: alone, exercise, find, id, question, replace, symptom",
     ]
 
 
