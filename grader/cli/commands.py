@@ -249,7 +249,7 @@ def grade(lang: str | None, **options: Any) -> None:
     raise SystemExit(run_grade(open_course(lang), GradeOptions(**options)))
 
 
-@cli.command()
+@cli.command(cls=SpokenCommand)
 @lang_option
 def doctor(lang: str | None) -> None:
     """Show whether all that is needed works here.
