@@ -21,7 +21,7 @@ from grader.core.errors import UsageError
 from grader.core.text import escaped
 from grader.course.course import Course
 from grader.grading import class_run
-from grader.grading.class_files import LEFT, SUMMARY, ClassResult, Row, read_results
+from grader.grading.class_files import LEFT, REPORTS, SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.process_pool import grade_locally
 from grader.reports.base import GradedClass
@@ -79,10 +79,11 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
                     result.course, results, dict(os.environ), now, intake.roster, covers
                 )
                 for file in graded(options.reports, run):
-                    file.write(out / "reports")
+                    file.write(out / REPORTS)
             _print_class(screen, result, intake.notes, out)
             _print_coverage(screen, result, out)
             _print_changes(screen, result, out)
+            _print_older_reports(screen, result, options)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
         told = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
@@ -164,6 +165,17 @@ def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:
         who = "1 student has another score" if count == 1 else f"{count} students have other scores"
         where = f"{out / SUMMARY} says whose, under `changed`"
         _print_line(screen, f"{who} than before this run: {where}.", "yellow")
+
+
+def _print_older_reports(screen: Console, result: ClassResult, options: GradeOptions) -> None:
+    """Say which reports of an earlier run were moved aside and not made again."""
+    older = options.out / LEFT / REPORTS
+    if result.is_written and older.is_dir():
+        kinds = {path.name for path in older.iterdir()} - {*options.reports}
+        if kinds:
+            again = " ".join(f"--report {kind}" for kind in sorted(kinds))
+            told = f"Reports older than these results are in {older}; {again} makes new ones."
+            _print_line(screen, told, "yellow")
 
 
 def _print_line(screen: Console, line: str, style: str = "") -> None:

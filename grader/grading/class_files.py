@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from statistics import mean, median
 from typing import Any
 
 from grader.core.errors import UsageError
-from grader.core.files import safe, table, write_whole
+from grader.core.files import safe, table, write_whole, writing
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.grading.results import for_student, from_json, points, to_json
@@ -159,18 +160,29 @@ def write_student(out: Path, student: Written) -> None:
     write_whole(feedback_path(out, student.row.student), student.feedback)
 
 
+REPORTS = "reports"
 LEFT = "left"
-"""The folder for results of students who are not in the class any more."""
+"""The folder for what does not count any more: of former students, and older reports."""
 
 
 def move_aside(out: Path, student: str) -> None:
     """Keep a former student's two files, and their page, where no report looks for them."""
-    page = out / "reports" / "html" / "students" / f"{student}.html"
+    page = out / REPORTS / "html" / "students" / f"{student}.html"
     for path in (record_path(out, student), feedback_path(out, student), page):
         if path.is_file():
             target = out / LEFT / path.parent.name / path.name
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
+
+
+def set_reports_aside(out: Path) -> None:
+    """Keep an earlier run's reports where nobody takes them for those of newer results."""
+    reports, target = out / REPORTS, out / LEFT / REPORTS
+    if reports.is_dir():
+        with writing(target):
+            shutil.rmtree(target, ignore_errors=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            reports.replace(target)
 
 
 def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
@@ -204,6 +216,7 @@ class ClassResult:
         covers: which of them are of this run.
         left: whose results were moved aside, because they are not in the class any more.
         changed: whose score is another one than before this run.
+        is_written: whether anybody's result was; reports of an earlier run are then moved aside.
     """
 
     course: Course
@@ -211,6 +224,7 @@ class ClassResult:
     covers: Coverage
     left: tuple[str, ...] = ()
     changed: Mapping[str, Change] = field(default_factory=dict)
+    is_written: bool = False
 
 
 def write_class(result: ClassResult, out: Path, roster: Mapping[str, Enrolled]) -> None:

@@ -18,6 +18,7 @@ from grader.grading.class_files import (
     Row,
     Written,
     move_aside,
+    set_reports_aside,
     write_class,
     write_student,
     written,
@@ -93,8 +94,11 @@ class ClassRun:
         with Journal(self.out, run.identity, self.force) as journal:
             prints = {s.id: fingerprint(self.course, s) for s in self.students}
             rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
+            unchanged = len(rows)
 
             def write(student: Student, found: Result | None) -> Row:
+                if len(rows) == unchanged:
+                    set_reports_aside(self.out)
                 done, is_whole = run.done(student.id, prints[student.id], found)
                 write_student(self.out, done)
                 journal.add(student.id, prints[student.id] if is_whole else PARTLY, done.row)
@@ -115,6 +119,7 @@ class ClassRun:
                     watcher.done(write(student, outcomes))
             finally:
                 result = self._result(run.terms.course, rows, journal)
+                result = replace(result, is_written=len(rows) > unchanged)
                 if rows:  # a run that could not begin leaves an earlier one's files alone
                     write_class(result, self.out, self.roster)
         return result

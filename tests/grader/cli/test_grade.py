@@ -755,3 +755,19 @@ def test_a_long_line_is_shown_whole(grade, out, students):
             file.write(last.replace('"cem"', f'"{name}"') + "\n")
             shutil.copy(out / "results" / "cem.json", out / "results" / f"{name}.json")
     assert names[-1] in grade().out
+
+
+def test_reports_that_are_older_than_results_are_moved_aside(grade, out, work):
+    """They are told with what makes new ones; where nothing changed they stay."""
+    grade("--report", "html", "--report", "canvas")
+    ran = grade()
+    assert "Reports older" not in ran.out
+    assert {path.name for path in (out / "reports").iterdir()} == {"html", "canvas"}
+    work("bo", scores="right")
+    ran = grade("--report", "html")
+    assert ran.lines[-1] == (
+        f"Reports older than these results are in {out / 'left' / 'reports'}; --report canvas "
+        "makes new ones."
+    )
+    assert [path.name for path in (out / "reports").iterdir()] == ["html"]
+    assert (out / "left" / "reports" / "canvas").is_dir()
