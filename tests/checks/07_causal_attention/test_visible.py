@@ -122,8 +122,9 @@ class TestCausalAttention(KeepsNames):
     @pytest.mark.weight(2)
     def test_texts_shorter_than_the_context(self, student, reference, judge, draw):
         """With given parameters, shorter texts should give the right vectors, a single one too."""
-        mine, right = pair(student, reference, judge, given_weights(draw, 3, 5), 7)
+        weights = given_weights(draw, 3, 5)
         for batch_size in (2, 1):
+            mine, right = pair(student, reference, judge, weights, 7)
             x = draw.normal(batch_size, 4, 3)
             expected = reference.call(right, x, training=False).value
             value = student.call(mine, x, training=False).value
@@ -154,9 +155,9 @@ class TestCausalAttention(KeepsNames):
     def test_the_first_token_has_only_itself(self, student, judge, draw):
         """The context vector of the first token should be its own value."""
         weights = given_weights(draw, 3, 5)
-        mine, _ = with_weights(student, weights, 4)
         # Among them a token of zeros, whose score is zero.
         for x in (draw.normal(2, 4, 3), torch.zeros(2, 4, 3)):
+            mine, _ = with_weights(student, weights, 4)
             value = student.call(mine, x, training=False).value
             judge.shape(value, (2, 4, 5))
             expected = x[:, 0] @ weights["W_value.weight"].T

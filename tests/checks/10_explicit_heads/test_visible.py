@@ -66,7 +66,7 @@ class TestHeadOutput(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_a_mixture_by_hand(self, student, judge):
-        """Two tokens should mix their values as worked out by hand, also where scores are large."""
+        """Two tokens should whose scores are logarithms should mix their values as worked out by hand."""
         queries = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
         # The scores' exponentials are 1 and 3 in the first row, 1 and 4 in the second.
         keys = torch.tensor([[1.0, 1.0], [3.0, 4.0]]).log()
@@ -75,9 +75,16 @@ class TestHeadOutput(KeepsNames):
         value = student.call("head_output", queries, keys, values).value
         # Numbers near 100 in float32.
         judge(value, expected, atol=1e-4, axes=("token", "feature"))
-        # Scores of 100, the exponentials of which are infinite in float32.
-        value = student.call("head_output", 100 * torch.eye(2), torch.ones(2, 2), values).value
-        judge(value, values.mean(0).repeat(2, 1), atol=1e-4, axes=("token", "feature"))
+
+    @pytest.mark.remark
+    def test_large_scores_give_no_nan(self, student, judge):
+        """Large scores should give weights as well, and not NaN."""
+        head = 100 * torch.eye(2), torch.ones(2, 2), torch.eye(2)
+        if student.refusal("head_output", *head) is not None:
+            return
+        value = student.call("head_output", *head).value
+        is_nan = isinstance(value, torch.Tensor) and bool(value.isnan().any())
+        judge.that(not is_nan, "Scores of 100 give NaN: their exponentials are infinite in float32")
 
     def test_gradients_reach_queries_keys_and_values(self, student, reference, judge, draw):
         """Gradients should flow to the queries, the keys and the values."""
