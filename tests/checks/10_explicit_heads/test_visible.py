@@ -66,7 +66,7 @@ class TestHeadOutput(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_a_mixture_by_hand(self, student, judge):
-        """Two tokens should whose scores are logarithms should mix their values as worked out by hand."""
+        """Two tokens whose scores are logarithms should mix their values as worked out by hand."""
         queries = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
         # The scores' exponentials are 1 and 3 in the first row, 1 and 4 in the second.
         keys = torch.tensor([[1.0, 1.0], [3.0, 4.0]]).log()
