@@ -2,15 +2,30 @@
 
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from grader.authoring.validate import Report, validate
+from grader.core.records import ExerciseResult
 from grader.course.course import Course, load_course
+from grader.grading.known_mistakes import LiveMistakes
+from grader.grading.submission_grader import (
+    ALL_CHECKS,
+    VISIBLE_CHECKS,
+    Scope,
+    SubmissionGrader,
+    grade,
+    visible_grader,
+)
 from grader.release.stubs import generate
 from grader.release.students import COPIED
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.notebooks import Cell
+
+Answer = Callable[..., ExerciseResult]
 
 FEW = ("01_simple_attention", "04_self_attention")
 WHOLE = ()
@@ -78,3 +93,31 @@ class Example:
 def example(course_copy: Path) -> Example:
     """A course that keeps its promises, to be broken."""
     return Example(course_copy)
+
+
+@pytest.fixture(scope="module")
+def grader(course: Course) -> Iterator[SubmissionGrader]:
+    """What students check with."""
+    made = visible_grader(course)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def answer(course: Course, grader: SubmissionGrader) -> Answer:
+    """Grades the solution of an exercise in which a piece of text is replaced."""
+
+    def graded(exercise: str, find: str, put: str, hidden: bool = False) -> ExerciseResult:
+        (id_, found), *_others = course.select((exercise,)).items()
+        assert isinstance(grader.mistakes, LiveMistakes)
+        solutions = grader.mistakes.solutions
+        key = solutions.readings[found.assignment].sources[0]
+        text = solutions.sources[key].cells[0].text
+        assert find in text
+        changed = replace(solutions.sources[key], cells=(Cell(None, text.replace(find, put)),))
+        submission = replace(solutions, sources={**solutions.sources, key: changed})
+        session, scope = InProcessSession(submission), ALL_CHECKS if hidden else VISIBLE_CHECKS
+        result = grade(grader, submission, session, Scope({id_: found}, scope))
+        return result.exercises[0]
+
+    return graded

@@ -121,12 +121,14 @@ class TestCausalAttention(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_texts_shorter_than_the_context(self, student, reference, judge, draw):
-        """With given parameters, shorter texts should give the right vectors."""
-        mine, right = pair(student, reference, judge, given_weights(draw, 3, 5), 7)
-        x = draw.normal(2, 4, 3)
-        expected = reference.call(right, x, training=False).value
-        value = student.call(mine, x, training=False).value
-        judge(value, expected, axes=("batch entry", "token", "feature"))
+        """With given parameters, shorter texts should give the right vectors, a single one too."""
+        weights = given_weights(draw, 3, 5)
+        for batch_size in (2, 1):
+            mine, right = pair(student, reference, judge, weights, 7)
+            x = draw.normal(batch_size, 4, 3)
+            expected = reference.call(right, x, training=False).value
+            value = student.call(mine, x, training=False).value
+            judge(value, expected, axes=("batch entry", "token", "feature"))
 
     def test_all_sizes_the_same(self, student, reference, judge, draw):
         """Axes should not be mixed up where all sizes are equal, and no shape tells them apart."""
@@ -138,11 +140,13 @@ class TestCausalAttention(KeepsNames):
 
     def test_the_future_does_not_leak(self, student, judge, draw):
         """Context vectors should not change when later tokens do."""
-        mine, _ = with_weights(student, given_weights(draw, 3, 5), 4)
-        x = draw.normal(2, 4, 3)
+        weights, x = given_weights(draw, 3, 5), draw.normal(2, 4, 3)
         changed = torch.cat([x[:, :2], draw.normal(2, 2, 3)], dim=1)
-        one = student.call(mine, x, training=False).value
-        other = student.call(mine, changed, training=False).value
+        # An instance for each text: what depends on earlier calls is judged elsewhere.
+        one, other = (
+            student.call(with_weights(student, weights, 4)[0], text, training=False).value
+            for text in (x, changed)
+        )
         judge.shape(one, (2, 4, 5))
         judge.shape(other, (2, 4, 5))
         what = N_("the context vectors of the first two tokens, with other tokens after them")
@@ -151,13 +155,14 @@ class TestCausalAttention(KeepsNames):
     def test_the_first_token_has_only_itself(self, student, judge, draw):
         """The context vector of the first token should be its own value."""
         weights = given_weights(draw, 3, 5)
-        mine, _ = with_weights(student, weights, 4)
-        x = draw.normal(2, 4, 3)
-        value = student.call(mine, x, training=False).value
-        judge.shape(value, (2, 4, 5))
-        expected = x[:, 0] @ weights["W_value.weight"].T
-        what = N_("the context vector of the first token")
-        judge(value[:, 0], expected, what=what, axes=("batch entry", "feature"))
+        # Among them a token of zeros, whose score is zero.
+        for x in (draw.normal(2, 4, 3), torch.zeros(2, 4, 3)):
+            mine, _ = with_weights(student, weights, 4)
+            value = student.call(mine, x, training=False).value
+            judge.shape(value, (2, 4, 5))
+            expected = x[:, 0] @ weights["W_value.weight"].T
+            what = N_("the context vector of the first token")
+            judge(value[:, 0], expected, what=what, axes=("batch entry", "feature"))
 
     def test_without_qkv_bias_there_are_three_parameters(self, student, judge):
         """Without `qkv_bias`, the three weights should be the only parameters."""
@@ -196,6 +201,11 @@ class TestCausalAttention(KeepsNames):
         judge(value.amin(dim=0), torch.zeros(4, 4), what="the weights where dropped", axes=axes)
         is_either = (value == 0) | ((value - plain / 0.6).abs() < 1e-5)
         judge.that(bool(is_either.all()), "Some weights are neither dropped nor kept and scaled")
+        again = student.call(mine, x, training=True, seed=2).value
+        sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")
+        judge.that(not torch.equal(again, value), sentence)
+        is_training = student.state(mine).training
+        judge.that(is_training, "A call in training mode ends in eval mode")
 
     def test_outside_of_training_nothing_is_dropped(self, student, reference, judge, draw):
         """In eval mode, all weights should be kept as they are."""
@@ -322,10 +332,16 @@ class TestCausalAttention(KeepsNames):
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
-        """The texts should stay as they are."""
-        mine, _ = with_weights(student, given_weights(draw, 5, 3), 4)
-        answer = student.call(mine, draw.normal(2, 4, 5), training=False)
+        """Texts should stay as they are, and give the same after a call with another one."""
+        weights = given_weights(draw, 5, 3)
+        used, fresh = (with_weights(student, weights, 7)[0] for _ in range(2))
+        answer = student.call(used, draw.normal(2, 4, 5), training=False, seed=1)
         judge.that(not answer.changed, "It changed its argument in place")
+        x = draw.normal(3, 7, 5)
+        expected = student.call(fresh, x, training=False, seed=1).value
+        value = student.call(used, x, training=False, seed=1).value
+        what, axes = N_("the second result"), (N_("batch entry"), N_("token"), N_("feature"))
+        judge(value, expected, what=what, axes=axes)
 
     @pytest.mark.remark
     def test_the_steps_are_written_out(self, student, judge):

@@ -34,6 +34,7 @@ class Heads:
 
     def __init__(self, student, *sizes, count, dropout=0.0, further=(), seed=1):
         self.student = student
+        self.are_given = True
         self.stand_in = trouble(student, HEAD) is not None
         name, one = (WRAPPER, (1,)) if self.stand_in else (HEAD, ())
         arguments = (*sizes, dropout, *one, *further)
@@ -61,6 +62,7 @@ class Heads:
             values |= {n: v.zero_() for n, v in values.items() if "bias" in n and not biased}
             given.append({place + n: v for n, v in values.items()})
         loaded = self.student.load(wrapper, {n: v for values in given for n, v in values.items()})
+        self.are_given = not loaded.problems
         for head, values in zip(self.made, given, strict=True):
             found = {n: v for n, v in values.items() if n not in loaded.problems}
             start = 2 if has_heads else 1
@@ -89,6 +91,8 @@ def judge_joined(student, judge, heads, wrapper, x):
     """Judge what a wrapper returns by what the single heads return."""
     answers = heads.answers(x)
     if answers is None:
+        if not heads.are_given:  # the parameters are judged in a check of their own
+            return
         is_refused = student.refusal(wrapper, x, training=False) is not None
         sentence = N_(
             "A single head refuses these texts, the wrapper does not: do its heads get all they "
@@ -312,6 +316,8 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.4, 3, seed=1).value
         heads.give(wrapper, draw)
         judge_extremes(student, judge, heads, wrapper, draw.normal(1, SIZE, SIZE), training=True)
+        is_training = student.state(wrapper).training
+        judge.that(is_training, "A call in training mode ends in eval mode")
 
     def test_outside_of_training_nothing_else_is_dropped(self, student, judge, draw):
         """In eval mode, the heads should give what your `CausalAttention` gives in eval mode."""
@@ -326,6 +332,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 3, seed=1).value
         heads.give(wrapper, draw)
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE - 1, SIZE))
+        judge_joined(student, judge, heads, wrapper, draw.normal(1, SIZE - 1, SIZE))
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE + 1, SIZE))
 
     def test_each_instance_draws_its_own_weights(self, student, judge):

@@ -76,6 +76,16 @@ class TestHeadOutput(KeepsNames):
         # Numbers near 100 in float32.
         judge(value, expected, atol=1e-4, axes=("token", "feature"))
 
+    @pytest.mark.remark
+    def test_large_scores_give_no_nan(self, student, judge):
+        """Large scores should give weights as well, and not NaN."""
+        head = 100 * torch.eye(2), torch.ones(2, 2), torch.eye(2)
+        if student.refusal("head_output", *head) is not None:
+            return
+        value = student.call("head_output", *head).value
+        is_nan = isinstance(value, torch.Tensor) and bool(value.isnan().any())
+        judge.that(not is_nan, "Scores of 100 give NaN: their exponentials are infinite in float32")
+
     def test_gradients_reach_queries_keys_and_values(self, student, reference, judge, draw):
         """Gradients should flow to the queries, the keys and the values."""
         head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]

@@ -214,20 +214,22 @@ class TestGPT2MultiHeadAttention(KeepsNames):
 
     def test_a_single_token_sees_itself(self, student, reference, judge, draw):
         """A text of one token should give `out_proj` of its value, whatever its scores."""
-        values, x = drawn_parameters(draw), draw.normal(1, 1, D_IN)
-        expected = reference.call(given(reference, values), x).value
-        value = student.call(given(student, values), x, training=False).value
-        judge(value, expected, axes=("batch", "token", "feature"))
+        values = drawn_parameters(draw)
+        # Among them a token of zeros, whose score is zero.
+        for x in (draw.normal(1, 1, D_IN), torch.zeros(1, 1, D_IN)):
+            expected = reference.call(given(reference, values), x).value
+            value = student.call(given(student, values), x, training=False).value
+            judge(value, expected, axes=("batch", "token", "feature"))
 
     def test_the_future_does_not_leak(self, student, judge, draw):
         """Another fourth token should leave the first three context vectors as they are."""
         values, x = drawn_parameters(draw), draw.normal(1, 4, D_IN)
         changed = x.clone()
         changed[0, 3] = draw.normal(D_IN)
-        layer = given(student, values)
+        # A layer for each text: what depends on earlier calls is judged elsewhere.
         before, after = (
-            student.call(layer, x, training=False).value,
-            student.call(layer, changed, training=False).value,
+            student.call(given(student, values), text, training=False).value
+            for text in (x, changed)
         )
         judge.shape(before, (1, 4, D_OUT))
         judge.shape(after, (1, 4, D_OUT))
@@ -279,6 +281,8 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
         is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
         judge.that(not is_unchanged, "In training mode nothing was dropped")
+        is_dropped = (weights == 0) & (still != 0)
+        judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
         kept = torch.where(weights == 0, 0.0, weights / still)
         factor = kept.max()
         is_one = torch.isclose(kept, factor, rtol=0, atol=1e-3)
@@ -291,6 +295,11 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
         is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
         judge.that(is_mixed, "Something other than attention weights was dropped")
+        again, _ = shown_weights(student, judge, layer, training=True, seed=2)
+        sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")
+        judge.that(not torch.equal(again, weights), sentence)
+        is_training = student.state(layer).training
+        judge.that(is_training, "A call in training mode ends in eval mode")
 
     def test_a_tenth_is_dropped_unless_said_otherwise(self, student, judge, draw):
         """Without an argument for it, the dropout should be 0.1."""
