@@ -111,7 +111,7 @@ def _distributed() -> Any:
 def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:
     if address == "local":
         # How its workers end concerns nobody.
-        quiet = {"dashboard_address": None, "silence_logs": logging.ERROR}
+        quiet = {"dashboard_address": ":0", "silence_logs": logging.ERROR}
         cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, **quiet)
         stack.enter_context(cluster)
         return stack.enter_context(distributed.Client(cluster))
