@@ -393,12 +393,12 @@ def test_what_a_layer_lacks_is_said(
             "test_asking_changes_nothing",
         ),
         ("SelfAttentionNormal", "x @ self.", "x.float() @ self.", "test_double_precision_is_kept"),
-        ("apply_dropout_mask", APPLIED, f"r, c = weights.shape; {APPLIED}", "test_weights_with_"),
+        ("apply_dropout_mask", APPLIED, f"r, c = weights.shape; {APPLIED}", "test_any_shape"),
         (
             "apply_dropout_mask",
             APPLIED,
             f"{APPLIED[:6]} ({APPLIED[7:]}).squeeze()",
-            "test_weights_",
+            "test_any_shape",
         ),
         ("06_dropout/dropout", DRAWN, "torch.rand(*weights.shape, 1)[..., 0] >= p", ""),
         (

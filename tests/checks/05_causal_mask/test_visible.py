@@ -129,7 +129,7 @@ class TestRenormalizeRows(KeepsNames):
         judge(value, printed("T18"), axes=("query", "key"))
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Weights in float64 should give weights in float64."""
+        """Weights in float64 should give weights in float64, with all their digits."""
         weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1).double()
         expected = reference.call("renormalize_rows", weights).value
         value = student.call("renormalize_rows", weights).value
