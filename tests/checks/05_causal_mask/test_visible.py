@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.testing import N_
+
 D_K = 2
 NUM_TOKENS = 4
 
@@ -281,7 +283,9 @@ class TestCausalWeights(KeepsNames):
         judge.shape(near, (3, 3))
         # What is NaN for equal scores as well has another cause.
         lost = value.isnan() & ~near.isnan()
-        sentence = "Each row has a largest score of its own, which an own softmax has to subtract"
+        sentence = N_(
+            "Each row has a largest score of its own, which an own softmax has to subtract"
+        )
         judge.that(not bool(lost.any()), sentence, about=lost)
 
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
