@@ -73,6 +73,8 @@ SOFTMAX = "torch.softmax(scores / d_k**0.5, dim=-1)"
 PAIR = "scores[i, j] = torch.dot(query, token)"
 RETURNED = "requires_grad=False)\n    return W_query, W_key, W_value"
 DRAWN = "torch.rand(weights.shape) >= p"
+MIXTURE = "return weights @ "
+ADDED = "mixture-with-the-token-added"
 
 
 @pytest.mark.parametrize(
@@ -112,6 +114,29 @@ DRAWN = "torch.rand(weights.shape) >= p"
             DRAWN,
             "torch.linspace(0, 1, weights.numel()).view(weights.shape) >= p",
             "dropout-same-draw",
+        ),
+        ("dot_product", "(a * b).sum()", "a[0] * b[0]", "products-return-too-early"),
+        ("SelfAttention_v1", f"{MIXTURE}values", f"{MIXTURE}keys", "v1-values-by-the-key-matrix"),
+        ("SelfAttention_v2", "qkv_bias: bool = False", "qkv_bias=True", "v2-always-biased"),
+        ("SelfAttention_v2", "=qkv_bias", "=not qkv_bias", "v2-bias-turned-round"),
+        (
+            "SelfAttention_v2",
+            "return attn_weights @ values",
+            "return (attn_weights @ values).softmax(1)",
+            "v2-softmax-of-the-mixture",
+        ),
+        ("context_vectors", "return weights @", "return inputs + weights @", ADDED),
+        (
+            "06_dropout/dropout",
+            DRAWN,
+            "torch.full(weights.shape, torch.rand(()).item()) >= p",
+            "dropout-one-draw-for-all",
+        ),
+        (
+            "06_dropout/dropout",
+            DRAWN,
+            "torch.rand(weights.numel()).argsort().view(weights.shape) >= int(p * weights.numel())",
+            "dropout-exact-share",
         ),
     ],
 )
@@ -266,3 +291,105 @@ def test_what_is_right_but_not_as_asked_is_remarked(
     result = answer("CausalAttention", find, put)
     assert result.score == result.max_score
     assert sentence in remarks(result)
+
+
+FORWARD = "queries, keys, values = x @ self.W_query, x @ self.W_key, x @ self.W_value"
+MATRIX = "self.W_value = nn.Parameter(torch.rand(d_in, d_out))"
+APPLIED = "return weights * keep_mask * dropout_scale(p)"
+LOST = "No gradient reaches the tokens."
+MASKED = "torch.softmax(masked / d_k**0.5, dim=-1)"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "sentence"),
+    [
+        ("SelfAttention_v1", "x @ self.", "x.detach() @ self.", LOST),
+        ("SelfAttention_v2", "(x)", "(x.detach())", LOST),
+        ("SelfAttentionNormal", "x @ self.", "x.detach() @ self.", LOST),
+        (
+            "SelfAttentionNormal",
+            "super().__init__()",
+            "super().__init__(); self.W_out = nn.Parameter(torch.ones(2))",
+            "There are more parameters: 1 too many.",
+        ),
+        (
+            *("SelfAttention_v1", MATRIX, "self.W_value = self.W_key"),
+            "W_key: it shares its numbers with another of the three.",
+        ),
+        (
+            *(
+                "SelfAttention_v1",
+                MATRIX,
+                "self.W_value = torch.rand(d_in, d_out).requires_grad_()",
+            ),
+            "W_value: a plain tensor, which an optimizer does not find.",
+        ),
+    ],
+)
+def test_what_a_layer_lacks_is_said(
+    answer: Answer, exercise: str, find: str, put: str, sentence: str
+) -> None:
+    """And nothing that it does not lack."""
+    result = answer(exercise, find, put)
+    assert sentence in told(result)
+    assert not [line for line in told(result) if line.startswith("No gradient") and line != LOST]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "check"),
+    [
+        (
+            "SelfAttentionNormal",
+            FORWARD,
+            f"{FORWARD}; values = self.__dict__.setdefault('kept', values)",
+            "test_asking_changes_nothing",
+        ),
+        (
+            "SelfAttentionNormal",
+            FORWARD,
+            f"self.runs = getattr(self, 'runs', 0) + 1; {FORWARD}; values = values / self.runs",
+            "test_asking_changes_nothing",
+        ),
+        ("SelfAttentionNormal", "x @ self.", "x.float() @ self.", "test_double_precision_is_kept"),
+        ("apply_dropout_mask", APPLIED, f"r, c = weights.shape; {APPLIED}", "test_any_shape"),
+        (
+            "apply_dropout_mask",
+            APPLIED,
+            f"{APPLIED[:6]} ({APPLIED[7:]}).squeeze()",
+            "test_any_shape",
+        ),
+        ("06_dropout/dropout", DRAWN, "torch.rand(*weights.shape, 1)[..., 0] >= p", ""),
+        (
+            "06_dropout/dropout",
+            DRAWN,
+            f"({DRAWN}).reshape([n for n in weights.shape if n > 1])",
+            "test_any_shape",
+        ),
+    ],
+)
+def test_what_a_docstring_promises_is_checked(
+    answer: Answer, exercise: str, find: str, put: str, check: str
+) -> None:
+    """By a check that fails alone."""
+    failed = [c.id for c in answer(exercise, find, put).checks if c.outcome is Outcome.FAILED]
+    assert len(failed) == bool(check)
+    assert all(check in id_ for id_ in failed)
+
+
+ROW = "Each row has a largest score of its own, which an own softmax has to subtract."
+
+
+@pytest.mark.parametrize(
+    ("put", "expected"),
+    [
+        ("e = (masked / d_k**0.5).exp(); return e / e.sum(-1, True)", [ROW]),
+        (
+            "m = masked / d_k**0.5; e = (m - m.max()).exp(); return e / e.sum(-1, True)",
+            [ROW],
+        ),
+        ("return torch.softmax(masked, dim=-1) / d_k**0.5", []),
+    ],
+)
+def test_remarks_on_causal_weights_are_true(answer: Answer, put: str, expected: list[str]) -> None:
+    """Of the future nothing is said where it has no weight."""
+    assert remarks(answer("causal_weights", f"return {MASKED}", put)) == expected

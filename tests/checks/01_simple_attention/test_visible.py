@@ -148,7 +148,7 @@ class TestNormalizeScores(KeepsNames):
 
     @pytest.mark.remark
     def test_the_shares_sum_to_one_with_a_negative_score(self, student, judge):
-        """With a negative score among them, too, the shares should sum to 1."""
+        """With a negative score among them, too, each share should be its score divided by the sum."""
         scores, shares = torch.tensor([3.0, 2.0, -1.0]), torch.tensor([0.75, 0.5, -0.25])
         value = student.call("normalize_scores", scores).value
         judge(value, shares, axes=("token",))

@@ -92,21 +92,48 @@ def judge_module(student, judge, instance, names, shape):
     """Judge that an instance is a module with exactly these parameters."""
     judge.that(instance.kind == "module", "It is no module: does the class inherit nn.Module?")
     state = student.state(instance)
-    plain = [name for name in names if name in state.loose]
-    sentence = judge.words("{names}: a plain tensor, which an optimizer does not find", names=plain)
-    judge.that(not plain, sentence, about=plain)
+    judge_not_plain(judge, state, names)
     shapes = {name: by_name(state.parameters, name) for name in names}
     shapes = {name: None if found is None else tuple(found.shape) for name, found in shapes.items()}
     judge(shapes, dict.fromkeys(names, shape), what="the shapes of the parameters")
 
 
+def judge_not_plain(judge, state, names):
+    """Judge that no parameter is a plain tensor."""
+    plain = [name for name in names if name in state.loose]
+    sentence = judge.words("{names}: a plain tensor, which an optimizer does not find", names=plain)
+    judge.that(not plain, sentence, about=plain)
+
+
+def judge_no_more(student, judge, name, values):
+    """Judge that three weights are all the parameters, and that none stands for another."""
+    instance = student.call(name, D_IN, D_OUT).value
+    loaded = student.load(instance, values)
+    judge_parameters(judge, loaded.problems)
+    more = list(loaded.not_given)
+    sentence = judge.words("There are more parameters: {count} too many", count=len(more))
+    judge.that(not more, sentence, about=more)
+    parameters = student.state(instance).parameters
+    found = {name: by_name(parameters, name) for name in values}
+    shared = [
+        name
+        for name, tensor in found.items()
+        if tensor is not None
+        and any(torch.equal(tensor, values[other]) for other in values if other != name)
+    ]
+    sentence = judge.words("{names}: it shares its numbers with another of the three", names=shared)
+    judge.that(not shared, sentence, about=shared)
+
+
 def judge_gradients(student, judge, draw, name, values, sizes):
-    """Judge that a gradient reaches each parameter."""
+    """Judge that a gradient reaches each parameter and the tokens."""
     instance = student.call(name, *sizes).value
     student.load(instance, values)
+    judge_not_plain(judge, student.state(instance), values)
     x, cotangent = draw.normal(NUM_TOKENS, sizes[0]), draw.normal(NUM_TOKENS, sizes[1])
-    gradients = student.call(instance, x, cotangent=cotangent).gradients.parameters
-    silent = [name for name in values if by_name(gradients, name) is None]
+    gradients = student.call(instance, x, cotangent=cotangent).gradients
+    silent = [name for name in values if by_name(gradients.parameters, name) is None]
+    silent += [] if gradients.arguments["0"] is not None else [N_("the tokens")]
     judge.that(
         not silent,
         judge.words("No gradient reaches {names}", names=silent),
@@ -180,14 +207,30 @@ def alike(one, other):
     return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)
 
 
+def judge_like_v1(student, reference, judge, draw, sizes, dtype=torch.float32):
+    """Judge that SelfAttentionNormal gives what SelfAttention_v1 gives."""
+    values = drawn(draw, MATRICES, *sizes, dtype=dtype)
+    x = draw.normal(NUM_TOKENS, sizes[0], dtype=dtype)
+    expected = right_answer(reference, "SelfAttentionNormal", sizes, values, x)
+    # A slip that the student's own v1 makes too is paid for there.
+    own = by_own_v1(student, sizes, values, x)
+    value = answer(student, judge, "SelfAttentionNormal", sizes, values, x)
+    judge(value, own if alike(value, own) else expected, axes=AXES)
+
+
 def judge_twice(student, judge, draw, name, values):
-    """Judge that a call changes neither the tokens nor the next result."""
+    """Judge that a call changes neither the tokens nor later results."""
     instance, _ = made(student, name, (D_IN, D_OUT), values)
     x = draw.normal(NUM_TOKENS, D_IN)
     first = student.call(instance, x)
     judge.that(not first.changed, "It changed the tokens in place")
-    other = student.call(instance, draw.normal(NUM_TOKENS + 1, D_IN))
-    judge.that(not other.changed, "It changed the tokens in place")
+    for num_tokens in (NUM_TOKENS, NUM_TOKENS + 1):
+        others = draw.normal(num_tokens, D_IN)
+        answer = student.call(instance, others)
+        judge.that(not answer.changed, "It changed the tokens in place")
+        fresh, _ = made(student, name, (D_IN, D_OUT), values)
+        expected = student.call(fresh, others).value
+        judge(answer.value, expected, what="what other tokens give after it", axes=AXES)
     judge(student.call(instance, x).value, first.value, what="the second answer", axes=AXES)
 
 
@@ -232,13 +275,8 @@ class TestSelfAttentionV1(KeepsNames):
         judge_module(student, judge, instance, MATRICES, (3, 2))
 
     def test_they_are_all_the_parameters(self, student, judge, draw):
-        """There should be no parameter beyond W_query, W_key and W_value."""
-        instance = student.call("SelfAttention_v1", D_IN, D_OUT).value
-        loaded = student.load(instance, drawn(draw, MATRICES, D_IN, D_OUT))
-        judge_parameters(judge, loaded.problems)
-        more = list(loaded.not_given)
-        sentence = judge.words("There are more parameters: {count} too many", count=len(more))
-        judge.that(not more, sentence, about=more)
+        """W_query, W_key and W_value should be all the parameters, each with numbers of its own."""
+        judge_no_more(student, judge, "SelfAttention_v1", drawn(draw, MATRICES, D_IN, D_OUT))
 
     @pytest.mark.weight(2)
     def test_the_printed_matrices_give_the_printed_context_vectors(self, student, judge, printed):
@@ -276,7 +314,7 @@ class TestSelfAttentionV1(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_gradients_reach_the_matrices(self, student, judge, draw):
-        """Gradients should flow to all three matrices."""
+        """Gradients should flow to all three matrices and to the tokens."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, judge, draw, "SelfAttention_v1", values, (D_IN, D_OUT))
 
@@ -307,7 +345,7 @@ class TestSelfAttentionV1(KeepsNames):
         judge(value, expected, axes=AXES)
 
     def test_asking_changes_nothing(self, student, judge, draw):
-        """A second call should give the same, and the tokens should stay as they are."""
+        """Earlier calls should make no difference, and the tokens should stay as they are."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_twice(student, judge, draw, "SelfAttention_v1", values)
 
@@ -339,13 +377,8 @@ class TestSelfAttentionV2(KeepsNames):
         judge_module(student, judge, instance, LAYERS, (2, 3))
 
     def test_there_is_no_bias_unless_asked_for(self, student, judge, draw):
-        """Without qkv_bias, there should be no parameter beyond the three weights."""
-        instance = student.call("SelfAttention_v2", D_IN, D_OUT).value
-        loaded = student.load(instance, drawn(draw, LAYERS, D_OUT, D_IN))
-        judge_parameters(judge, loaded.problems)
-        more = list(loaded.not_given)
-        sentence = judge.words("There are more parameters: {count} too many", count=len(more))
-        judge.that(not more, sentence, about=more)
+        """Without qkv_bias, the three weights should be all the parameters, each with numbers of its own."""
+        judge_no_more(student, judge, "SelfAttention_v2", drawn(draw, LAYERS, D_OUT, D_IN))
 
     @pytest.mark.weight(2)
     def test_other_sizes(self, student, reference, judge, draw):
@@ -384,7 +417,7 @@ class TestSelfAttentionV2(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_gradients_reach_the_layers(self, student, judge, draw):
-        """Gradients should flow to the weights of all three layers."""
+        """Gradients should flow to the weights of all three layers and to the tokens."""
         values = drawn(draw, LAYERS, D_OUT, D_IN)
         judge_gradients(student, judge, draw, "SelfAttention_v2", values, (D_IN, D_OUT))
 
@@ -403,7 +436,7 @@ class TestSelfAttentionV2(KeepsNames):
         judge(value, expected, axes=AXES)
 
     def test_asking_changes_nothing(self, student, judge, draw):
-        """A second call should give the same, and the tokens should stay as they are."""
+        """Earlier calls should make no difference, and the tokens should stay as they are."""
         values = drawn(draw, LAYERS, D_OUT, D_IN)
         judge_twice(student, judge, draw, "SelfAttention_v2", values)
 
@@ -497,6 +530,11 @@ class TestSelfAttentionNormal(KeepsNames):
         instance = student.call("SelfAttentionNormal", 3, 2).value
         judge_module(student, judge, instance, MATRICES, (3, 2))
 
+    def test_they_are_all_the_parameters(self, student, judge, draw):
+        """W_query, W_key and W_value should be all the parameters, each with numbers of its own."""
+        values = drawn(draw, MATRICES, D_IN, D_OUT)
+        judge_no_more(student, judge, "SelfAttentionNormal", values)
+
     @pytest.mark.weight(2)
     def test_the_matrices_start_normally_drawn(self, student, judge):
         """The matrices should start as torch.randn draws: around 0, with standard deviation 1."""
@@ -519,15 +557,10 @@ class TestSelfAttentionNormal(KeepsNames):
     def test_given_matrices_answer_as_in_v1(self, student, reference, judge, draw):
         """Given the same matrices, it should give what SelfAttention_v1 gives."""
         for sizes in ((D_IN, D_OUT), (3, 2)):
-            values, x = drawn(draw, MATRICES, *sizes), draw.normal(NUM_TOKENS, sizes[0])
-            expected = right_answer(reference, "SelfAttentionNormal", sizes, values, x)
-            # A slip that the student's own v1 makes too is paid for there.
-            own = by_own_v1(student, sizes, values, x)
-            value = answer(student, judge, "SelfAttentionNormal", sizes, values, x)
-            judge(value, own if alike(value, own) else expected, axes=AXES)
+            judge_like_v1(student, reference, judge, draw, sizes)
 
     def test_gradients_reach_the_matrices(self, student, judge, draw):
-        """Gradients should flow to all three matrices."""
+        """Gradients should flow to all three matrices and to the tokens."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, judge, draw, "SelfAttentionNormal", values, (D_IN, D_OUT))
 
@@ -543,6 +576,15 @@ class TestSelfAttentionNormal(KeepsNames):
         atol = printed("T16").atol
         judge(x[1] @ matrices[0], QUERY_004, what="the query of journey", atol=atol)
         judge(attention(x, *matrices), CONTEXT_004, what="what they give", atol=atol, axes=AXES)
+
+    def test_double_precision_is_kept(self, student, reference, judge, draw):
+        """Matrices and tokens in float64 should give context vectors in float64."""
+        judge_like_v1(student, reference, judge, draw, (D_IN, D_OUT), torch.float64)
+
+    def test_asking_changes_nothing(self, student, judge, draw):
+        """Earlier calls should make no difference, and the tokens should stay as they are."""
+        values = drawn(draw, MATRICES, D_IN, D_OUT)
+        judge_twice(student, judge, draw, "SelfAttentionNormal", values)
 
     def test_each_instance_draws_its_own_matrices(self, student, judge, draw):
         """Two instances should start with different matrices."""

@@ -125,6 +125,12 @@ class TestApplyDropoutMask(KeepsNames):
         value = student.call("apply_dropout_mask", weights, keep_mask, 0.7).value
         judge(value, expected, axes=("query", "key"))
 
+    def test_any_shape(self, student, judge, draw):
+        """Weights of any shape should keep it, also with three axes and with one of size 1."""
+        for shape in ((2, 3, 4), (2, 1, 3)):
+            weights, keep_mask = draw.uniform(*shape, low=0.1), draw.uniform(*shape) > 0.4
+            judge.shape(student.call("apply_dropout_mask", weights, keep_mask, 0.3).value, shape)
+
     def test_gradients_reach_the_kept_weights(self, student, reference, judge, draw):
         """Gradients should flow to the weights that are kept, scaled like them."""
         weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
@@ -170,13 +176,35 @@ class TestDropout(KeepsNames):
         two = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True).value
         judge.shape(one, (LARGE, LARGE))
         judge.shape(two, (LARGE, LARGE))
+        judge.that(bool((one == 0).any()), "No entry was dropped")
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
+
+    def test_how_many_go_is_up_to_chance(self, student, judge):
+        """In training, chance should decide how many entries go, because each is drawn for itself."""
+        ones = torch.ones(16, 16)
+        # The numbers of dropped entries have a standard deviation of 8: a dozen are never all equal.
+        gone = []
+        for seed in range(12):
+            value = student.call("dropout", ones, 0.5, True, seed=seed).value
+            judge.shape(value, (16, 16))
+            gone.append(int((value == 0).sum()))
+        some = any(0 < number < ones.numel() for number in gone)
+        about = [0 in gone, ones.numel() in gone]
+        judge.that(some, "No call dropped some entries and kept others", about=about)
+        judge.that(len(set(gone)) > 1, "Every call dropped the same number of entries")
+
+    def test_any_shape(self, student, judge):
+        """Weights of any shape should keep it, also with three axes and with one of size 1."""
+        for shape in ((2, 3, 4), (2, 1, 3), (5,)):
+            value = student.call("dropout", torch.ones(shape), 0.2, True, seed=1).value
+            judge.shape(value, shape)
 
     def test_every_entry_is_drawn_for_itself(self, student, judge):
         """In training, neither all rows nor all columns should lose the same entries."""
         value = student.call("dropout", torch.ones(LARGE, LARGE), 0.2, True, seed=1).value
         judge.shape(value, (LARGE, LARGE))
         kept = value != 0
+        judge.that(not bool(kept.all()), "No entry was dropped")
         judge.that(bool((kept != kept[:1]).any()), "All rows lost the same entries")
         judge.that(bool((kept != kept[:, :1]).any()), "All columns lost the same entries")
 

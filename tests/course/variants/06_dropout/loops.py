@@ -12,10 +12,9 @@ def dropout_scale(p):
 
 
 def apply_dropout_mask(weights, keep_mask, p):
-    result = []
-    for row, kept in zip(weights, keep_mask.tolist()):
-        result.append(torch.stack([w * dropout_scale(p) if k else w * 0 for w, k in zip(row, kept)]))
-    return torch.stack(result)
+    entries = zip(weights.flatten(), keep_mask.flatten().tolist())
+    result = [w * dropout_scale(p) if kept else w * 0 for w, kept in entries]
+    return torch.stack(result).reshape(weights.shape)
 
 
 def dropout(weights, p, training):
