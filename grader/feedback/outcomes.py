@@ -208,7 +208,28 @@ def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:
     open_ = [check for check in exercise.checks if check.outcome is Outcome.NOT_ATTEMPTED]
     once = (*waiting[:1], *open_[:1])
     silent = (*SILENT, Outcome.NOT_ATTEMPTED)
-    return _gathered([c for c in exercise.checks if c.outcome not in silent or c in once])
+    found = [c for c in exercise.checks if c.outcome not in silent or c in once]
+    return _without_consequences(_gathered([c for c in found if not c.may_follow]), found)
+
+
+def _without_consequences(shown: list[CheckResult], found: list[CheckResult]) -> list[CheckResult]:
+    """The checks; the first that failed says how many may fail for the same reason.
+
+    Args:
+        shown: those that are shown.
+        found: those that have something to say.
+    """
+    others = sum(check.may_follow for check in found)
+    first = next((check for check in shown if check.outcome is Outcome.FAILED), None)
+    if not others or first is None:
+        return shown
+    sentence = ngettext(
+        "{count} more check fails, too, perhaps for this reason alone.",
+        "{count} more checks fail, too, perhaps for this reason alone.",
+        others,
+    )
+    told = replace(first, message=f"{first.message}\n{sentence.format(count=others)}")
+    return [told if check is first else check for check in shown]
 
 
 def _gathered(checks: list[CheckResult]) -> list[CheckResult]:

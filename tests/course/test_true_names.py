@@ -308,3 +308,38 @@ def test_what_is_right_but_not_as_asked_is_remarked(
     result = answer("CausalAttention", find, put)
     assert result.score == result.max_score
     assert sentence in remarks(result)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "followers"),
+    [
+        ("merge_heads", MERGED, MERGED + " * 1.5", ["Gradients"]),
+        (
+            "SelfAttention_v1",
+            "self.W_query",
+            "self.W_q",
+            ["Given the example's", "Gradients", "float64"],
+        ),
+        (
+            "SelfAttention_v1",
+            "self.W_query = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_query = torch.rand(d_in, d_out, requires_grad=True)",
+            ["Gradients"],
+        ),
+    ],
+    ids=["values", "names", "plain tensor"],
+)
+def test_a_title_accuses_of_nothing_that_follows_from_an_earlier_failure(
+    answer: Answer, exercise: str, find: str, put: str, followers: list[str]
+) -> None:
+    """Values that are not the solution's, parameters that are not there."""
+    titles = [check.title for check in answer(exercise, find, put).checks if check.may_follow]
+    assert all(any(words in title for title in titles) for words in followers)
+
+
+def test_a_property_keeps_its_title_below_wrong_values(answer: Answer) -> None:
+    """The check's own expected values say that it does not hold."""
+    result = answer("SelfAttention_v1", "return weights @", "return 2 * weights @")
+    failed = {c.title: c for c in result.checks if c.outcome is Outcome.FAILED}
+    (sums,) = (check for title, check in failed.items() if "weights sum to 1" in title)
+    assert not sums.may_follow
