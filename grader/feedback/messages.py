@@ -1,5 +1,6 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,9 @@ MAX_LINE = 200
 """Characters that are shown of a line of the student's."""
 
 NO_INPUTS = Inputs()
+
+CONFLICT = re.compile(r"<{7} |={7}$|>{7} ")
+"""How a line begins that Git leaves where two versions of a file meet."""
 
 ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
@@ -278,6 +282,13 @@ def does_not_run(file: str, failure: Failure) -> str:
             lines.append(f"    {gap}^")
     if failure.meant:
         lines.append(proposal(failure))
+    if at is not None and CONFLICT.match(at.text):
+        lines.append(
+            _(
+                "This is a mark of Git's: it has left two versions of these lines. Keep one of "
+                "them, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`."
+            )
+        )
     if failure.message == "'return' outside function":
         lines.append(_("Is your code indented below `def`?"))
     return "\n".join(lines)
