@@ -262,8 +262,8 @@ def _is_cut(found: list[ast.stmt], rest: list[str]) -> bool:
     last = found[-1].body[-1]
     has_code = not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant))
     below = next((line for line in rest[1:] if line.strip()), "")
-    goes_on = below[:1] in (" ", "\t") and not rest[0].rstrip().endswith(":")
-    return goes_on or not has_code
+    is_mark = rest[0][:7] in ("<" * 7, "=" * 7, ">" * 7)  # of Git's
+    return (is_mark and below[:1] in (" ", "\t")) or not has_code
 
 
 def without_magics(text: str) -> str:

@@ -101,12 +101,13 @@ def test_a_failure_below_the_students_line_still_names_that_line(load: Load) -> 
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("<<<<<<< HEAD\n    return 1\n=======\n    return 2\n>>>>>>> other\n", []),
+        ("    x = 1\n<<<<<<< HEAD\n    return 1\n=======\n    return 2\n>>>>>>> other\n", []),
         ("retrun 1 1\n", []),
         ("    return 1\n\n\n1 1\n", ["two"]),
         ("    return 1\n\n\ndef three(:\n    return 3\n", ["two"]),
+        ("    return 1\n\n\ndef three()\n    return 3\n", ["two"]),
     ],
-    ids=["marks of Git", "not indented", "below it", "another definition"],
+    ids=["marks of Git", "not indented", "below it", "another definition", "no colon"],
 )
 def test_a_definition_that_a_broken_line_cuts_in_two_is_none(
     load: Load, text: str, names: list[str]
