@@ -343,3 +343,24 @@ def test_a_property_keeps_its_title_below_wrong_values(answer: Answer) -> None:
     failed = {c.title: c for c in result.checks if c.outcome is Outcome.FAILED}
     (sums,) = (check for title, check in failed.items() if "weights sum to 1" in title)
     assert not sums.may_follow
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put"),
+    [
+        ("SelfAttention_v2", "bias=qkv_bias", "bias=not qkv_bias"),
+        (
+            "init_weights_normal",
+            "nn.Parameter(torch.randn(d_in, d_out))",
+            "torch.randn(d_in, d_out)",
+        ),
+    ],
+    ids=["turned round", "plain tensors"],
+)
+def test_two_names_that_contradict_each_other_are_not_given(
+    answer: Answer, exercise: str, find: str, put: str
+) -> None:
+    """Each explains a part, but they cannot be made at once."""
+    result = answer(exercise, find, put)
+    assert not result.is_solved
+    assert len(result.findings) <= 1
