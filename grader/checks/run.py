@@ -1,13 +1,15 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
+import math
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+import torch
 
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.errors import GraderError
@@ -27,7 +29,8 @@ from grader.feedback.messages import (
 )
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
-from grader.testing.judge import Mismatch
+from grader.testing.compare import Difference, compare
+from grader.testing.judge import NOT_TAKEN, Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
 
@@ -81,7 +84,14 @@ class Check:
             error.__traceback__ = raised.__traceback__
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
             error = raised
-        return CheckRecord(self, fixtures.judge.judged, error, tuple(fixtures.judge.covered))
+        return CheckRecord(
+            self,
+            fixtures.judge.judged,
+            error,
+            tuple(fixtures.judge.covered),
+            is_general=isinstance(error, Mismatch) and _is_general(error.difference, fixtures),
+            not_taken=frozenset(fixtures.student.not_taken),
+        )
 
     def line_of(self, fault: BaseException | None) -> str:
         """Where in this check's file an exception arose, "" where nowhere in it or foreseen."""
@@ -105,12 +115,16 @@ class CheckRecord:
         judged: the values it judged, in order.
         raised: what ended it; None when it passed.
         covered: what the judge reports as covered.
+        is_general: whether values are not the solution's, which is no sign of what the title says.
+        not_taken: the names of the parameters that took no value.
     """
 
     check: Check
     judged: list[Any]
     raised: BaseException | None
     covered: tuple[str, ...] = ()
+    is_general: bool = False
+    not_taken: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -129,6 +143,7 @@ class CheckRun:
         for check in self.checks:
             self._run(check)
         self._take_back_remarks()
+        self._mark_consequences()
         found: dict[str, list[CheckResult]] = {id_: [] for id_ in exercises}
         for check in self.checks:
             found[check.exercise.id].append(self.results[check.id])
@@ -146,6 +161,19 @@ class CheckRun:
                 reason = _("first this has to hold: {title}").format(title=other.title)
                 message = _("Not run: {reason}").format(reason=reason)
                 self._write(check, Outcome.BLOCKED, message, self.results[check.id].duration_s)
+
+    def _mark_consequences(self) -> None:
+        """Note which checks may fail for nothing but what an earlier one of the exercise fails for."""
+        firsts: dict[str, list[CheckRecord]] = {}
+        for record in self.records.values():
+            check = record.check
+            if not isinstance(record.raised, Mismatch) or check.is_remark:
+                continue
+            before = firsts.setdefault(check.exercise.id, [])
+            if any(_may_follow(record, first) for first in before):
+                self.results[check.id] = replace(self.results[check.id], may_follow=True)
+            else:
+                before.append(record)
 
     def _failures(self) -> Iterator[tuple[Check, object]]:
         """The checks that ended in an exception: its type, and the line."""
@@ -245,6 +273,59 @@ class CheckRun:
         near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
         known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
+
+
+def _is_general(difference: Difference, fixtures: Fixtures) -> bool:
+    """Whether values, or gradients, only differ from those of the solution or the documents."""
+    actual, expected = difference.actual, difference.expected
+    if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
+        return type(expected) is int and _is_of_values(difference)
+    own = [answer.gradients for answer in fixtures.student.answers if answer.gradients]
+    of_student = [t for g in own for t in (*g.parameters.values(), *g.arguments.values())]
+    of_reference = [
+        tensor
+        for answer in fixtures.reference.answers
+        for gradients in [answer.gradients]
+        for tensor in (
+            answer.value,
+            *(gradients.parameters.values() if gradients else ()),
+            *(gradients.arguments.values() if gradients else ()),
+        )
+    ]
+    is_gradient = _is_part(actual, of_student) and bool(actual.any())
+    return bool(difference.source) or is_gradient or _is_part(expected, of_reference)
+
+
+def _is_of_values(difference: Difference) -> bool:
+    """Whether nothing but numbers differ: two integers, or tensors of one shape and dtype."""
+    actual, expected = difference.actual, difference.expected
+    if isinstance(expected, torch.Tensor):
+        return compare(actual, expected, math.inf) is None
+    return type(actual) is type(expected) is int
+
+
+def _is_part(tensor: torch.Tensor, wholes: Iterable[Any]) -> bool:
+    """Whether a tensor is one of others, or a part of one, not computed from it."""
+    storage = tensor.untyped_storage().data_ptr()
+    tensors = [whole for whole in wholes if isinstance(whole, torch.Tensor)]
+    return any(whole.untyped_storage().data_ptr() == storage for whole in tensors)
+
+
+def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:
+    """Whether a check may fail for nothing but what an earlier one fails for.
+
+    Its values may be wrong for the same reason, it may name the same tensors, or it ran with
+    parameters that took no values, which is what the earlier one says.
+    """
+    if not isinstance(first.raised, Mismatch) or not isinstance(record.raised, Mismatch):
+        return False
+    found, other = first.raised.difference.actual, record.raised.difference.actual
+    if isinstance(found, Mapping):
+        lacking = {name for name, what in found.items() if what in (None, *NOT_TAKEN)}
+        return bool(lacking & record.not_taken)
+    if isinstance(found, list):
+        return bool(found) and all(isinstance(name, str) for name in found) and found == other
+    return record.is_general and _is_of_values(first.raised.difference)
 
 
 def _exception_of(error: BaseException | None) -> str:

@@ -36,7 +36,7 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
         view: how it is shown.
     """
     lines = [line for finding in exercise.findings for line in _finding_lines(finding)]
-    checks = shown_checks(exercise)
+    checks = shown_checks(exercise, everything=view.everything)
     first = next((check for check in checks if check.outcome is not Outcome.REMARK), None)
     if view.everything or first is None:
         return lines + [line for check in checks for line in _check_lines(out, check, view)]
@@ -157,8 +157,9 @@ def _head(check: CheckResult) -> Text:
     sign, style = sign_of(check.outcome)
     word = WORDS_BESIDE_SIGN[check.outcome]
     head = Text(f"{sign} {check.title}", style=style)
-    if word or check.raised:
+    if word or check.raised or check.may_follow:
         beside = not_judged(check) if check.raised else _(word)
+        beside = beside or _("perhaps for the reason above")
         head.append(f"  {bracketed(beside)}", style="dim")
     return head
 

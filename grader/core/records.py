@@ -120,6 +120,8 @@ class CheckResult:
             printed: the first, and the one after the last.
         broke_off: whether a request failed, so that nothing was judged. Like the reason it is known
             only where the check was just run.
+        may_follow: whether it may fail for nothing but what an earlier check fails for, so that
+            what its title says may hold.
     """
 
     id: str
@@ -135,6 +137,7 @@ class CheckResult:
     raised: str = ""
     reason: tuple[int, int] = (0, 0)
     broke_off: bool = False
+    may_follow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Pure: from how the checks went, for the student and with each known mistake, to 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, TypeAlias
 
 import torch
@@ -170,11 +171,15 @@ def diagnose(
     if whole := [entry for entry in known if _explains(entry, student)]:
         return _named(whole)
     covered, rest = _cover(failing, known, student)
-    if not rest:
+    if not rest and len(covered) == 1:
         return covered
     two = pairs()
+    if not rest and _go_together(covered, two, student):
+        return covered
     if both := [entry for entry in two if _explains(entry, student)]:
         return _named(both)
+    if not rest:  # each explains a part, but nobody makes them at once
+        return ()
     more, still = _cover(rest, two, student)
     if still:  # something else is wrong, too: keep only what rests on more than yes and no
         covered = tuple(f for f in covered if _rests_on_tensor(f, failing, known))
@@ -219,6 +224,15 @@ def _cover(
         findings += _named(_likeliest([entry for ids, entry in left if ids == most], student))
         rest = {id_: trace for id_, trace in rest.items() if id_ not in most}
     return tuple(findings), rest
+
+
+def _go_together(findings: Sequence[Finding], pairs: Sequence[Known], student: Traces) -> bool:
+    """Whether mistakes that explain a part each can be made at once, without going otherwise."""
+    made = [{m.id for m in pair.mistakes} for pair in pairs if not _is_contradicted(pair, student)]
+    return all(
+        any({one.id, other.id} in made for one in a.candidates for other in b.candidates)
+        for a, b in combinations(findings, 2)
+    )
 
 
 def _likeliest(entries: list[Known], student: Traces) -> list[Known]:

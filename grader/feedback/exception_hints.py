@@ -88,6 +88,10 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
     """
     if failure.type == "NotImplementedError" and stub_exercise(failure.message):
         return [_("The stub's `raise` still stands above your code: remove it.")]
+    if failure.type == "NotImplementedError" and failure.wrote == "forward":
+        return [_misplaced(failure)]
+    if failure.wrote and failure.wrote == failure.meant:
+        return [_tuple_of_one(failure)]
     if found := _layer_hint(failure) or (failure.meant and proposal(failure)):
         return [found]
     if found := _bracket_hint(failure):
@@ -114,6 +118,37 @@ def proposal(failure: Failure) -> str:
         )
     place = location_words(clean(at.file, 120), at.cell, at.line)
     return sentence.format(wrote=wrote, meant=meant, place=place)
+
+
+def _misplaced(failure: Failure) -> str:
+    """Where the `forward` stands that a module lacks."""
+    sentence = _(
+        "`def forward` stands inside `{method}` ({place}): indent it as far as `def {method}`."
+    )
+    if failure.meant == "module":
+        sentence = _(
+            "`def forward` stands outside of its class ({place}): indent it as far as the class's "
+            "other methods."
+        )
+    at = failure.set_at
+    place = location_words(clean(at.file, 120), at.cell, at.line) if at else ""
+    return sentence.format(method=clean(failure.meant, 80), place=place)
+
+
+def _tuple_of_one(failure: Failure) -> str:
+    """Which value is a tuple of one, and where the comma is that makes it one."""
+    at = failure.set_at
+    sentence = _(
+        "`{name}` is a tuple of one value. Is there a comma at the end of the line that sets it, or "
+        "of a `return`?"
+    )
+    if at is not None:
+        sentence = _(
+            "`{name}` is a tuple of one value: there is a comma at the end of the line that sets it "
+            "({place})."
+        )
+    place = location_words(clean(at.file, 120), at.cell, at.line) if at else ""
+    return sentence.format(name=clean(failure.wrote, 80), place=place)
 
 
 def _is_layer(name: str) -> bool:

@@ -1,5 +1,6 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,13 @@ TINY = 9
 MAX_LINE = 200
 """Characters that are shown of a line of the student's."""
 
+MOST_EARLIER = 2
+"""The earlier calls of an instance that are shown."""
+
 NO_INPUTS = Inputs()
+
+CONFLICT = re.compile(r"<{7} |={7}$|>{7} ")
+"""How a line begins that Git leaves where two versions of a file meet."""
 
 ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
@@ -100,7 +107,7 @@ def _indented(tensor: torch.Tensor) -> list[str]:
 
 
 def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]:
-    """The last request, after the one that made its instance; empty where nothing was called.
+    """The last request, after those that made and ran its instance; empty where nothing was called.
 
     Args:
         calls: the requests so far.
@@ -110,17 +117,29 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
         return []
     *before, last = calls
     makers = [call for call in before if _makes(call, last)] if last.is_forward else []
+    earlier = [call for call in before if _runs_the_same(call, last)]
+    ran = earlier[:MOST_EARLIER]
     given = {name: v for call in makers[-1:] for name, v in call.given.items()}
-    shown = [v for call in (*makers[-1:], last) for v in (*call.args, *call.kwargs.values())]
+    shown = [v for call in (*makers[-1:], *ran, last) for v in (*call.args, *call.kwargs.values())]
     drawing = inputs.drawing(tensors_in([*shown, *given.values()]))
     made = [line for call in makers[-1:] for line in _request(call, inputs, "model = ")]
-    return [*drawing, *made, *inputs.giving(given), *_request(last, inputs)]
+    again = [line for call in ran for line in _request(call, inputs)]
+    again += (
+        [_("# and {count} times more").format(count=n)] if (n := len(earlier) - len(ran)) else []
+    )
+    return [*drawing, *made, *inputs.giving(given), *again, *_request(last, inputs)]
 
 
 def _makes(call: Call, forward: Call) -> bool:
     """Whether a request made the instance that another one ran."""
     is_same = (call.target, call.instance) == (forward.target, forward.instance)
     return is_same and not call.is_forward
+
+
+def _runs_the_same(call: Call, last: Call) -> bool:
+    """Whether a request ran the instance that the last one runs."""
+    is_forward = call.is_forward and last.is_forward
+    return is_forward and 0 < call.instance == last.instance
 
 
 def _request(call: Call, inputs: Inputs, start: str = "") -> list[str]:
@@ -278,6 +297,13 @@ def does_not_run(file: str, failure: Failure) -> str:
             lines.append(f"    {gap}^")
     if failure.meant:
         lines.append(proposal(failure))
+    if at is not None and CONFLICT.match(at.text):
+        lines.append(
+            _(
+                "This is a mark of Git's: it has left two versions of these lines. Keep one of "
+                "them, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`."
+            )
+        )
     if failure.message == "'return' outside function":
         lines.append(_("Is your code indented below `def`?"))
     return "\n".join(lines)

@@ -192,14 +192,24 @@ def is_attempted(exercise: ExerciseResult | None) -> bool:
     return any(check.outcome not in (*UNJUDGED, Outcome.PASSED) for check in checks)
 
 
-def shown_checks(exercise: ExerciseResult) -> list[CheckResult]:
-    """The checks that a terminal or a page shows: of a stub none, as its status says enough."""
+def shown_checks(exercise: ExerciseResult, *, everything: bool = False) -> list[CheckResult]:
+    """The checks that a terminal or a page shows: of a stub none, as its status says enough.
+
+    With `everything`, those that may fail for an earlier one's reason alone are among them.
+    """
     silent = Outcome.NOT_ATTEMPTED if exercise.is_untouched else None
-    return [check for check in _with_messages(exercise) if check.outcome is not silent]
+    found = _gathered(_saying(exercise)) if everything else _with_messages(exercise)
+    return [check for check in found if check.outcome is not silent]
 
 
 def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:
-    """The checks that have something to say; of those that were not run, the one that says why."""
+    """The checks that have something to say of their own."""
+    found = _saying(exercise)
+    return _without_consequences(_gathered([c for c in found if not c.may_follow]), found)
+
+
+def _saying(exercise: ExerciseResult) -> list[CheckResult]:
+    """The checks that say something; of those that were not run, the one that says why."""
     waiting = [
         check
         for check in exercise.checks
@@ -208,7 +218,27 @@ def _with_messages(exercise: ExerciseResult) -> list[CheckResult]:
     open_ = [check for check in exercise.checks if check.outcome is Outcome.NOT_ATTEMPTED]
     once = (*waiting[:1], *open_[:1])
     silent = (*SILENT, Outcome.NOT_ATTEMPTED)
-    return _gathered([c for c in exercise.checks if c.outcome not in silent or c in once])
+    return [c for c in exercise.checks if c.outcome not in silent or c in once]
+
+
+def _without_consequences(shown: list[CheckResult], found: list[CheckResult]) -> list[CheckResult]:
+    """The checks; the first that failed says how many may fail for the same reason.
+
+    Args:
+        shown: those that are shown.
+        found: those that have something to say.
+    """
+    others = sum(check.may_follow for check in found)
+    first = next((check for check in shown if check.outcome is Outcome.FAILED), None)
+    if not others or first is None:
+        return shown
+    sentence = ngettext(
+        "{count} more check fails, too, perhaps for this reason alone.",
+        "{count} more checks fail, too, perhaps for this reason alone.",
+        others,
+    )
+    told = replace(first, message=f"{first.message}\n{sentence.format(count=others)}")
+    return [told if check is first else check for check in shown]
 
 
 def _gathered(checks: list[CheckResult]) -> list[CheckResult]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from grader.core.language import _, listed
 from grader.core.records import ExerciseResult, Outcome
-from grader.core.text import clean
+from grader.core.text import clean, location_words
 from grader.course.course import Assignment, Course
 from grader.feedback.messages import slow_loading, stops_there
 from grader.submissions.submission import SourceFile, Submission
@@ -25,6 +25,7 @@ def with_file_notes(
         _slow(handle, exercises),
         _stopped(course, handle, exercises),
         _of_another(course, handle.submission, exercises),
+        _defined_twice(course, handle, exercises),
     ]
     submission = handle.submission
     for found in notes:
@@ -61,6 +62,28 @@ def _stopped(
         for id_, reading in handle.submission.readings.items()
         if any(exercise.assignment == id_ for exercise in judged)
     }
+
+
+def _defined_twice(
+    course: Course, handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each function or class that is not right and stands in its file twice."""
+    notes: dict[str, list[str]] = {}
+    for id_, result in exercises.items():
+        exercise = course.exercises[id_]
+        if all(check.outcome is Outcome.PASSED for check in result.checks if check.weight):
+            continue
+        key = handle.locate(exercise).key
+        source = handle.submission.sources.get(key)
+        places = list(definitions(source, exercise.name, outermost=True)) if source else []
+        if source is None or len(places) < 2:
+            continue
+        note = _("{name} is defined more than once: {first} and {last}. The last one counts.")
+        file = clean(source.key, 120)
+        first, last = (location_words(file, *place) for place in (places[0], places[-1]))
+        line = note.format(name=exercise.name, first=first, last=last)
+        notes.setdefault(exercise.assignment, []).append(line)
+    return {id_: tuple(found) for id_, found in notes.items()}
 
 
 def _of_another(

@@ -68,7 +68,8 @@ def _failure_end(failure: Failure) -> str:
     where = "own" if failure.own else "below"
     if failure.kind != "exception":
         return f"{failure.kind} {where}"
-    return f"exception {where} {failure.type}: {ADDRESS.sub('0x', failure.message)}"
+    stands = f" {failure.meant}" if failure.wrote == "forward" else ""
+    return f"exception {where} {failure.type}: {ADDRESS.sub('0x', failure.message)}{stands}"
 
 
 def _is_finite(difference: Difference) -> bool:

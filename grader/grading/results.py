@@ -41,6 +41,7 @@ SPECIAL: dict[str, Any] = {
     "unread": override(omit_if_default=True),
     "waits_for": override(omit_if_default=True),
     "raised": override(omit_if_default=True),
+    "may_follow": override(omit_if_default=True),
     "reason": override(omit=True),
     "broke_off": override(omit=True),
 }

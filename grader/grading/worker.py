@@ -22,9 +22,10 @@ from grader.grading.submission_grader import (
 )
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, default_launcher
+from grader.submissions.file_names import unread_files
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
-from grader.submissions.submission import Reading, Submission, read_submission, unread_files
+from grader.submissions.submission import Reading, Submission, read_submission
 
 TRIES = 2
 

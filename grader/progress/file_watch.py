@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from grader.submissions.submission import FORMS
+from grader.submissions.file_names import FORMS
 
 STEP_MS = 20
 """An editor's save is over when nothing more has happened for this long."""

@@ -3,11 +3,13 @@
 It runs beside student code: standard library only.
 """
 
+import ast
 import difflib
 import inspect
 import linecache
 import re
 import traceback
+import types
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -79,7 +81,10 @@ class Failure:
         own: whether the exception was raised by the student's own line, not below it.
         wrote: for an unknown name or attribute, the name; "" where nothing is proposed.
         meant: what may have been meant: another name, `self.name`, or an import.
-        set_at: where the name, or `__init__` the attribute, is set that may have been meant.
+            Of a module whose `forward` is not found, what it stands in instead: a method of
+            its class, or `module` for nothing. Of a tuple of one value its own name.
+        set_at: where the name, or `__init__` the attribute, is set that may have been meant; where
+            such a `forward` stands, or the comma that makes such a tuple.
         documented: which of the two the text around them has in backticks, if one alone.
     """
 
@@ -119,6 +124,12 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     with suppress(BaseException):  # it looks at the student's objects
         wrote, meant = _proposal(error)
         set_at, documented = _where_set(error, wrote, meant, find_cell)
+    with suppress(BaseException):
+        if isinstance(error, NotImplementedError) and "forward" in message:
+            wrote, meant, set_at = _misplaced_forward(error, find_cell)
+        elif "tuple" in message and not meant:
+            wrote, set_at = _tuple_of_one(error, find_cell)
+            meant = wrote
     type_name = type(error).__name__[:200]
     return Failure(kind, type_name, bases, message, where, own, wrote, meant, set_at, documented)
 
@@ -202,6 +213,61 @@ def _where_set(
                     documented = _documented("".join(lines), wrote, meant)
                 return _code_line(found, line, shown), documented
     return None, ""
+
+
+def _misplaced_forward(
+    error: BaseException, find_cell: FindCell
+) -> tuple[str, str, CodeLine | None]:
+    """Where a `forward` stands that its class lacks: in another of its methods, or outside."""
+    *_others, (frame, _line) = traceback.walk_tb(error.__traceback__)
+    kind = type(frame.f_locals["self"])
+    filename = kind.__init__.__code__.co_filename
+    text, found = "".join(linecache.getlines(filename)), find_cell(filename)
+    tree = ast.parse(text)
+    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == kind.__name__]
+    methods = [m for c in classes[-1:] for m in c.body if isinstance(m, ast.FunctionDef)]
+    inside = [(method.name, node) for method in methods for node in ast.walk(method)]
+    for name, node in (*inside, *(("module", node) for node in tree.body)):
+        if found and isinstance(node, ast.FunctionDef) and node.name == "forward":
+            line = _code_line(found, node.lineno, linecache.getline(filename, node.lineno))
+            return "forward", name, line
+    return "", "", None
+
+
+def _tuple_of_one(error: BaseException, find_cell: FindCell) -> tuple[str, CodeLine | None]:
+    """The name of a tuple of one value in the line that failed, and the comma that made it one."""
+    own = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if find_cell(frame.f_code.co_filename) is not None
+    ]
+    frame, line = own[-1]
+    text = linecache.getline(frame.f_code.co_filename, line)
+    held = getattr(frame.f_locals.get("self"), "__dict__", {})
+    for name in re.findall(r"(?:\bself\.)?\b\w+\b", text):
+        part = name.removeprefix("self.")
+        value = frame.f_locals.get(name) if part == name else held.get(part)
+        if type(value) is tuple and len(value) == 1:
+            code = frame.f_code
+            if part != name:
+                code = type(frame.f_locals["self"]).__init__.__code__
+            return part, _comma_line(code, name, find_cell)
+    return "", None
+
+
+def _comma_line(code: types.CodeType, name: str, find_cell: FindCell) -> CodeLine | None:
+    """The last line of a function that sets a name to a tuple of one value."""
+    found, lines = find_cell(code.co_filename), linecache.getlines(code.co_filename)
+    first, numbers = code.co_firstlineno, []
+    after = first + len(inspect.getblock(lines[first - 1 :]))
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
+            is_it = len(node.value.elts) == 1 and name in map(ast.unparse, node.targets)
+            if is_it and first <= node.lineno < after:
+                numbers.append(node.end_lineno or 0)
+    if not numbers or found is None:
+        return None
+    return _code_line(found, max(numbers), lines[max(numbers) - 1])
 
 
 def _documented(text: str, *names: str) -> str:

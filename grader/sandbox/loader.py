@@ -245,8 +245,25 @@ def _statements(
         if lines[end][:1] not in ("", " ", "\t", ")", "]", "}", "#"):
             found, error = _parse("\n".join(lines[:end]), filename)
             if error is None:
-                return found, first_error
+                is_cut = end == line - 1 and _is_cut(found, lines[end:])
+                return found[:-1] if is_cut else found, first_error
     return [], first_error
+
+
+def _is_cut(found: list[ast.stmt], rest: list[str]) -> bool:
+    """Whether the line that ended a file stands inside the last definition above it.
+
+    Args:
+        found: the statements above the line.
+        rest: the line, and those below it.
+    """
+    if not found or not isinstance(found[-1], ast.FunctionDef | ast.ClassDef):
+        return False
+    last = found[-1].body[-1]
+    has_code = not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant))
+    below = next((line for line in rest[1:] if line.strip()), "")
+    is_mark = rest[0][:7] in ("<" * 7, "=" * 7, ">" * 7)  # of Git's
+    return (is_mark and below[:1] in (" ", "\t")) or not has_code
 
 
 def without_magics(text: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from grader.submissions.file_names import FORMS, TIMESTAMP, plain_name
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
-from grader.submissions.submission import FORMS, TIMESTAMP, plain_name
 
 MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
 """Of a longer file no more is read: it is not graded, and its size says so."""

@@ -8,8 +8,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from grader.course.course import MANIFEST, WORK, Assignment, Course
+from grader.submissions.file_names import FORMS
 from grader.submissions.roster import Enrolled, is_folder_name
-from grader.submissions.submission import FORMS
 
 
 def repositories(

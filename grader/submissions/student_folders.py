@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import UsageError
+from grader.submissions.file_names import FORMS
 from grader.submissions.roster import Enrolled
-from grader.submissions.submission import FORMS
 
 JOURNAL = "run.jsonl"
 """The file that shows that a run wrote a folder: it is no student's."""

@@ -17,13 +17,12 @@ from grader.core.language import _, listed
 from grader.core.text import clean
 from grader.course.course import Assignment, Course
 from grader.sandbox.failures import stub_message
+from grader.submissions.file_names import FORMS, TIMESTAMP, plain_name, with_ending_too_many
 from grader.submissions.nbgrader_defects import defects
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 from grader.submissions.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
 
-FORMS = (".py", ".ipynb")
 NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
-TIMESTAMP = "timestamp.txt"
 NOT_FOR_FILES = {"punycode", "idna", "unicode-escape", "raw-unicode-escape", "utf-7"}
 """Codecs that no file is written in; two of them take time by the square of a text's length."""
 
@@ -184,7 +183,7 @@ class _Reader:
         submitted_at, time_notes = _submitted_at(inner, self.folder)
         shared = tuple(key for key in shared if own or _may_define(self.sources[key], assignment))
         if not own and not shared:
-            return Reading(submitted_at=submitted_at)
+            return Reading(notes=self._ending_note(assignment, inner), submitted_at=submitted_at)
         found = [self._add(path) for path in own] or [self.sources[key] for key in shared]
         refused = [_refused(source.name, source.problem) for source in found if source.is_refused]
         if refused:
@@ -196,6 +195,10 @@ class _Reader:
             if source is not chosen:  # an import finds the file that counts
                 self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
+        copies = [p.name for p in files if p not in own and _is_meant(assignment, p)]
+        if untouched and copies and not notes:
+            note = _("{file} was read and {others} was not: one file counts.")
+            notes = (note.format(file=chosen.name, others=listed(clean(n, 80) for n in copies)),)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
         notes = (*notes, *_name_note(assignment, chosen), *_problem_note(chosen), *time_notes)
         defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
@@ -203,6 +206,16 @@ class _Reader:
         return Reading(
             keys, read_from, notes, submitted_at, defects, own=chosen.key, is_untouched=untouched
         )
+
+    def _ending_note(self, assignment: Assignment, inner: Path) -> tuple[str, ...]:
+        """That a file is not read because its name ends in `.txt`, which some systems hide."""
+        folders = (inner, self.folder)
+        found = (with_ending_too_many(folder, assignment.module) for folder in folders)
+        path = next(filter(None, found), None)
+        if path is None:
+            return ()
+        note = _("{file} is not read: its name ends in .txt. Rename it to {name}.")
+        return (note.format(file=clean(path.name, 200), name=clean(path.stem, 200)),)
 
     def _inner(self, assignment: Assignment) -> Path:
         """The assignment's folder, also under a name in another case or of a copy."""
@@ -273,22 +286,14 @@ def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     return [text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
 
 
-COPY = re.compile(
-    r"^copy of |(?:[\s_-]+(?:copy|kopie|副本|のコピー|コピー)(?:[\s_-]*\d+)?|\s*\(\d+\))+$",
-    re.IGNORECASE,
-)
-"""What a copy or a second download adds to a name."""
-
-
-def plain_name(name: str) -> str:
-    """A file's or folder's name as it was meant: in lower case, not as that of a copy."""
-    return re.sub(r"[\s-]+", "_", COPY.sub("", name).strip().lower())
-
-
 def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
     """The files with an assignment's name; where there is none, those whose name is meant so."""
-    meant = [path for path in files if plain_name(path.stem) == assignment.module]
+    meant = [path for path in files if _is_meant(assignment, path)]
     return [path for path in meant if path.stem == assignment.module] or meant
+
+
+def _is_meant(assignment: Assignment, path: Path) -> bool:
+    return plain_name(path.stem) == assignment.module
 
 
 def _may_define(source: SourceFile, assignment: Assignment) -> bool:
@@ -338,16 +343,6 @@ def _files(folder: Path) -> Iterator[Path]:
 def _is_handed_in(path: Path) -> bool:
     """Whether it is a file, or a link to nowhere, which stands for one; no other link counts."""
     return not path.exists() if path.is_symlink() else path.is_file()
-
-
-MOST_UNREAD = 5
-
-
-def unread_files(path: Path) -> tuple[str, ...]:
-    """Names of files in a folder in which there is nothing to grade; a few of them."""
-    found = sorted(p for p in path.rglob("*") if p.is_file() and p.name != TIMESTAMP)
-    names = [clean(p.relative_to(path).as_posix(), 80) for p in found[: MOST_UNREAD + 1]]
-    return (*names[:MOST_UNREAD], "…") if len(names) > MOST_UNREAD else tuple(names)
 
 
 def _read(course: Course, path: Path, key: str) -> SourceFile:

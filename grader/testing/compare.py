@@ -202,11 +202,22 @@ def _no_tensor_hints(value: Any, expected: torch.Tensor) -> tuple[str, ...]:
         return (_("The checks run on the CPU."),)
     items = value if isinstance(value, list | tuple) else [value]
     if isinstance(value, list) and value and all(isinstance(i, torch.Tensor) for i in value):
-        return (_("`torch.stack` makes one tensor of tensors of one shape."),)
+        return _of_parts(value, expected)
     is_array = isinstance(value, Unsupported) and value.type_name.startswith("numpy.")
     is_number = all(isinstance(i, int | float) and not isinstance(i, bool) for i in items)
     if expected.is_floating_point() and (is_array or is_number):
         return (_("No gradient can flow through it: only tensors remember how they were made."),)
+    return ()
+
+
+def _of_parts(parts: list[torch.Tensor], expected: torch.Tensor) -> tuple[str, ...]:
+    """Which function of torch makes the expected tensor of a list of its parts."""
+    shape, count, wanted = list(parts[0].shape), len(parts), list(expected.shape)
+    joined = [[*shape[:a], shape[a] * count, *shape[a + 1 :]] for a in range(len(shape))]
+    if wanted in joined:
+        return (_("`torch.cat` joins tensors along one of their axes."),)
+    if wanted in [[*shape[:a], count, *shape[a:]] for a in range(len(shape) + 1)]:
+        return (_("`torch.stack` makes one tensor of tensors of one shape."),)
     return ()
 
 

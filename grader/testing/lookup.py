@@ -48,10 +48,20 @@ class Located:
         return self.loading if has_ended and name not in self.names else None
 
 
-def definitions(source: SourceFile, name: str) -> Iterator[tuple[int | None, int]]:
-    """The cells and lines in which a file defines a name, by its text, in order."""
+def definitions(
+    source: SourceFile, name: str, *, outermost: bool = False
+) -> Iterator[tuple[int | None, int]]:
+    """The cells and lines in which a file defines a name, by its text, in order.
+
+    Args:
+        source: the file.
+        name: the name.
+        outermost: only as a function or class that stands in no other one.
+    """
     escaped = re.escape(name)
     pattern = rf"^[ \t]*(?:def|class)[ \t]+{escaped}\b|^{escaped}[ \t]*[:=]"
+    if outermost:
+        pattern = rf"^(?:def|class)[ \t]+{escaped}\b"
     for cell in source.cells:
         for match in re.finditer(pattern, cell.text, re.MULTILINE):
             yield cell.number, cell.text.count("\n", 0, match.start()) + 1

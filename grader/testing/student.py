@@ -81,6 +81,16 @@ class StudentHandle:
     Names are looked up in the file that counts for the exercise's assignment. Every verb raises a
     `StudentOutcome` when the name is missing, when student code raises, takes too long or ends its
     process, and when a stub is still there.
+
+    Args:
+        submission: where names are looked up.
+        exercise: whose check asks.
+        calls: the requests so far, for messages.
+        outputs: what the student's code printed.
+        held: the names of an instance's tensors, as it was last asked for.
+        located: the file that counts.
+        answers: what came back so far.
+        not_taken: the names of parameters that took no value.
     """
 
     submission: SubmissionHandle
@@ -89,6 +99,8 @@ class StudentHandle:
     outputs: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     located: Located | None = None
+    answers: list[Answer] = field(default_factory=list)
+    not_taken: set[str] = field(default_factory=set)
 
     def get(self, name: str) -> Any:
         """A constant's value, or a `RemoteObject` that says what kind of thing a name is.
@@ -155,6 +167,7 @@ class StudentHandle:
             **({"operations": True} if operations else {}),
         }
         answer = self._read(read_answer, self._ask(header, packer.payload()))
+        self.answers.append(answer)
         last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
         if answer.value is None:
             self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
@@ -209,6 +222,7 @@ class StudentHandle:
         header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
         loaded = self._read(read_loaded, self._ask(header, packer.payload()))
         self.held[:] = loaded.not_given
+        self.not_taken |= loaded.problems.keys()
         self._note_given(number, loaded, values)
         return loaded
 

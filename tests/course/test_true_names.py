@@ -393,3 +393,59 @@ ROW = "Each row has a largest score of its own, which an own softmax has to subt
 def test_remarks_on_causal_weights_are_true(answer: Answer, put: str, expected: list[str]) -> None:
     """Of the future nothing is said where it has no weight."""
     assert remarks(answer("causal_weights", f"return {MASKED}", put)) == expected
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "followers"),
+    [
+        ("merge_heads", MERGED, MERGED + " * 1.5", ["Gradients"]),
+        (
+            "SelfAttention_v1",
+            "self.W_query",
+            "self.W_q",
+            ["Given the example's", "Gradients", "float64"],
+        ),
+        (
+            "SelfAttention_v1",
+            "self.W_query = nn.Parameter(torch.rand(d_in, d_out))",
+            "self.W_query = torch.rand(d_in, d_out, requires_grad=True)",
+            ["Gradients"],
+        ),
+    ],
+    ids=["values", "names", "plain tensor"],
+)
+def test_a_title_accuses_of_nothing_that_follows_from_an_earlier_failure(
+    answer: Answer, exercise: str, find: str, put: str, followers: list[str]
+) -> None:
+    """Values that are not the solution's, parameters that are not there."""
+    titles = [check.title for check in answer(exercise, find, put).checks if check.may_follow]
+    assert all(any(words in title for title in titles) for words in followers)
+
+
+def test_a_property_keeps_its_title_below_wrong_values(answer: Answer) -> None:
+    """The check's own expected values say that it does not hold."""
+    result = answer("SelfAttention_v1", "return weights @", "return 2 * weights @")
+    failed = {c.title: c for c in result.checks if c.outcome is Outcome.FAILED}
+    (sums,) = (check for title, check in failed.items() if "weights sum to 1" in title)
+    assert not sums.may_follow
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put"),
+    [
+        ("SelfAttention_v2", "bias=qkv_bias", "bias=not qkv_bias"),
+        (
+            "init_weights_normal",
+            "nn.Parameter(torch.randn(d_in, d_out))",
+            "torch.randn(d_in, d_out)",
+        ),
+    ],
+    ids=["turned round", "plain tensors"],
+)
+def test_two_names_that_contradict_each_other_are_not_given(
+    answer: Answer, exercise: str, find: str, put: str
+) -> None:
+    """Each explains a part, but they cannot be made at once."""
+    result = answer(exercise, find, put)
+    assert not result.is_solved
+    assert len(result.findings) <= 1

@@ -48,7 +48,7 @@ MISTAKEN = """\
       [ ] first difference: query 0, key 0
       The expected values are the example's.
           Every value is 1.414 times the expected one, the square root of 2.
-      ✗ With as many queries as keys, the scores are still right.
+          1 more check fails, too, perhaps for this reason alone.
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
 
 0.5 of 2 points, 1 of 3 checks passed.

@@ -78,3 +78,16 @@ def test_a_stubs_raise_above_code_is_told_to_be_removed(grader, folder, work):
     ran = grader("check", "01", "--submission", work(scores=text))
     assert "The stub's `raise` still stands above your code: remove it." in said(ran)
     assert "not attempted yet 0" not in said(ran)
+
+
+def test_a_function_that_is_defined_twice_is_noted_where_it_is_not_right(grader, folder, work):
+    """The last definition counts, as in Python."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    again = "\n\ndef scores(queries, keys):\n    return queries\n"
+    line, sentence = right.count("\n") + 3, "scores is defined more than once: "
+    ran = grader("check", "01", "--submission", work(scores=right + again))
+    assert sentence in said(ran)
+    assert f"scores.py, line {line}. The last one counts." in said(ran)
+    ran = grader("check", "01", "--submission", work(scores=again + right))
+    assert ran.code == 0
+    assert sentence not in said(ran)

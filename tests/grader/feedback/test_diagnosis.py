@@ -105,12 +105,26 @@ def test_a_check_that_did_not_run_with_a_mistake_is_evidence_against_it():
 
 
 def test_two_independent_mistakes_are_both_named():
-    """Each explains the check in which it shows."""
+    """Each explains the check in which it shows, and both at once explain all."""
     student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(7.0, 8.0))}
-    assert diagnose(student, ALL, never) == (
-        Finding((mistake("unscaled"),)),
-        Finding((mistake("biased"),)),
-    )
+    assert named(student, *ALL, pairs=[known("unscaled biased", **student)]) == [
+        "unscaled",
+        "biased",
+    ]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [],
+        [known("unscaled biased", first=failed(tensor(1.0, 3.0)), second=failed(tensor(5.0, 5.0)))],
+    ],
+    ids=["cannot be made at once", "go otherwise at once"],
+)
+def test_two_mistakes_that_do_not_go_together_are_not_named(pairs):
+    """What looks like one of them here and like the other there is a third."""
+    student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(7.0, 8.0))}
+    assert named(student, *ALL, pairs=pairs) == []
 
 
 def test_two_mistakes_that_interact_are_both_named():
@@ -132,7 +146,8 @@ def test_a_mistake_that_fails_a_check_otherwise_is_not_named():
     half = known("half", first=failed(tensor(1.0, 3.0)), second=failed(tensor(4.0, 4.0)))
     student = {"first": failed(tensor(1.0, 3.0)), "second": failed(tensor(7.0, 8.0))}
     assert named(student, half) == []
-    assert named(student, half, *ALL) == ["unscaled", "biased"]
+    both = known("unscaled biased", **student)
+    assert named(student, half, *ALL, pairs=[both]) == ["unscaled", "biased"]
 
 
 def test_values_of_no_known_mistake_are_given_no_name():
@@ -225,7 +240,8 @@ def test_what_is_certain_in_one_check_is_no_candidate_in_another():
     twin = known("twin", first=passed(RIGHT), second=failed(tensor(7.0, 8.0)))
     wide = known("wide", first=failed(tensor(1.0, 3.0)), second=failed(tensor(7.0, 8.0)))
     third = known("third", third=failed(tensor(2.0, 2.0)))
-    assert named(student, twin, wide, third) == ["wide", "third"]
+    both = known("wide third", **student)
+    assert named(student, twin, wide, third, pairs=[both]) == ["wide", "third"]
 
 
 def test_the_mistake_that_all_pairs_share_is_certain():

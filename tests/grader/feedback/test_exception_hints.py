@@ -179,3 +179,47 @@ LINEAR = "`{0}` is a layer, not a tensor: call it, `{0}(x)`, or take its matrix,
 def test_what_python_and_torch_say_is_put_into_plain_words(type_, message, line, said):
     """With the name in the line where there is only one that it can be about."""
     assert hints(type_, message, line) == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("meant", "said"),
+    [
+        (
+            "__init__",
+            "`def forward` stands inside `__init__` (heads.py, line 70): indent it as far as "
+            "`def __init__`.",
+        ),
+        (
+            "module",
+            "`def forward` stands outside of its class (heads.py, line 70): indent it as far as "
+            "the class's other methods.",
+        ),
+    ],
+)
+def test_a_forward_in_the_wrong_place_is_told_from_one_that_is_misspelt(meant, said):
+    """It is there, but no method of its class."""
+    message = 'Module [Heads] is missing the required "forward" function'
+    told = raised("NotImplementedError", message, wrote="forward", meant=meant, set_at=SET_AT)
+    assert told.splitlines()[1:] == [said]
+
+
+@pytest.mark.parametrize(
+    ("set_at", "said"),
+    [
+        (
+            SET_AT,
+            "`head` is a tuple of one value: there is a comma at the end of the line that sets it "
+            "(heads.py, line 70).",
+        ),
+        (
+            None,
+            "`head` is a tuple of one value. Is there a comma at the end of the line that sets it, "
+            "or of a `return`?",
+        ),
+    ],
+)
+def test_a_comma_too_many_is_told(set_at, said):
+    """None of the values of a tuple of one is the one that is needed."""
+    message = "'tuple' object is not callable"
+    told = raised("TypeError", message, wrote="head", meant="head", set_at=set_at)
+    assert told.splitlines()[1:] == [said]

@@ -262,3 +262,21 @@ def test_the_class_of_an_argument_is_escaped_too():
     (line,) = call_lines((Call("copy", (RemoteObject(1, "module", NASTY),), {}),))
     assert "\x1b" not in line
     assert len(line) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("earlier", "shown"),
+    [
+        ((), ["model(7)"]),
+        ((1, 1), ["model(5)", "model(5)", "model(7)"]),
+        ((1,) * 4, ["model(5)", "model(5)", "# and 2 times more", "model(7)"]),
+        ((2,), ["model(7)"]),
+    ],
+    ids=["none", "two", "many", "another instance"],
+)
+def test_what_an_instance_was_called_with_before_is_shown(earlier, shown):
+    """Its failure may depend on it, and the lines are there to be run."""
+    made = Call("Heads", (3,), {}, instance=1)
+    before = (Call("Heads", (5,), {}, is_forward=True, instance=number) for number in earlier)
+    last = Call("Heads", (7,), {}, is_forward=True, instance=1)
+    assert call_lines((made, *before, last)) == ["model = Heads(3)", *shown]

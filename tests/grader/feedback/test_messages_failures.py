@@ -197,6 +197,17 @@ def test_a_file_that_does_not_run_is_shown_with_a_caret(location, shown):
 
 
 @pytest.mark.parametrize(
+    ("text", "is_mark"),
+    [("<<<<<<< HEAD", True), ("=======", True), (">>>>>>> main", True), ("<< 3", False)],
+)
+def test_marks_of_git_are_called_so(text, is_mark):
+    """Python says no more than that they are no Python."""
+    location = CodeLine("heads.py", None, 12, text)
+    failure = Failure("exception", "SyntaxError", message="invalid syntax", location=location)
+    assert ("mark of Git" in does_not_run("heads.py", failure)) == is_mark
+
+
+@pytest.mark.parametrize(
     ("cell", "shown"),
     [
         (None, "heads.py stops before Heads is defined: see above."),

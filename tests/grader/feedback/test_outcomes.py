@@ -1,5 +1,6 @@
 """Tests of which checks are shown, and what stands beside their titles."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -63,3 +64,16 @@ def test_the_title_of_a_check_that_an_exception_ended_accuses_of_nothing(outcome
         "a holds.  (not judged: IndexError)"
     )
     assert check_head(check("a"), beside=" (wrong)") == "a holds. (wrong)"
+
+
+def test_what_may_follow_from_an_earlier_failure_is_counted_there():
+    """Its title would accuse of what may hold; a remark and what has a reason of its own stay."""
+    follows = [replace(check(name, message="Differs."), may_follow=True) for name in "bc"]
+    told = "Wrong.\n2 more checks fail, too, perhaps for this reason alone."
+    remark = check("e", outcome=Outcome.REMARK, message="Better.")
+    other = check("d", message="Not so.")
+    assert shown(check("a", message="Wrong."), *follows, other, remark) == [
+        ("a", told),
+        ("d", "Not so."),
+        ("e", "Better."),
+    ]

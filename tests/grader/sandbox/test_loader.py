@@ -98,6 +98,26 @@ def test_a_failure_below_the_students_line_still_names_that_line(load: Load) -> 
     assert not failure.own
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("    x = 1\n<<<<<<< HEAD\n    return 1\n=======\n    return 2\n>>>>>>> other\n", []),
+        ("retrun 1 1\n", []),
+        ("    return 1\n\n\n1 1\n", ["two"]),
+        ("    return 1\n\n\ndef three(:\n    return 3\n", ["two"]),
+        ("    return 1\n\n\ndef three()\n    return 3\n", ["two"]),
+    ],
+    ids=["marks of Git", "not indented", "below it", "another definition", "no colon"],
+)
+def test_a_definition_that_a_broken_line_cuts_in_two_is_none(
+    load: Load, text: str, names: list[str]
+) -> None:
+    """What is left of it would be called empty."""
+    opened = load(f'ONE = 1\n\n\ndef two():\n    """Two."""\n{text}')
+    assert opened.header()["names"] == ["ONE", *names]
+    assert len(opened.failures) == 1
+
+
 def test_definitions_before_a_syntax_error_count(load: Load) -> None:
     """What stands before the statement that cannot be read is run."""
     opened = load("def one():\n    return 1\n\n\ndef two():\n    return (1 +)\n\n\nTHREE = 3\n")

@@ -394,3 +394,39 @@ def test_what_is_printed_goes_into_the_answer() -> None:
     servant = Servant(drain=lambda: "text")
     assert servant.reply(Frame({"verb": "forget"})).header == {"output": "text"}
     assert servant.reply(Frame({"verb": "dance"})).header["output"] == "text"
+
+
+MODULE = "from torch import nn\n\n\nclass Layer(nn.Module):\n    def __init__(self):\n"
+FORWARD = "{0}def forward(self, x):\n{0}    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("indentation", "meant"), [(" " * 8, "__init__"), ("", "module"), (None, "")]
+)
+def test_a_forward_that_is_no_method_of_its_class_is_found(
+    serve: Serve, indentation: str | None, meant: str
+) -> None:
+    """Indented too far, or not at all."""
+    below = "" if indentation is None else FORWARD.format(indentation)
+    student = serve(f"{MODULE}        super().__init__()\n{below}")
+    failure = student.call(student.call("Layer").value, 1).failure
+    assert (failure["wrote"], failure["meant"]) == ("forward" if meant else "", meant)
+    assert (failure["set_at"] and failure["set_at"]["line"]) == (7 if meant else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"),
+    [
+        ("def f(x):\n    y = (\n        x\n    ),\n    return y @ x", "y", 4),
+        ("def g(x):\n    return x,\n\n\ndef f(x):\n    y = g(x)\n    return y @ x", "y", None),
+        ("def f(x):\n    y = x, x\n    return y @ x", "", None),
+    ],
+    ids=["comma", "returned", "two values"],
+)
+def test_a_tuple_of_one_value_is_found_with_the_comma_that_made_it(
+    serve: Serve, text: str, name: str, line: int | None
+) -> None:
+    """By its value where the line failed."""
+    failure = serve(text).call("f", 1).failure
+    assert (failure["wrote"], failure["meant"]) == (name, name)
+    assert (failure["set_at"] and failure["set_at"]["line"]) == line

@@ -6,8 +6,9 @@ import pytest
 
 from grader.core.errors import UsageError
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
+from grader.submissions.file_names import unread_files
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, SourceFile, read_submission, unread_files
+from grader.submissions.submission import Reading, SourceFile, read_submission
 
 STUB = 'def dot(a, b):\n    raise NotImplementedError("01_first/dot: not attempted yet")\n'
 DONE = "def dot(a, b):\n    return a @ b\n"
@@ -384,3 +385,25 @@ def test_the_exact_name_goes_before_that_of_a_copy(course, folder):
     put(folder, first_py=DONE)
     (folder / "first (1).py").write_text(STUB, "utf-8")
     assert read_submission(course, folder, "ada").readings["01_first"].read_from == "first.py"
+
+
+def test_a_copy_beside_an_untouched_stub_is_noted(course, folder):
+    """The work may stand in the copy."""
+    put(folder, first_py=STUB)
+    (folder / "01_first").mkdir()
+    (folder / "01_first" / "first.py").write_text(STUB, "utf-8")
+    (folder / "01_first" / "first (1).py").write_text(DONE, "utf-8")
+    reading = read_submission(course, folder, "ada").readings["01_first"]
+    note = "01_first/first.py was read and first (1).py was not: one file counts."
+    assert reading.notes == (note,)
+
+
+@pytest.mark.parametrize("name", ["first.py.txt", "01_first/First.ipynb.TXT"])
+def test_a_name_with_an_ending_too_many_is_noted(course, folder, name):
+    """Some systems hide it."""
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(DONE, "utf-8")
+    reading = read_submission(course, folder, "ada").readings["01_first"]
+    short = name.rpartition("/")[2]
+    sentence = f"{short} is not read: its name ends in .txt. Rename it to {short[:-4]}."
+    assert (reading.read_from, reading.notes) == ("", (sentence,))

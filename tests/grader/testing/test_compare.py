@@ -10,6 +10,7 @@ from grader.testing.compare import compare, describe, format_number
 
 ATOL = 1e-5
 NO_GRADIENT = ("No gradient can flow through it: only tensors remember how they were made.",)
+CAT = "`torch.cat` joins tensors along one of their axes."
 STACK = "`torch.stack` makes one tensor of tensors of one shape."
 NAN, INF = math.nan, math.inf
 
@@ -36,6 +37,7 @@ def said(actual, expected, atol=ATOL, **options):
         ([1.0, 2], "a Python list of 2 numbers", NO_GRADIENT),
         ((1.0, 2.0, 3.0), "a Python tuple of 3 numbers", NO_GRADIENT),
         ([torch.ones(2)] * 3, "a Python list of 3 tensors", (STACK,)),
+        ([torch.ones(1, 3)] * 2, "a Python list of 2 tensors", (CAT,)),
         ([1.0, "a"], "a list of 2", ()),
         ({"a": 1}, "a dict of 1", ()),
         (Unsupported("numpy.ndarray"), "a value of type numpy.ndarray", NO_GRADIENT),
