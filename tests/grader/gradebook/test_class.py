@@ -117,7 +117,7 @@ def test_a_class_is_graded_into_a_gradebook_twice(class_folder: Path, address: s
         }
         said = gradebook.find_comment("scores", "scores", "01_scores", "bo").comment
         assert "→ A known mistake, scores-not-scaled: The scores are not scaled." in said
-        assert "This is a hidden check: its inputs are not shown." in said
+        assert "fail, too, perhaps for this reason alone." in said
         by_hand = gradebook.find_grade("test_scores", "scores", "01_scores", "bo")
         by_hand.manual_score, by_hand.extra_credit = 1.5, 0.25
         gradebook.db.commit()
