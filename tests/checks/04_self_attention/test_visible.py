@@ -220,7 +220,7 @@ def judge_like_v1(student, reference, judge, draw, sizes, dtype=torch.float32):
 
 def judge_twice(student, judge, draw, name, values):
     """Judge that a call changes neither the tokens nor later results."""
-    instance, _ = made(student, name, (D_IN, D_OUT), values)
+    instance, _ = made(student, name, (D_IN, D_OUT), values, seed=1)
     x = draw.normal(NUM_TOKENS, D_IN)
     first = student.call(instance, x)
     judge.that(not first.changed, "It changed the tokens in place")
@@ -228,7 +228,7 @@ def judge_twice(student, judge, draw, name, values):
         others = draw.normal(num_tokens, D_IN)
         answer = student.call(instance, others)
         judge.that(not answer.changed, "It changed the tokens in place")
-        fresh, _ = made(student, name, (D_IN, D_OUT), values)
+        fresh, _ = made(student, name, (D_IN, D_OUT), values, seed=1)
         expected = student.call(fresh, others).value
         judge(answer.value, expected, what="what other tokens give after it", axes=AXES)
     judge(student.call(instance, x).value, first.value, what="the second answer", axes=AXES)
