@@ -117,7 +117,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         function=item.function,
         asks_for=asks_for,
         deepens=deepens.args[0] if deepens else "",
-        file=item.path.resolve().relative_to(course.root.resolve()).as_posix(),
+        file=Path(os.path.relpath(item.path, course.root)).as_posix(),
     )
 
 
