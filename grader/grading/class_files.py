@@ -39,6 +39,7 @@ class Row:
         assignments: the score of each assignment, by id, with what lateness took off it.
         days_late: of the latest assignment.
         off: the points that lateness took off in all.
+        submitted_at: when the assignments were handed in of which that is known, by id.
     """
 
     student: str
@@ -54,6 +55,7 @@ class Row:
     assignments: Mapping[str, int | float | None] = field(default_factory=dict)
     days_late: int = 0
     off: int | float | None = 0
+    submitted_at: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, course: Course) -> int | float | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
@@ -80,6 +82,9 @@ def row_of(result: Result, summary_line: str) -> Row:
         assignments={a.id: points(a.score) for a in result.assignments},
         days_late=result.days_late,
         off=off,
+        submitted_at={
+            a.id: a.submitted_at.isoformat() for a in result.assignments if a.submitted_at
+        },
     )
 
 
@@ -127,7 +132,7 @@ def written(result: Result, summary_line: str) -> Written:
     return Written(row_of(result, summary_line), _record(result), _record(for_student(result)))
 
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
+encoded = json.JSONEncoder(ensure_ascii=False).encode
 LINES = {
     re.compile(r'\{"id": "(?=[^"/]*", "read_from")'): '\n {"id": "',
     re.compile(r'\{"id": "(?=[^":]*/[^":]*", )'): '\n  {"id": "',
@@ -138,7 +143,7 @@ LINES = {
 
 def _record(result: Result) -> str:
     """A result as JSON in lines; `json` takes ten times as long when it is to make them."""
-    text = _encode(to_json(result))
+    text = encoded(to_json(result))
     for start, line in LINES.items():
         text = start.sub(line, text)
     return text.replace(", \n", ",\n") + "\n"

@@ -26,6 +26,7 @@ from grader.grading.class_files import (
 from grader.grading.journal import Journal, RunIdentity, earlier_run, new_seed
 from grader.grading.kept_outcomes import Head, read_kept, write_kept
 from grader.grading.plan import Plan, Terms, terms_of
+from grader.grading.redating import redated
 from grader.grading.result_maker import ResultMaker
 from grader.grading.run_settings import RunSettings
 from grader.grading.scoring import is_decided
@@ -95,18 +96,27 @@ class ClassRun:
             prints = {s.id: fingerprint(self.course, s) for s in self.students}
             rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
             unchanged = len(rows)
+            dated = {
+                id_: row
+                for id_ in prints.keys() - rows.keys()
+                if (row := journal.unchanged_but_dates(id_, prints[id_]))
+            }
 
             def write(student: Student, found: Result | None) -> Row:
                 if len(rows) == unchanged:
                     set_reports_aside(self.out)
-                done, is_whole = run.done(student.id, prints[student.id], found)
+                row = dated.get(student.id)
+                again = redated(run.terms.course, row, self.out) if row else None
+                done, is_whole = (
+                    (again, True) if again else run.done(student.id, prints[student.id], found)
+                )
                 write_student(self.out, done)
                 journal.add(student.id, prints[student.id] if is_whole else PARTLY, done.row)
                 rows[student.id] = done.row
                 return done.row
 
             try:
-                todo = self._planned(run, prints, rows.keys(), watcher)
+                todo = self._planned(run, prints, rows.keys(), dated.keys(), watcher)
                 for student in self.students:
                     if student.id not in rows and student.id not in todo:
                         write(student, None)
@@ -125,7 +135,12 @@ class ClassRun:
         return result
 
     def _planned(
-        self, run: "_Run", prints: Mapping[str, str], done: Collection[str], watcher: Watcher
+        self,
+        run: "_Run",
+        prints: Mapping[str, str],
+        done: Collection[str],
+        dated: Collection[str],
+        watcher: Watcher,
     ) -> dict[str, Student]:
         """Whom to grade and in which assignments, by id; others are done, or only scored.
 
@@ -133,11 +148,12 @@ class ClassRun:
             run: the run.
             prints: what each student handed in.
             done: who is unchanged.
+            dated: whose results are new in their dates at most.
             watcher: is told what is graded again, and why.
         """
-        plan, todo = Plan(run.terms), {}
+        plan, todo = Plan(run.terms, known=len(dated)), {}
         for student in self.students:
-            if student.id not in done:
+            if student.id not in done and student.id not in dated:
                 ids = plan.add(read_kept(self.out, student.id), prints[student.id])
                 if ids:
                     is_all = set(ids) == self.course.by_id.keys()
@@ -212,7 +228,9 @@ class _Run:
         return _Run(
             out,
             RunSettings(course.root, course.hash, seed, isolation, language),
-            RunIdentity(seed, course.hash, used, isolation, language, covered),
+            RunIdentity(
+                seed, course.hash, used, isolation, language, covered, but_dates=terms.but_dates
+            ),
             terms,
             ResultMaker(terms.course, seed, terms.declared),
         )

@@ -8,6 +8,7 @@ line is skipped. A line on another run makes all before it void.
 import json
 import secrets
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -33,6 +34,7 @@ class RunIdentity:
         isolation: how student code is kept apart, "sealed" or "process".
         language: what students read.
         assignments: which of them the results have; in a file of an earlier version, all.
+        but_dates: a hash of everything that decides results but dates and the rule for late work.
     """
 
     seed: str
@@ -41,6 +43,7 @@ class RunIdentity:
     isolation: str
     language: str = DEFAULT_LANGUAGE
     assignments: tuple[str, ...] = ()
+    but_dates: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,9 @@ class Entry:
 def earlier_run(out: Path) -> RunIdentity | None:
     """The run that this folder holds; the next one draws the same inputs."""
     try:
-        header, _known, _before = _parsed((out / JOURNAL).read_text("utf-8"))
+        return _parsed((out / JOURNAL).read_text("utf-8")).identity
     except (OSError, UnicodeDecodeError):
         return None
-    return header
 
 
 def new_seed() -> str:
@@ -76,6 +78,7 @@ class Journal:
         force: whether to begin again whatever was done.
         known: who is done under this identity.
         before: the last entry of everybody, under whatever identity.
+        under: the identity of each of these.
 
     Raises:
         UsageError: when another run is writing there.
@@ -86,6 +89,7 @@ class Journal:
     force: bool = False
     known: dict[str, Entry] = field(init=False, default_factory=dict)
     before: dict[str, Entry] = field(init=False, default_factory=dict)
+    under: dict[str, RunIdentity] = field(init=False, default_factory=dict)
     file: IO[str] = field(init=False)
 
     def __enter__(self) -> "Journal":
@@ -96,11 +100,12 @@ class Journal:
         _lock(self.file, self.out)
         self.file.seek(0)
         text = self.file.read()
-        header, entries, self.before = _parsed(text)
+        lines = _parsed(text)
+        self.before, self.under = lines.before, lines.under
         if text and not text.endswith("\n"):
             self._write("\n")
-        if header == self.identity and not self.force:
-            self.known = entries
+        if lines.identity == self.identity and not self.force:
+            self.known = lines.known
         else:
             self._line({"format": FORMAT, **converter.unstructure(self.identity)})
         return self
@@ -112,10 +117,24 @@ class Journal:
 
     def unchanged(self, student: str, fingerprint: str) -> Row | None:
         """The result of a student who is done and handed in the same, with both files there."""
-        entry = self.known.get(student)
+        return self._row(self.known.get(student), fingerprint)
+
+    def unchanged_but_dates(self, student: str, fingerprint: str) -> Row | None:
+        """The same of a student whose result could have other dates, and nothing else that is new.
+
+        Args:
+            student: the student's id.
+            fingerprint: of what was handed in.
+        """
+        is_same = student in self.under and not self.force
+        if not is_same or self.under[student].but_dates != self.identity.but_dates:
+            return None
+        return self._row(self.before[student], fingerprint)
+
+    def _row(self, entry: Entry | None, fingerprint: str) -> Row | None:
         if entry is None or entry.fingerprint != fingerprint or entry.row.undecided:
             return None
-        paths = (record_path(self.out, student), feedback_path(self.out, student))
+        paths = (record_path(self.out, entry.student), feedback_path(self.out, entry.student))
         return entry.row if all(path.is_file() for path in paths) else None
 
     def earlier(self, names: Iterable[str]) -> dict[str, Row]:
@@ -143,22 +162,32 @@ class Journal:
             self.file.flush()
 
 
-def _parsed(text: str) -> tuple[RunIdentity | None, dict[str, Entry], dict[str, Entry]]:
-    """The last run's identity and entries, and everybody's last one; other lines are skipped."""
+@dataclass(slots=True)
+class _Lines:
+    """What a journal's lines say; see `Journal`."""
+
     identity: RunIdentity | None = None
-    entries: dict[str, Entry] = {}
-    before: dict[str, Entry] = {}
+    known: dict[str, Entry] = field(default_factory=dict)
+    before: dict[str, Entry] = field(default_factory=dict)
+    under: dict[str, RunIdentity] = field(default_factory=dict)
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Take in one line."""
+        if record.pop("format", None) == FORMAT:
+            self.identity, self.known = converter.structure(record, RunIdentity), {}
+        elif self.identity is not None:
+            entry = converter.structure(record, Entry)
+            self.known[entry.student] = self.before[entry.student] = entry
+            self.under[entry.student] = self.identity
+
+
+def _parsed(text: str) -> _Lines:
+    """The last run's identity and entries, and everybody's last one; other lines are skipped."""
+    found = _Lines()
     for line in text.splitlines():
-        try:
-            record = json.loads(line)
-            if record.pop("format", None) == FORMAT:
-                identity, entries = converter.structure(record, RunIdentity), {}
-            else:
-                entry = converter.structure(record, Entry)
-                entries[entry.student] = before[entry.student] = entry
-        except (ValueError, TypeError, KeyError, AttributeError):
-            continue
-    return identity, entries, before
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
+            found.add(json.loads(line))
+    return found
 
 
 def _lock(file: IO[str], out: Path) -> None:

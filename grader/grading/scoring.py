@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -42,23 +42,52 @@ def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
         for one in outcomes.exercises
         for most in (course.exercises[one.id].points,)
     )
-    score, notes = total(exercise.score for exercise in exercises), outcomes.notes
-    late = days_late(assignment.due, outcomes.submitted_at, course.late)
-    if late and score is not None:
-        factor = late_factor(late, course.late)
-        percent = 100 - 100 * factor
-        off = _("{percent} percent taken off") if percent else _("nothing taken off")
-        note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", late)
-        notes = (*notes, note.format(days=late, off=off.format(percent=percent)))
-        score = rounded(Fraction(score) * factor)
+    late = lateness(course, outcomes.id, total(e.score for e in exercises), outcomes.submitted_at)
     return replace(
         outcomes,
-        score=score,
+        score=late.score,
         max_score=added(exercise.max_score for exercise in exercises),
         exercises=exercises,
-        notes=notes,
-        days_late=late,
+        notes=(*outcomes.notes, *late.notes),
+        days_late=late.days,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How late an assignment was handed in, and what that leaves of its score.
+
+    Args:
+        score: in points; None where the assignment is undecided.
+        days: days begun after the due date.
+        notes: a sentence for the student, where points were given and it was late.
+    """
+
+    score: Decimal | None
+    days: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def lateness(
+    course: Course, assignment: str, score: Decimal | None, submitted_at: datetime | None
+) -> Lateness:
+    """An assignment's score after what lateness takes off it.
+
+    Args:
+        course: whose due dates and rule for late work count.
+        assignment: the assignment's id.
+        score: what its exercises add up to.
+        submitted_at: when it was handed in, where that is known.
+    """
+    late = days_late(course.by_id[assignment].due, submitted_at, course.late)
+    if not late or score is None:
+        return Lateness(score, late)
+    factor = late_factor(late, course.late)
+    percent = 100 - 100 * factor
+    off = _("{percent} percent taken off") if percent else _("nothing taken off")
+    note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", late)
+    sentence = note.format(days=late, off=off.format(percent=percent))
+    return Lateness(rounded(Fraction(score) * factor), late, (sentence,))
 
 
 def is_decided(outcomes: AssignmentResult) -> bool:

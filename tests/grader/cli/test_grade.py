@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from grader.grading.seal_probe import sealed_launcher
+from grader.submissions.student_folders import JOURNAL
+from tests.grader.grading.conftest import files_in
 
 pytestmark = pytest.mark.slow
 
@@ -249,10 +251,10 @@ def done(out):
 def test_who_handed_in_nothing_new_is_not_graded_again(grade, out):
     """The class's files are the same, and the screen says how many were unchanged."""
     grade()
-    files = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    files, journal = files_in(out), (out / JOURNAL).read_bytes()
     ran = grade()
     assert ran.lines[0] == "Grading: 3 of 3 students (3 unchanged) done."
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == files
+    assert (files_in(out), (out / JOURNAL).read_bytes()) == (files, journal)
 
 
 def test_who_handed_in_something_else_is_graded_again(grade, out, work):

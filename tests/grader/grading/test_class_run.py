@@ -126,12 +126,14 @@ def test_a_change_that_is_undone_grades_nobody(make, undisturbed):
     assert run.graded == Counter(STUDENTS * 7)
 
 
+MIXTURE = '[[assignments]]\nid = "02_mixture"\n'
+DUE = "due = 2027-02-01T23:59:00+01:00\n"
 SCORE_CHANGES = {
     "points": ("course.toml", "scores = 2", "scores = 2.5"),
     "no points": ("course.toml", "Mixture = 3", "Mixture = 0"),
-    "due": ("course.toml", '"Scores"', '"Scores"\ndue = 2027-02-01T23:59:00+01:00'),
+    "due": ("course.toml", '"Scores"\n', f'"Scores"\n{DUE}'),
     "title": ("course.toml", '"Mixtures, ', '"Blends, '),
-    "late": ("course.toml", '[[assignments]]\nid = "01', '[late]\n[[assignments]]\nid = "01'),
+    "late": ("course.toml", MIXTURE, f"[late]\npercent_per_day = 10\n{MIXTURE}{DUE}"),
     "weight": ("tests/checks/01_scores/test_visible.py", "weight(2)", "weight(3)"),
     "sentence": ("tests/checks/01_scores/test_visible.py", "The scores are the", "Scores are the"),
     "question": ("solutions/01_scores/misconceptions.toml", 'question = "', 'question = "So: '),
@@ -140,8 +142,8 @@ SCORE_CHANGES = {
 
 
 @pytest.mark.parametrize("change", SCORE_CHANGES.values(), ids=SCORE_CHANGES)
-def test_what_decides_scores_grades_nobody(make, change):
-    """The files are those of a run that graded everybody after the change."""
+def test_what_decides_scores_grades_nobody(make, undisturbed, change):
+    """The files are those of a run that graded everybody after the change; so after its undoing."""
     run, other = make("out"), make("other")
     run.run()
     run.edit(*change)
@@ -149,6 +151,26 @@ def test_what_decides_scores_grades_nobody(make, change):
     assert run.graded == Counter(STUDENTS)
     other.run()
     assert run.files() == other.files()
+    run.edit(change[0], *change[:0:-1])
+    run.run()
+    assert run.files() == undisturbed
+
+
+@pytest.mark.parametrize("damage", ["", "{}\n", '{"assignments": [\n {"notes": []}]}', None])
+def test_other_dates_change_a_few_lines_of_what_is_written(make, damage):
+    """Outcomes are read only where a file is not as it was written."""
+    run, other = make("out"), make("other")
+    run.run()
+    outcomes = run.out / "outcomes" / f"{STUDENTS[2]}.jsonl.gz"
+    if damage is None:
+        outcomes.unlink()
+    else:
+        (run.out / "feedback" / f"{STUDENTS[2]}.json").write_text(damage, "utf-8")
+    run.edit(*SCORE_CHANGES["late"])
+    run.run()
+    other.run()
+    assert run.files() == other.files()
+    assert run.graded == Counter(STUDENTS)
 
 
 @pytest.mark.parametrize("kind", ["hint", "comment", "translation"])
@@ -189,9 +211,14 @@ def test_a_large_class_is_scored_again_without_grading(make, size):
         (run.folder / name).mkdir()
         (run.folder / name / "scores.py").write_text(f"# {name}\n", "utf-8")
     run.run(names=names)
-    run.edit(*SCORE_CHANGES["due"])
+    before = {row.student: row.score for row in run.result.rows}
+    run.edit(*SCORE_CHANGES["late"])
     run.run(names=names)
     assert run.graded == Counter(names)
+    after = {row.student: row.score for row in run.result.rows}
+    assert (
+        run.result.changed == {n: (s, after[n]) for n, s in before.items() if s != after[n]} != {}
+    )
     assert run.told == [f"{size} students are scored from known outcomes: no code is run."]
     run.harder("02_mixture")
     run.run(names=names)
