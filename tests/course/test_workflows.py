@@ -145,14 +145,12 @@ def cloned(to_release: Course, tmp_path_factory: pytest.TempPathFactory) -> Path
     return clone
 
 
-@pytest.fixture(
-    scope="module",
-    params=["torch of this environment", pytest.param("own", marks=pytest.mark.proof)],
-)
-def installed(cloned: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def installed(cloned: Path, to_release: Course, root: Path) -> dict[str, str]:
     """The environment after the README's own commands, and no others.
 
-    With everything that it depends on from pip's index, or with what is installed here.
+    The whole course has everything that it depends on from pip's index, two of its assignments what
+    is installed here.
     """
     readme = (cloned / "README.md").read_text("utf-8")
     (block,) = re.findall(r"## Set up, once\n.*?```\n(.*?)```", readme, re.DOTALL)
@@ -160,7 +158,7 @@ def installed(cloned: Path, request: pytest.FixtureRequest) -> dict[str, str]:
     environment["PATH"] = f"{Path(sys.executable).resolve().parent}:{environment['PATH']}"
     environment.pop("GRADER_COURSE", None)
     shutil.rmtree(cloned / ".venv", ignore_errors=True)
-    if request.param != "own":
+    if to_release.root != root:
         make, _, _ = block.partition("\n")
         subprocess.run(make.split(), cwd=cloned, env=environment, check=True, timeout=120)
         borrow_packages(cloned / ".venv")
