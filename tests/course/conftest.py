@@ -96,7 +96,13 @@ def example(course_copy: Path) -> Example:
     return Example(course_copy)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+@pytest.fixture(scope="session")
 def grader(course: Course) -> Iterator[SubmissionGrader]:
     """What students check with."""
     made = visible_grader(course)

@@ -1,12 +1,11 @@
 """Wrong layers: what they are named, and which promise they break."""
 
-from pathlib import Path
-
 import pytest
 
 from grader.core.records import Outcome
-from grader.course.course import Course, load_course
 from tests.course.conftest import Answer
+
+pytestmark = pytest.mark.xdist_group("known mistakes")
 
 CUT = "self.mask[:num_tokens, :num_tokens]"
 KEPT = "kept: Tensor = self.dropout(weights)"
@@ -19,12 +18,6 @@ WRAPPER = "MultiHeadAttentionWrapper"
 DROPPED = "weights = self.dropout(weights)"
 ROW_SUMS = f"{DROPPED}; weights = weights / weights.sum(-1, keepdim=True)"
 GPT2_SCALE = "scores / self.head_dim**0.5"
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 @pytest.mark.parametrize(

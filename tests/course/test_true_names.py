@@ -1,12 +1,11 @@
 """Wrong answers of real students: what they are named, and what they are not."""
 
-from pathlib import Path
-
 import pytest
 
 from grader.core.records import ExerciseResult, Outcome, Visibility
-from grader.course.course import Course, load_course
 from tests.course.conftest import Answer
+
+pytestmark = pytest.mark.xdist_group("known mistakes")
 
 SCORES = "return inputs @ query"
 MERGED = "return pieces.reshape(batch_size, num_tokens, num_heads * head_dim)"
@@ -17,12 +16,6 @@ EXPONENTIALS = "exponentials = torch.exp(x - x.max())"
 def told(result: ExerciseResult) -> list[str]:
     """The lines that a student reads."""
     return [line for check in result.checks for line in check.message.splitlines()]
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 @pytest.mark.parametrize(
