@@ -131,6 +131,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in attacks:
         is_tried = f"{item.path.stem}::{item.name}" in tried
         item.add_marker(pytest.mark.slow if is_tried else pytest.mark.proof)
+        # On one worker, because every other one would start launchers of its own.
+        item.add_marker(pytest.mark.xdist_group("attacks"))
 
 
 def sample(names: Iterable[str]) -> set[str]:

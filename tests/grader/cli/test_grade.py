@@ -396,6 +396,7 @@ def test_a_second_run_is_refused_while_the_first_one_writes(grade, out):
     )
 
 
+@pytest.mark.proof
 def test_two_workers_grade_as_one_does(grade, out, tmp_path):
     """The same results, whoever graded whom."""
     grade("--seed", 3)
