@@ -1,6 +1,7 @@
 """What all tests of the kit share: in CI a skipped test is a failure."""
 
 import base64
+import gc
 import json
 import os
 import shutil
@@ -79,6 +80,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from groups import Groups
 
     return Groups(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among thousands of tests: they all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

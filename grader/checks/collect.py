@@ -161,6 +161,8 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
     root = collection.course.root
     arguments = [
         *("-c", os.devnull, "--rootdir", str(root), "--noconftest", "--assert=plain"),
+        # Else pytest would list every folder above the checks, up to the root of the file system.
+        *("--confcutdir", str(root / CHECKS)),
         *("--import-mode=importlib", "--disable-plugin-autoload"),
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
         *(str(path) for path in files),

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from grader.core.errors import UsageError
@@ -99,11 +100,15 @@ def _encoded(content: bytes | str) -> bytes:
 
 def without_comments(path: Path) -> bytes:
     """What a file says to Python or to a reader of TOML; all of it where it is neither."""
-    data = path.read_bytes()
+    return _without_comments(path.suffix, path.read_bytes())
+
+
+@cache
+def _without_comments(suffix: str, data: bytes) -> bytes:
     try:
-        if path.suffix == ".py":
+        if suffix == ".py":
             return ast.dump(ast.parse(data)).encode("utf-8", "backslashreplace")
-        if path.suffix == ".toml":
+        if suffix == ".toml":
             return repr(tomllib.loads(data.decode())).encode("utf-8", "backslashreplace")
     except (SyntaxError, ValueError, RecursionError):
         pass

@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from grader.authoring.validate import Report, validate
 from grader.core.records import ExerciseResult
 from grader.course.course import Course, load_course
-from grader.grading.known_mistakes import LiveMistakes
+from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import (
     ALL_CHECKS,
     VISIBLE_CHECKS,
@@ -95,7 +96,13 @@ def example(course_copy: Path) -> Example:
     return Example(course_copy)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+@pytest.fixture(scope="session")
 def grader(course: Course) -> Iterator[SubmissionGrader]:
     """What students check with."""
     made = visible_grader(course)
@@ -106,18 +113,32 @@ def grader(course: Course) -> Iterator[SubmissionGrader]:
 @pytest.fixture
 def answer(course: Course, grader: SubmissionGrader) -> Answer:
     """Grades the solution of an exercise in which a piece of text is replaced."""
+    return partial(_answer, course, grader, grader)
 
-    def graded(exercise: str, find: str, put: str, hidden: bool = False) -> ExerciseResult:
-        (id_, found), *_others = course.select((exercise,)).items()
-        assert isinstance(grader.mistakes, LiveMistakes)
-        solutions = grader.mistakes.solutions
-        key = solutions.readings[found.assignment].sources[0]
-        text = solutions.sources[key].cells[0].text
-        assert find in text
-        changed = replace(solutions.sources[key], cells=(Cell(None, text.replace(find, put)),))
-        submission = replace(solutions, sources={**solutions.sources, key: changed})
-        session, scope = InProcessSession(submission), ALL_CHECKS if hidden else VISIBLE_CHECKS
-        result = grade(grader, submission, session, Scope({id_: found}, scope))
-        return result.exercises[0]
 
-    return graded
+@pytest.fixture
+def checked(course: Course, grader: SubmissionGrader) -> Answer:
+    """The same without the known mistakes, which take far longer to run than the checks."""
+    return partial(_answer, course, grader, replace(grader, mistakes=RecordedMistakes({})))
+
+
+def _answer(
+    course: Course,
+    made: SubmissionGrader,
+    used: SubmissionGrader,
+    exercise: str,
+    find: str,
+    put: str,
+    hidden: bool = False,
+) -> ExerciseResult:
+    (id_, found), *_others = course.select((exercise,)).items()
+    assert isinstance(made.mistakes, LiveMistakes)
+    solutions = made.mistakes.solutions
+    key = solutions.readings[found.assignment].sources[0]
+    text = solutions.sources[key].cells[0].text
+    assert find in text
+    changed = replace(solutions.sources[key], cells=(Cell(None, text.replace(find, put)),))
+    submission = replace(solutions, sources={**solutions.sources, key: changed})
+    session, scope = InProcessSession(submission), ALL_CHECKS if hidden else VISIBLE_CHECKS
+    result = grade(used, submission, session, Scope({id_: found}, scope))
+    return result.exercises[0]

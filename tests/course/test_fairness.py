@@ -9,7 +9,7 @@ import pytest
 
 from grader.checks.fixtures import CheckEnvironment, live_environment
 from grader.core.records import Outcome, Result
-from grader.course.course import Assignment, Course, Exercise, load_course
+from grader.course.course import Assignment, Course, Exercise
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
@@ -45,12 +45,6 @@ CASES = [
 ]
 
 Judged = Callable[[CheckEnvironment, Submission, str], list[str]]
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 @pytest.fixture(scope="module")

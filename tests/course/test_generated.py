@@ -10,15 +10,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from grader.course.course import Course, load_course
+from grader.course.course import Course
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import generate, notebook_text, stale, student_notebook
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 def test_regenerating_changes_no_byte(course: Course) -> None:

@@ -202,6 +202,7 @@ def test_a_release_names_no_machine(to_release: Course, released: Path) -> None:
 # How it judges.
 
 
+@pytest.mark.proof
 def test_stubs_are_not_attempted_in_a_release(to_release: Course, released: Path) -> None:
     """All of them, and nothing is undecided."""
     found = check(released, released / "assignments")
@@ -210,6 +211,7 @@ def test_stubs_are_not_attempted_in_a_release(to_release: Course, released: Path
     assert firsts == dict.fromkeys(to_release.exercises, "not_attempted")
 
 
+@pytest.mark.proof
 def test_solutions_pass_in_a_release(to_release: Course, released: Path) -> None:
     """Judged from recordings, as if the reference were there."""
     found = check(released, to_release.root / "solutions")

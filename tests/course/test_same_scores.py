@@ -19,7 +19,7 @@ from nbformat import v4
 
 from grader.checks.fixtures import live_environment
 from grader.core.records import Outcome, Result
-from grader.course.course import Assignment, Course, load_course
+from grader.course.course import Assignment, Course
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.results import to_json
 from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
@@ -42,12 +42,6 @@ of them are run.
 
 SOME = ("01", "05", "06", "10", "11")
 """Assignments to grade where the whole course would take long."""
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 @pytest.fixture(scope="module")

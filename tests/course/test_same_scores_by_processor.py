@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import torch
 from torch.nn import functional
 
 from grader.core.records import Outcome
-from grader.course.course import Course, Exercise, load_course
+from grader.course.course import Course, Exercise
 from grader.course.printed_tensors import Ledger
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
@@ -31,12 +30,6 @@ difference, they are run two at a time.
 DRAWN = ("06_dropout", "07_causal_attention", "08_multi_head_wrapper")
 DRAWN += ("09_multi_head_attention", "11_gpt2_attention")
 """The assignments with dropout."""
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 @pytest.fixture(scope="module")

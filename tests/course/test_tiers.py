@@ -97,3 +97,4 @@ def test_files_that_share_something_dear_stay_on_one_worker() -> None:
     assert group_of("tests/course/test_tiers.py") == "tests/course/test_tiers.py"
     assert group_of("tests/example_class/test_reports.py") == "example class"
     assert group_of("tests/attacks/test_teeth.py") == ALONE
+    assert group_of("tests/attacks/test_lying.py") == "attacks"

@@ -326,6 +326,7 @@ def everything(course: Course) -> Result:
     )
 
 
+@lru_cache
 def shown(code: str, width: int) -> list[str]:
     """The lines of a student's own run and of a class on a terminal of so many columns."""
     language.use(code)

@@ -1,12 +1,11 @@
 """Wrong layers: what they are named, and which promise they break."""
 
-from pathlib import Path
-
 import pytest
 
 from grader.core.records import Outcome
-from grader.course.course import Course, load_course
 from tests.course.conftest import Answer
+
+pytestmark = pytest.mark.xdist_group("known mistakes")
 
 CUT = "self.mask[:num_tokens, :num_tokens]"
 KEPT = "kept: Tensor = self.dropout(weights)"
@@ -21,12 +20,6 @@ ROW_SUMS = f"{DROPPED}; weights = weights / weights.sum(-1, keepdim=True)"
 GPT2_SCALE = "scores / self.head_dim**0.5"
 
 
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
-
-
 @pytest.mark.parametrize(
     ("exercise", "find", "put", "name"),
     [
@@ -34,9 +27,11 @@ def course(root: Path) -> Course:
         (HEADS, HIDDEN_SCORES, "", "multi-head-nothing-masked"),
         (HEADS, HIDDEN_SCORES, NAN_MASK, "multi-head-not-a-number"),
         (HEADS, DROPPED, ROW_SUMS, "multi-head-dropout-renormalised"),
-        (
+        # No mistake alone shows all that this one does, so that all pairs are tried.
+        pytest.param(
             *(HEADS, "scores = head_scores(queries,", "scores = head_scores(queries / 8**0.5,"),
             "multi-head-root-forgotten",
+            marks=pytest.mark.proof,
         ),
         (
             HEADS,
@@ -107,23 +102,23 @@ KEPT_ZEROS = "torch.zeros(pieces.transpose(1, 2).shape) + pieces.transpose(1, 2)
     ],
 )
 def test_what_the_text_promises_is_checked_in_one_place(
-    answer: Answer, exercise: str, find: str, put: str, title: str
+    checked: Answer, exercise: str, find: str, put: str, title: str
 ) -> None:
     """A promise that is broken fails the check of this promise, and no other."""
-    checks = answer(exercise, find, put).checks
+    checks = checked(exercise, find, put).checks
     assert [c.title.split("\n")[0] for c in checks if c.outcome is Outcome.FAILED] == [title]
 
 
-def test_heads_that_are_told_everything_are_not_said_to_lack_something(answer: Answer) -> None:
+def test_heads_that_are_told_everything_are_not_said_to_lack_something(checked: Answer) -> None:
     """Where a wrapper has too few of them, single heads say nothing about its texts."""
-    checks = answer(WRAPPER, "range(num_heads)", "range(num_heads - 1)").checks
+    checks = checked(WRAPPER, "range(num_heads)", "range(num_heads - 1)").checks
     assert not [c for c in checks if "A single head refuses" in c.message]
 
 
-def test_large_scores_are_remarked(answer: Answer) -> None:
+def test_large_scores_are_remarked(checked: Answer) -> None:
     """They cost nothing where the largest score is not subtracted."""
     put = "torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)"
-    result = answer("head_output", "torch.softmax(scores, dim=-1)", put)
+    result = checked("head_output", "torch.softmax(scores, dim=-1)", put)
     assert result.is_solved
     said = [c.message.splitlines()[-1] for c in result.checks if c.outcome is Outcome.REMARK]
     assert said == ["Scores of 100 give NaN: their exponentials are infinite in float32."]

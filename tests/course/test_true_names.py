@@ -1,12 +1,11 @@
 """Wrong answers of real students: what they are named, and what they are not."""
 
-from pathlib import Path
-
 import pytest
 
 from grader.core.records import ExerciseResult, Outcome, Visibility
-from grader.course.course import Course, load_course
 from tests.course.conftest import Answer
+
+pytestmark = pytest.mark.xdist_group("known mistakes")
 
 SCORES = "return inputs @ query"
 MERGED = "return pieces.reshape(batch_size, num_tokens, num_heads * head_dim)"
@@ -17,12 +16,6 @@ EXPONENTIALS = "exponentials = torch.exp(x - x.max())"
 def told(result: ExerciseResult) -> list[str]:
     """The lines that a student reads."""
     return [line for check in result.checks for line in check.message.splitlines()]
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 @pytest.mark.parametrize(
@@ -191,22 +184,22 @@ CONFIG = '"context_length": 1024'
     ids=["self", "parameter", "key", "import"],
 )
 def test_a_slip_in_a_name_is_answered_with_the_right_one(
-    answer: Answer, exercise: str, find: str, put: str, sentence: str
+    checked: Answer, exercise: str, find: str, put: str, sentence: str
 ) -> None:
     """Whatever the version of Python."""
-    assert sentence in told(answer(exercise, find, put))
+    assert sentence in told(checked(exercise, find, put))
 
 
-def test_inputs_are_called_by_their_names(answer: Answer) -> None:
+def test_inputs_are_called_by_their_names(checked: Answer) -> None:
     """The student's own constants, with the line as an editor opens it."""
-    lines = told(answer("attention_scores", SCORES, "return torch.dot(query, inputs)"))
+    lines = told(checked("attention_scores", SCORES, "return torch.dot(query, inputs)"))
     assert lines[0] == "attention_scores(INPUTS[1], INPUTS)"
     assert lines[2].startswith("  at 01_simple_attention/simple_attention.py:")
 
 
-def test_the_inputs_of_hidden_checks_are_not_written_down(answer: Answer) -> None:
+def test_the_inputs_of_hidden_checks_are_not_written_down(checked: Answer) -> None:
     """Neither by name nor as the line that draws them."""
-    result = answer("attention_scores", SCORES, "return inputs @ query * 2", hidden=True)
+    result = checked("attention_scores", SCORES, "return inputs @ query * 2", hidden=True)
     hidden = [c.message for c in result.checks if c.visibility is Visibility.HIDDEN and c.message]
     assert hidden
     assert not [m for m in hidden if "INPUTS" in m or "x1" in m or "manual_seed" in m]
@@ -285,10 +278,10 @@ def remarks(result: ExerciseResult) -> list[str]:
     ids=["name", "size", "large number"],
 )
 def test_what_is_right_but_not_as_asked_is_remarked(
-    answer: Answer, find: str, put: str, sentence: str
+    checked: Answer, find: str, put: str, sentence: str
 ) -> None:
     """It costs nothing, and it is not passed over in silence."""
-    result = answer("CausalAttention", find, put)
+    result = checked("CausalAttention", find, put)
     assert result.score == result.max_score
     assert sentence in remarks(result)
 
@@ -327,10 +320,10 @@ MASKED = "torch.softmax(masked / d_k**0.5, dim=-1)"
     ],
 )
 def test_what_a_layer_lacks_is_said(
-    answer: Answer, exercise: str, find: str, put: str, sentence: str
+    checked: Answer, exercise: str, find: str, put: str, sentence: str
 ) -> None:
     """And nothing that it does not lack."""
-    result = answer(exercise, find, put)
+    result = checked(exercise, find, put)
     assert sentence in told(result)
     assert not [line for line in told(result) if line.startswith("No gradient") and line != LOST]
 
@@ -368,10 +361,10 @@ def test_what_a_layer_lacks_is_said(
     ],
 )
 def test_what_a_docstring_promises_is_checked(
-    answer: Answer, exercise: str, find: str, put: str, check: str
+    checked: Answer, exercise: str, find: str, put: str, check: str
 ) -> None:
     """By a check that fails alone."""
-    failed = [c.id for c in answer(exercise, find, put).checks if c.outcome is Outcome.FAILED]
+    failed = [c.id for c in checked(exercise, find, put).checks if c.outcome is Outcome.FAILED]
     assert len(failed) == bool(check)
     assert all(check in id_ for id_ in failed)
 
@@ -390,9 +383,9 @@ ROW = "Each row has a largest score of its own, which an own softmax has to subt
         ("return torch.softmax(masked, dim=-1) / d_k**0.5", []),
     ],
 )
-def test_remarks_on_causal_weights_are_true(answer: Answer, put: str, expected: list[str]) -> None:
+def test_remarks_on_causal_weights_are_true(checked: Answer, put: str, expected: list[str]) -> None:
     """Of the future nothing is said where it has no weight."""
-    assert remarks(answer("causal_weights", f"return {MASKED}", put)) == expected
+    assert remarks(checked("causal_weights", f"return {MASKED}", put)) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -214,7 +215,7 @@ def test_untouched_stubs_are_no_success(
     assert "::error" not in job.out
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_half_done_student_reads_what_to_mend(student: Any, installed: dict[str, str]) -> None:
     """The mistake by its name, annotated at the student's own file and line."""
     edit = (" / keys.shape[-1] ** 0.5", "")
@@ -311,7 +312,17 @@ def pushed(remote: Path, name: str, *commits: tuple[str, str]) -> None:
         git(folder, "commit", "--quiet", "--message=Work", **dates)
 
 
+@pytest.fixture
+def one_processor() -> Iterator[None]:
+    """A machine with one processor, where a class is graded in a single process."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    yield
+    os.sched_setaffinity(0, before)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_processor")
 def test_a_class_is_graded_as_it_was_at_the_deadline(
     root: Path, instructors: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:

@@ -4,8 +4,9 @@ What students hand in is graded, never collected: some of them bring tests of th
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import pytest
 from grader.core.records import Result
 from grader.course.course import Course, load_course
 from grader.grading.class_files import Row
-from grader.grading.class_run import ClassRun, grade_here
+from grader.grading.class_run import ClassRun, Done
 from grader.grading.results import from_json
+from grader.grading.run_settings import RunSettings
 from grader.grading.seal_probe import examine
+from grader.grading.workers import new_worker
 from grader.submissions.roster import read_roster
-from grader.submissions.student_folders import read_class
+from grader.submissions.student_folders import Student, read_class
 
 collect_ignore = ["submissions"]
 
@@ -55,10 +58,20 @@ def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     students = read_class(HERE / "submissions", roster=read_roster(HERE / "roster.csv"))
     out = tmp_path_factory.mktemp("graded")
     run = ClassRun(course, students, out, isolation(), str(SEED))
-    run.carry_out(grade_here, Silence())
+    run.carry_out(grade_in_less_time, Silence())
     records = [json.loads(path.read_text("utf-8")) for path in (out / "results").iterdir()]
     results = sorted((from_json(record) for record in records), key=lambda r: r.student)
     return Graded(course, {result.student: result for result in results}, out)
+
+
+def grade_in_less_time(settings: RunSettings, students: Iterable[Student]) -> Done:
+    """Grade in this process; loops that never end are ended sooner, which no result says."""
+    with closing(new_worker(settings)) as worker:
+        course = worker.grader.environment.course
+        limits = replace(course.limits, load_seconds=3, request_seconds=2)
+        worker.grader.environment.course = replace(course, limits=limits)
+        for student in students:
+            yield student, worker.outcomes(student)
 
 
 class Silence:

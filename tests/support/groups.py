@@ -28,6 +28,9 @@ class Groups(LoadFileScheduling):
 
 @cache
 def group_of(path: str) -> str:
-    """The group that a file of tests is in, by its `pytestmark`; its own path where it has none."""
-    named = GROUP.search((ROOT / path).read_text("utf-8"))
-    return named[1] if named else path
+    """The group of a file of tests: its own mark's, else its folder's; its path where it has none."""
+    for file in (ROOT / path, (ROOT / path).with_name("conftest.py")):
+        named = GROUP.search(file.read_text("utf-8")) if file.is_file() else None
+        if named:
+            return named[1]
+    return path

@@ -63,6 +63,7 @@ def test_student_code_finds_nothing_of_the_course_beside_it(check, work):
     assert f"{Path.cwd()} " not in said
 
 
+@pytest.mark.proof
 def test_code_that_ends_its_process_costs_only_its_exercise(check, work):
     """A new process serves what comes after."""
     done = check(work(scores="def scores(queries, keys):\n    import os\n    os._exit(7)\n"))

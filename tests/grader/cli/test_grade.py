@@ -398,6 +398,7 @@ def test_a_second_run_is_refused_while_the_first_one_writes(grade, out):
     )
 
 
+@pytest.mark.proof
 def test_two_workers_grade_as_one_does(grade, out, tmp_path):
     """The same results, whoever graded whom."""
     grade("--seed", 3)
@@ -612,16 +613,16 @@ def test_a_full_disk_is_told_with_the_path(grade, out, monkeypatch, what):
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(path, data)
 
-    monkeypatch.setattr(Path, "write_bytes", full)
     if what == "run.jsonl":
         out.mkdir()
         (out / what).mkdir()
-    ran = grade("--seed", "1")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        ran = grade("--seed", "1")
     assert ran.code == 2
     assert str(out / what) in ran.err
     assert "failed" not in ran.err
     assert not list(out.rglob("*.part"))
-    monkeypatch.undo()
     if what == "run.jsonl":
         (out / what).rmdir()
     assert grade("--seed", "1").code == 0
@@ -644,8 +645,9 @@ def test_what_this_machine_cannot_read_is_undecided_and_no_zero(
             raise PermissionError(errno.EACCES, "Permission denied")
         return real(path)
 
-    monkeypatch.setattr(Path, method, refuse)
-    ran = grade("--seed", "1")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, method, refuse)
+        ran = grade("--seed", "1")
     assert (ran.code, ran.lines[-1]) == (3, "UNDECIDED, the grader failed: dot")
     (row,) = [row for row in rows(out) if row[0] == "dot"]
     assert row[1:4] == ["undecided", "6", "undecided"]
@@ -653,7 +655,6 @@ def test_what_this_machine_cannot_read_is_undecided_and_no_zero(
     assert first["score"] is None
     assert first["notes"][-1].endswith("cannot be read on this machine: Permission denied.")
     assert (second["score"], [row[0] for row in rows(out)[1:]]) != (None, [])
-    monkeypatch.undo()
     assert grade("--seed", "1").code == 0
 
 

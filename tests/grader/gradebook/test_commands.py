@@ -141,7 +141,7 @@ def exported(place: NbgraderFolder) -> dict[str, float]:
 def ours(course_folder: Path, place: NbgraderFolder) -> dict[str, list[ExerciseResult]]:
     """What our grader finds in the same files, by student: the exercises, visible checks only."""
     out = place.folder.parent / "out"
-    arguments = ("--out", str(out), "--isolation", "process")
+    arguments = ("--out", str(out), "--isolation", "process", "--jobs", "1")
     graded = grader(course_folder, "grade", str(place.folder / "submitted"), *arguments)
     assert graded.code == 0, graded.err
     found = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -20,7 +21,7 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.course.course import load_course
+from grader.course.course import CHECKS, MANIFEST, load_course
 from grader.course.outcome_parts import outcome_parts
 from grader.grading.class_run import ClassRun
 from grader.submissions.student_folders import JOURNAL, Student
@@ -35,7 +36,13 @@ class Killed(BaseException):
 
 
 class Formula:
-    """Grades by a formula over what was handed in and over what decides outcomes."""
+    """Grades by a formula over what was handed in and over what decides outcomes.
+
+    Attributes:
+        collected: the checks by what the files say: they are collected once.
+    """
+
+    collected: ClassVar = {}
 
     def __init__(self, course):
         for name in [name for name in sys.modules if name.startswith("tests.checks.")]:
@@ -45,7 +52,13 @@ class Formula:
     @cached_property
     def checks(self):
         """All checks, in order."""
-        return collect(self.course, self.course.exercises, tuple(Visibility))
+        root = self.course.root
+        files = (root / MANIFEST, *sorted((root / CHECKS).rglob("*.py")))
+        said = tuple(file.read_bytes() for file in files)
+        if said not in self.collected:
+            found = collect(self.course, self.course.exercises, tuple(Visibility))
+            self.collected[said] = found
+        return self.collected[said]
 
     def outcomes(self, student, seed):
         """How a student's checks end."""
