@@ -200,6 +200,8 @@ def _leaf(value: object, differentiate: bool) -> object:
 
 def _argument(leaf: object, value: object) -> Any:
     """What the student's code receives: a copy, so that a change in place is noticed."""
+    if isinstance(leaf, list):
+        return [_argument(item, item) for item in leaf]
     if not isinstance(leaf, torch.Tensor) or isinstance(value, nn.Parameter):
         return leaf
     copy = leaf.clone()
@@ -207,8 +209,11 @@ def _argument(leaf: object, value: object) -> Any:
 
 
 def _changed(before: object, after: object) -> bool:
+    if isinstance(before, list) and isinstance(after, list):
+        pairs = zip(before, after, strict=False)
+        return len(before) != len(after) or any(_changed(*pair) for pair in pairs)
     if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
-        return False
+        return type(before) is not type(after)
     before, after = before.detach(), after.detach()
     if before.shape != after.shape or before.dtype != after.dtype:
         return True

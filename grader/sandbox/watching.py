@@ -12,6 +12,9 @@ from torch.overrides import TorchFunctionMode
 
 from grader.sandbox.failures import CodeLine, FindCell
 
+LISTS_OWN = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"})
+"""The methods of a list that change it."""
+
 
 class Operations(TorchFunctionMode):
     """Counts by name the functions and methods of torch that are called while it is active.
@@ -74,7 +77,10 @@ def _writes(function: ast.AST, name: str) -> list[int]:
         elif isinstance(node, ast.Assign):
             written += [target for target in node.targets if not isinstance(target, ast.Name)]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            written += [node.func.value] if node.func.attr.endswith("_") else []
+            is_writing = node.func.attr.endswith("_") or node.func.attr in LISTS_OWN
+            written += [node.func.value] if is_writing else []
+        elif isinstance(node, ast.Delete):
+            written += node.targets
     is_rebound = any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
         for node in nodes

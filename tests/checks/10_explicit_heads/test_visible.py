@@ -168,11 +168,11 @@ class TestJoinHeads(KeepsNames):
         expected = right.arguments["1"]
         judge(mine.arguments.get("1"), expected, what="the gradient for the output weight")
 
-    def test_the_output_weight_is_left_as_it_is(self, student, judge, draw):
-        """The output weight should stay as it is."""
+    def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
+        """The list of heads and the output weight should stay as they are."""
         heads = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(NUM_HEADS)]
         answer = student.call("join_heads", heads, draw.normal(NUM_HEADS * HEAD_DIM, 7))
-        judge.that(not answer.changed, "It changed its argument in place")
+        judge.that(not answer.changed, "It changed one of its arguments in place")
 
 
 # Sizes that all differ, so that none can stand in for another; half of `head_dim` is not its root.
