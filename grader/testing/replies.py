@@ -125,6 +125,8 @@ class State:
         parameters: by every name they have; `buffers` as well.
         loose: tensors and modules kept in plain attributes or lists: by name, what they are.
         aliases: groups of names of one and the same parameter or buffer.
+        modules: its submodules, by every name they have: the names of their classes.
+        shared: parameters whose numbers another instance has as well.
     """
 
     parameters: dict[str, torch.Tensor]
@@ -132,6 +134,8 @@ class State:
     loose: dict[str, str]
     aliases: tuple[tuple[str, ...], ...]
     training: bool
+    modules: dict[str, str] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,12 @@ def read_state(frame: Frame, *, values: bool) -> State:
         raise WireFault("the state has the wrong form")
     groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
     training = frame.header.get("training") is True
-    return State(parameters, buffers, cast(dict[str, str], loose), groups, training)
+    found, shared = frame.header.get("modules"), frame.header.get("shared")
+    modules = cast(dict[str, str], found) if _is_texts(found) else {}
+    others = tuple(map(_text, shared)) if isinstance(shared, list) else ()
+    return State(
+        parameters, buffers, cast(dict[str, str], loose), groups, training, modules, others
+    )
 
 
 def _tensors(value: object) -> dict[str, torch.Tensor | None]:

@@ -504,6 +504,16 @@ class TestCopyWeights(KeepsNames):
         student.call("copy_weights", source, target)
         judge(held(student, source), before, what="the source's weights")
 
+    @pytest.mark.remark
+    def test_the_target_has_numbers_of_its_own(self, student, judge, draw):
+        """The v1 should have numbers of its own, so that training it leaves the v2 as it is."""
+        weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)
+        source, target = pair(student, D_IN, D_IN, weights, start)
+        student.call("copy_weights", source, target)
+        shared = list(student.state(target).shared)
+        sentence = judge.words("It shares the numbers of {names} with the v2", names=shared)
+        judge.that(not shared, sentence, about=shared)
+
     def test_the_target_can_still_be_trained(self, student, judge, draw):
         """What was a trainable parameter of the v1 should still be one."""
         weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)

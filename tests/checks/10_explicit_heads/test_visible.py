@@ -78,7 +78,7 @@ class TestHeadOutput(KeepsNames):
 
     @pytest.mark.remark
     def test_large_scores_give_no_nan(self, student, judge):
-        """Large scores should give weights as well, and not NaN."""
+        """Large scores should give no NaN: a softmax of your own subtracts each row's largest score."""
         head = 100 * torch.eye(2), torch.ones(2, 2), torch.eye(2)
         if student.refusal("head_output", *head) is not None:
             return
@@ -278,6 +278,18 @@ class TestMultiHeadAttention(KeepsNames):
         expected = reference.call(given(reference, values), x).value
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("token", "feature"))
+
+    @pytest.mark.remark
+    def test_large_scores_give_no_nan(self, student, judge, draw):
+        """Large scores should give no NaN: a softmax of your own subtracts each row's largest score."""
+        x = draw.normal(NUM_TOKENS, EMBED_DIM)
+        module = given(student, drawn_parameters(draw))
+        near, far = (student.call(module, size * x).value for size in (1, 100))
+        judge.shape(near, (NUM_TOKENS, EMBED_DIM))
+        judge.shape(far, (NUM_TOKENS, EMBED_DIM))
+        # What is NaN for small scores as well has another cause.
+        is_lost = bool((far.isnan() & ~near.isnan()).any())
+        judge.that(not is_lost, "Scores of thousands give NaN: their exponentials are infinite")
 
     def test_a_second_call_gives_the_same(self, student, judge, draw):
         """A second call should give the same, and the text should stay as it is."""
