@@ -218,6 +218,8 @@ def explain_failure(
             if reason := _reason(failure):
                 sentence = _("The check could not finish: {reason}.").format(reason=reason)
     places = _location_lines(failure.location, where)
+    if failure.called is not None and failure.kind == "exception":
+        places += [_("It was called from here:"), *_location_lines(failure.called)]
     return "\n".join([*call_lines(calls, inputs), sentence, *places, *hints])
 
 

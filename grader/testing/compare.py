@@ -317,7 +317,7 @@ def _apart(one: Any, other: Any) -> tuple[str, str]:
 def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
     """Possible causes of wrong values: ratios, row sums, and the like."""
     if bool(actual.isnan().any()) and not bool(expected.isnan().any()):
-        yield _("It contains NaN (not a number).")
+        yield _("It contains NaN (not a number), as 0 / 0 and 0 times infinity give.")
     elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
         yield _("It contains an infinity.")
     if expected.is_complex():

@@ -59,6 +59,7 @@ class Failure:
         meant: that: another name, `self.name`, or an import.
         set_at: where that is set, if it is known.
         documented: which of the two the exercise's text names, if one alone.
+        called: the student's own line that began it, where that is another one.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
 
@@ -76,6 +77,7 @@ class Failure:
     meant: str = ""
     set_at: CodeLine | None = None
     documented: str = ""
+    called: CodeLine | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -285,6 +287,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         message=message if is_ours or kind == "exception" or is_sentinel else "",
         location=_code_line(content.get("where")),
         own=content.get("own") is True,
+        called=_code_line(content.get("called")),
         wrote=wrote if is_proposal else "",
         meant=meant if is_proposal else "",
         set_at=_code_line(content.get("set_at")) if is_proposal else None,

@@ -222,7 +222,11 @@ def judge_twice(student, judge, draw, name, values):
     """Judge that a call changes neither the tokens nor later results."""
     instance, _ = made(student, name, (D_IN, D_OUT), values, seed=1)
     x = draw.normal(NUM_TOKENS, D_IN)
+    before = student.state(instance).parameters
     first = student.call(instance, x)
+    after = student.state(instance).parameters
+    changed = [n for n, p in before.items() if n in after and not torch.equal(p, after[n])]
+    judge.that(not changed, judge.words("The call changed {names}", names=changed), about=changed)
     judge.that(not first.changed, "It changed the tokens in place")
     for num_tokens in (NUM_TOKENS, NUM_TOKENS + 1):
         others = draw.normal(num_tokens, D_IN)

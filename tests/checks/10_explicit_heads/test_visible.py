@@ -252,6 +252,10 @@ class TestMultiHeadAttention(KeepsNames):
         trained = student.call(module, x, training=True, seed=1).value
         judge.shape(evaluated, (NUM_TOKENS, EMBED_DIM))
         judge.shape(trained, (NUM_TOKENS, EMBED_DIM))
+        again = student.call(module, x, training=False).value
+        judge.shape(again, (NUM_TOKENS, EMBED_DIM))
+        is_same = torch.allclose(again, evaluated, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_same, "Two calls in eval mode differ: is something drawn in `forward`?")
         is_same = torch.allclose(trained, evaluated, rtol=0, atol=1e-5, equal_nan=True)
         judge.that(is_same, "Training mode gives something other than eval mode")
 

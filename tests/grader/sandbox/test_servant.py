@@ -278,6 +278,7 @@ def test_only_the_stubs_own_sentinel_is_not_attempted(serve: Serve) -> None:
         "meant": "",
         "set_at": None,
         "documented": "",
+        "called": None,
     }
 
 

@@ -246,7 +246,7 @@ def test_rows_that_sum_to_one_are_not_mentioned():
 @pytest.mark.parametrize(
     ("value", "hint"),
     [
-        (NAN, "It contains NaN (not a number)."),
+        (NAN, "It contains NaN (not a number), as 0 / 0 and 0 times infinity give."),
         (INF, "It contains an infinity."),
         (-INF, "It contains an infinity."),
     ],
