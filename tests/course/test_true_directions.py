@@ -52,7 +52,7 @@ def said(result: ExerciseResult) -> list[str]:
         ),
         (NORMAL, DRAWN, f"torch.rand(3, d_in, d_out); {DRAWN}", "normal-drawn-after-others"),
         ("mask_scores", "-torch.inf", "-1", "masked-scores-minus-one"),
-        (CAUSAL, FUTURE, ONE_LESS, "causal-mask-of-minus-one"),
+        pytest.param(CAUSAL, FUTURE, ONE_LESS, "causal-mask-of-minus-one", marks=pytest.mark.proof),
         pytest.param(
             HEADS, FUTURE, ONE_LESS, "multi-head-mask-of-minus-one", marks=pytest.mark.proof
         ),
@@ -70,11 +70,12 @@ def said(result: ExerciseResult) -> list[str]:
             "causal-squared-size",
             marks=pytest.mark.proof,
         ),
-        (
+        pytest.param(
             WRAPPER,
             "return torch.cat([head(x) for head in self.heads], dim=-1)",
             "return nn.Softmax(-1)(torch.cat([head(x) for head in self.heads], -1))",
             "wrapper-softmax-of-the-result",
+            marks=pytest.mark.proof,
         ),
         (
             "split_heads",
