@@ -1,7 +1,7 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -219,8 +219,17 @@ def explain_failure(
                 sentence = _("The check could not finish: {reason}.").format(reason=reason)
     places = _location_lines(failure.location, where)
     if failure.called is not None and failure.kind == "exception":
-        places += [_("It was called from here:"), *_location_lines(failure.called)]
+        places += [
+            _("It was called from here:"),
+            *_location_lines(_in_folder(failure.called, where)),
+        ]
     return "\n".join([*call_lines(calls, inputs), sentence, *places, *hints])
+
+
+def _in_folder(line: CodeLine, where: CodeLocation | None) -> CodeLine:
+    """A line with its file's path, where that file is the one that a check is about."""
+    is_there = where is not None and where.file.rpartition("/")[2] == line.file
+    return replace(line, file=where.file) if where is not None and is_there else line
 
 
 def _blocked(failure: Failure, where: CodeLocation | None) -> str:
