@@ -59,6 +59,7 @@ class Failure:
         meant: that: another name, `self.name`, or an import.
         set_at: where that is set, if it is known.
         documented: which of the two the exercise's text names, if one alone.
+        called: the student's own line that began it, where that is another one.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
 
@@ -76,6 +77,7 @@ class Failure:
     meant: str = ""
     set_at: CodeLine | None = None
     documented: str = ""
+    called: CodeLine | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -125,6 +127,8 @@ class State:
         parameters: by every name they have; `buffers` as well.
         loose: tensors and modules kept in plain attributes or lists: by name, what they are.
         aliases: groups of names of one and the same parameter or buffer.
+        modules: its submodules, by every name they have: the names of their classes.
+        shared: parameters whose numbers another instance has as well.
     """
 
     parameters: dict[str, torch.Tensor]
@@ -132,6 +136,8 @@ class State:
     loose: dict[str, str]
     aliases: tuple[tuple[str, ...], ...]
     training: bool
+    modules: dict[str, str] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +219,12 @@ def read_state(frame: Frame, *, values: bool) -> State:
         raise WireFault("the state has the wrong form")
     groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
     training = frame.header.get("training") is True
-    return State(parameters, buffers, cast(dict[str, str], loose), groups, training)
+    found, shared = frame.header.get("modules"), frame.header.get("shared")
+    modules = cast(dict[str, str], found) if _is_texts(found) else {}
+    others = tuple(map(_text, shared)) if isinstance(shared, list) else ()
+    return State(
+        parameters, buffers, cast(dict[str, str], loose), groups, training, modules, others
+    )
 
 
 def _tensors(value: object) -> dict[str, torch.Tensor | None]:
@@ -276,6 +287,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         message=message if is_ours or kind == "exception" or is_sentinel else "",
         location=_code_line(content.get("where")),
         own=content.get("own") is True,
+        called=_code_line(content.get("called")),
         wrote=wrote if is_proposal else "",
         meant=meant if is_proposal else "",
         set_at=_code_line(content.get("set_at")) if is_proposal else None,

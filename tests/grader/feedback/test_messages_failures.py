@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.core.records import CodeLocation
 from grader.feedback.messages import does_not_run, explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.testing.replies import OUTCOMES, Failure
@@ -49,6 +50,20 @@ def test_an_exception_is_shown_with_the_students_own_line(location, shown):
     """What was called, what was raised, and where."""
     failure = Failure("exception", "RuntimeError", message="sizes differ", location=location)
     assert message_of(failure) == f"{SHOWN}It raised RuntimeError: sizes differ{shown}"
+
+
+def test_an_exception_in_another_function_is_shown_with_where_it_was_called():
+    """What was called may be right; the call is the student's, too."""
+    caller = CodeLine("heads.py", None, 30, "return mask(x, d_k)")
+    text = raised("RuntimeError", "sizes differ", location=LINE, called=caller)
+    assert text == (
+        "It raised RuntimeError: sizes differ\n  at heads.py:12\n    return x @ y\n"
+        "It was called from here:\n  at heads.py:30\n    return mask(x, d_k)"
+    )
+    failure = Failure("exception", "RuntimeError", location=LINE, called=caller)
+    for file, shown in (("01_a/heads.py", "01_a/heads.py"), ("01_a/other.py", "heads.py")):
+        text = explain_failure(failure, (), "Heads", CodeLocation(file, 12))
+        assert f"\n  at {shown}:30\n" in text
 
 
 def test_an_exception_without_a_text_is_described_by_its_type():

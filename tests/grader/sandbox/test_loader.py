@@ -86,6 +86,7 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
                 "meant": "",
                 "set_at": None,
                 "documented": "",
+                "called": None,
             }
         ],
     }
@@ -141,6 +142,7 @@ def test_definitions_before_a_syntax_error_count(load: Load) -> None:
                 "meant": "",
                 "set_at": None,
                 "documented": "",
+                "called": None,
             }
         ],
     }
