@@ -83,7 +83,8 @@ class Servant:
                 return self._call(request, unpacker, packer)
             case "state":
                 packer.shapes_only = not request.get("values", True)
-                return _state(self._instance(request["instance"]), packer)
+                instance = self._instance(request["instance"])
+                return {**_state(instance, packer), **self._modules(instance, request)}
             case "load":
                 values = Unpacker(frame.payload).unpack(request["values"])
                 return _load(self._instance(request["instance"]), values)
@@ -97,6 +98,8 @@ class Servant:
 
     def _named(self, request: Mapping[str, Any]) -> object:
         opened = self.loader.open(request["source"])
+        if "class" in request:
+            opened.classes.choose(request["name"], request["class"])
         try:
             value = opened.namespace[request["name"]]
         except KeyError:
@@ -114,6 +117,15 @@ class Servant:
             return self.instances[number]
         except KeyError:
             raise WireFault(f"no instance {number}") from None
+
+    def _modules(self, instance: object, request: Mapping[str, Any]) -> dict[str, Any]:
+        """For each part of a module, the name that its class has in the file that is asked for."""
+        if not isinstance(instance, nn.Module) or "source" not in request:
+            return {}
+        names = self.loader.open(request["source"]).classes.names()
+        loose = ((name, part) for name, part, _put in _loose(instance))
+        found = [(name, id(type(part))) for name, part in (*instance.named_modules(), *loose)]
+        return {"modules": {name: names[kind] for name, kind in found if name and kind in names}}
 
     def _refer(self, value: object) -> RemoteObject | None:
         if isinstance(value, type):

@@ -125,6 +125,7 @@ class State:
         parameters: by every name they have; `buffers` as well.
         loose: tensors and modules kept in plain attributes or lists: by name, what they are.
         aliases: groups of names of one and the same parameter or buffer.
+        modules: for each module that it holds, the name of the class, if the file has one for it.
     """
 
     parameters: dict[str, torch.Tensor]
@@ -132,6 +133,7 @@ class State:
     loose: dict[str, str]
     aliases: tuple[tuple[str, ...], ...]
     training: bool
+    modules: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +144,18 @@ class Loaded:
         report: per given name "loaded", "missing", "ambiguous" or "wrong shape (…)".
         not_given: names of parameters that got nothing.
         names: per given name that a parameter of the instance took, that one's full name.
+        renamed: of these, those whose parameter has another name than the documents'.
     """
 
     report: dict[str, str]
     not_given: tuple[str, ...]
     names: dict[str, str] = field(default_factory=dict)
+    renamed: tuple[str, ...] = ()
+
+    @property
+    def by_name(self) -> dict[str, str]:
+        """The report, with those missing whose parameter has another name."""
+        return self.report | dict.fromkeys(self.renamed, "missing")
 
     @property
     def problems(self) -> dict[str, str]:
@@ -212,8 +221,9 @@ def read_state(frame: Frame, *, values: bool) -> State:
     if not _is_texts(loose) or not is_listed:
         raise WireFault("the state has the wrong form")
     groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
-    training = frame.header.get("training") is True
-    return State(parameters, buffers, cast(dict[str, str], loose), groups, training)
+    training, modules = frame.header.get("training") is True, frame.header.get("modules")
+    kinds = cast(dict[str, str], modules) if _is_texts(modules) else {}
+    return State(parameters, buffers, cast(dict[str, str], loose), groups, training, kinds)
 
 
 def _tensors(value: object) -> dict[str, torch.Tensor | None]:
