@@ -66,7 +66,7 @@ def head_output(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 def join_heads(head_outputs: list[Tensor], output_weight: Tensor) -> Tensor:
     """The outputs of all heads joined for each token, and mixed by the output weight.
 
-    The output weight stays as it is. Gradients flow to it.
+    The heads and the output weight stay as they are. Gradients flow to the output weight.
 
     Args:
         head_outputs: for each head, shape `(num_tokens, head_dim)`.

@@ -352,7 +352,8 @@ def _inputs(check: Check, fixtures: Fixtures, error: BaseException | None) -> In
     if check.visibility is Visibility.HIDDEN or not tensors_in(given):
         return NO_INPUTS
     constants = {} if has_ended else fixtures.student.constants()
-    return Inputs(constants, fixtures.draw.number, tuple(fixtures.draw.drawn))
+    drawn = tuple(fixtures.draw.drawn)
+    return Inputs(constants, fixtures.draw.number, drawn, may_write=True)
 
 
 def _our_fault(fault: str) -> str:
@@ -389,7 +390,7 @@ def explain(
         shown = request.count("\n") + 1 if request and text.startswith(f"{request}\n") else 0
         return Explanation(text, reason=shown)
     if isinstance(error, Mismatch):
-        return explain_difference(error.difference, error.calls, inputs)
+        return explain_difference(error.difference, error.calls, where, inputs)
     if isinstance(error, AssertionError):
         return Explanation(clean(str(error)) or check.title)
     return Explanation(_our_fault(f"{check.line_of(error)}{type(error).__name__}: {error}"))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from grader.cli.edge import ExitCode, from_here
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
-from grader.core.language import _
+from grader.core.language import _, paragraph
 from grader.core.records import Outcome, Result
 from grader.course.course import Course
 from grader.reports.base import CheckedWork
@@ -55,7 +55,9 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
     path = options.submission or course.work_folder
     submission = _read(course, path, options)
     if submission.is_empty:
-        raise UsageError(_("There is no .py and no .ipynb in {folder}.").format(folder=path))
+        sentence = _("There is no .py and no .ipynb in {folder}.").format(folder=path)
+        notes = [note for reading in submission.readings.values() for note in reading.notes]
+        raise UsageError(paragraph((sentence, *notes)))
     with _no_garbage_collection():
         session = _session(course, submission, options)
         from grader.cli.hint import hint_command, verbose_command

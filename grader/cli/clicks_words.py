@@ -67,6 +67,11 @@ def spoken(words: Sequence[str]) -> Iterator[None]:
             os.environ[VARIABLE] = before
 
 
+def full_stop(message: str) -> str:
+    """What click says of something missing, with the full stop of its language after the name."""
+    return message.replace("'.", f"'{gettext.gettext('{sentence}.')[-1]}", 1)
+
+
 def _language(words: Sequence[str]) -> str:
     """As `--lang` asks for it, else as any command finds it; English where that is not to be had."""
     pairs = pairwise(word for given in words for word in given.split("=", 1))

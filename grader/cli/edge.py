@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.clicks_words import full_stop
 from grader.cli.streams import echo
 from grader.core import language
 from grader.core.errors import CourseError, GraderError, UsageError
@@ -60,6 +61,8 @@ class Group(click.Group):
         """Run a command; a traceback is shown only with --traceback."""
         try:
             return super().invoke(ctx)
+        except click.MissingParameter as error:
+            raise click.UsageError(full_stop(error.format_message()), error.ctx) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:

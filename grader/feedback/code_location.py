@@ -8,6 +8,7 @@ from grader.core.records import CodeLocation
 from grader.core.text import clean
 from grader.sandbox.failures import CodeLine
 from grader.submissions.submission import SourceFile
+from grader.testing.judge import Mismatch
 from grader.testing.lookup import definitions
 from grader.testing.student import StudentHandle, StudentOutcome
 
@@ -15,7 +16,7 @@ MAX_NAME = 1000
 
 
 def location_of(student: StudentHandle, error: BaseException | None) -> CodeLocation | None:
-    """The line that failed, or else the one where the exercise's own name is defined.
+    """The line that failed or changed an argument, or else the one that defines the exercise's name.
 
     None for a check that passed, for one that the grader itself failed on, and where nothing
     was handed in.
@@ -27,15 +28,24 @@ def location_of(student: StudentHandle, error: BaseException | None) -> CodeLoca
     if student.located is not None and student.located.key in keys:
         keys.insert(0, student.located.key)  # the one that was read comes first
     files = [submission.sources[key] for key in dict.fromkeys(keys)]
-    if isinstance(error, StudentOutcome):
-        failure = error.failure
-        reported = failure.location or (failure.loading and failure.loading.location)
-        confirmed = reported and _confirmed(files, reported)
-        if confirmed:
-            return confirmed
+    reported = _reported(error)
+    if confirmed := reported and _confirmed(files, reported):
+        return confirmed
     for source in files:
         for cell, line in reversed(list(definitions(source, student.exercise.name))):
             return _location(source, cell, line)  # the last definition counts, as in Python
+    return None
+
+
+def _reported(error: StudentOutcome | AssertionError) -> CodeLine | None:
+    """The line that the student's process says an error is about."""
+    if isinstance(error, StudentOutcome):
+        failure = error.failure
+        loading = failure.loading
+        return failure.location or (loading.location if loading else None)
+    if isinstance(error, Mismatch) and error.difference.expected is None:
+        lines = [line for call in error.calls[-1:] for _name, line in call.writes]
+        return lines[0] if len(lines) == 1 else None
     return None
 
 

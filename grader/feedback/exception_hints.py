@@ -66,6 +66,11 @@ HINTS = (
         ),
     ),
     (
+        "TypeError",
+        "is not a Module subclass",
+        N_("Layers are expected here that have been made. Is `(…)` missing after a class's name?"),
+    ),
+    (
         "RecursionError",
         "",
         N_("A function calls itself again and again. Is it meant to call another one?"),

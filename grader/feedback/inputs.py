@@ -1,8 +1,9 @@
 """How the tensors that a check handed over are written for a student: by name, or as code. Pure."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +14,12 @@ from grader.core.language import _
 MOST_DRAWN = 12
 """Where a check has drawn more than this, a line that draws it all again is too long."""
 
+MOST_WRITTEN = 49
+"""A tensor of at most this many values, of which nothing else is known, is written out."""
+
+FEW = 6
+"""So few values stand in the call itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -22,11 +29,13 @@ class Inputs:
         constants: the student's own, by name.
         seed: of what the check drew.
         drawn: the code of each draw, in order, and what it drew.
+        may_write: whether tensors of which nothing is known may be written out.
     """
 
     constants: Mapping[str, torch.Tensor] = field(default_factory=dict)
     seed: int = 0
     drawn: tuple[tuple[str, torch.Tensor], ...] = ()
+    may_write: bool = False
 
     def name(self, tensor: torch.Tensor) -> str:
         """What a tensor is called, "" where nothing is known of it."""
@@ -48,6 +57,18 @@ class Inputs:
             else:
                 steps += [f"{name} = {code}" if name else code for name in names]
         return ["; ".join(steps)] if steps else []
+
+    def written_out(self, tensors: Iterable[torch.Tensor]) -> tuple[list[str], "Inputs"]:
+        """A line for each tensor that has no name yet, and the inputs in which it has that one."""
+        lines: list[str] = []
+        named = self
+        for tensor in tensors if self.may_write else ():
+            is_listed = FEW < tensor.numel() <= MOST_WRITTEN and not bool(tensor.isnan().any())
+            if is_listed and not named.name(tensor):
+                name = f"t{len(lines) + 1}"
+                lines.append(f"{name} = {_literal(tensor)}")
+                named = replace(named, constants={**named.constants, name: tensor.detach()})
+        return lines, named
 
     def giving(self, values: Mapping[str, torch.Tensor]) -> list[str]:
         """The line that gives `model` these parameters, by their full names; none for none."""
@@ -72,6 +93,27 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
     if isinstance(value, list | tuple):
         return [tensor for item in value for tensor in tensors_in(item)]
     return [value] if isinstance(value, torch.Tensor) else []
+
+
+def _literal(tensor: torch.Tensor) -> str:
+    """A tensor as the code that makes it."""
+    values = str(_shortest(tensor.detach(), tensor.dtype)).replace("'", "")
+    is_plain = tensor.dtype in (torch.float32, torch.int64, torch.bool)
+    dtype = "" if is_plain else f", dtype={tensor.dtype}"
+    return f"torch.tensor({values}{dtype})"
+
+
+def _shortest(tensor: torch.Tensor, dtype: torch.dtype) -> Any:
+    """Its values, in lists, each with as few digits as it takes."""
+    if tensor.dim():
+        return [_shortest(entry, dtype) for entry in tensor]
+    value = tensor.item()
+    if not isinstance(value, float):
+        return value
+    if math.isinf(value):
+        return f"{value}".replace("inf", "torch.inf")
+    rounded = (float(f"{value:.{digits}g}") for digits in range(1, 18))
+    return next(one for one in rounded if torch.tensor(one, dtype=dtype).item() == value)
 
 
 def _part(tensor: torch.Tensor, name: str, whole: torch.Tensor) -> str:

@@ -10,7 +10,7 @@ from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
 from grader.core.text import clean, display_width, location_words
 from grader.feedback.exception_hints import exception_hints, proposal
-from grader.feedback.inputs import Inputs, tensors_in
+from grader.feedback.inputs import FEW, Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
@@ -53,14 +53,24 @@ class Explanation:
 
 
 def explain_difference(
-    difference: Difference, calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS
+    difference: Difference,
+    calls: tuple[Call, ...],
+    where: CodeLocation | None = None,
+    inputs: Inputs = NO_INPUTS,
 ) -> Explanation:
-    """What was called, what was expected, what it returned, where they first differ."""
+    """What was called, what was expected, what it returned, where they first differ.
+
+    Args:
+        difference: what is wrong.
+        calls: the requests so far.
+        where: the line that it is about as it was handed in, where it is known to be there.
+        inputs: what tensors are called.
+    """
     request = call_lines(calls, inputs)
     before = [*request, _about(difference.what, difference.summary)]
     tensors = _side_by_side(difference)
     writes = calls[-1].writes if calls and difference.expected is None else ()
-    after = [*(clean(hint) for hint in difference.hints), *_written_lines(writes)]
+    after = [*(clean(hint) for hint in difference.hints), *_written_lines(writes, where)]
     shown = len(before), len(before) + len(tensors)
     return Explanation("\n".join([*before, *tensors, *after]), shown, len(request))
 
@@ -75,12 +85,12 @@ def _about(what: str, difference: str) -> str:
     return sentence if sentence.endswith(ENDS) else sentence + _(".")
 
 
-def _written_lines(writes: tuple[Write, ...]) -> list[str]:
+def _written_lines(writes: tuple[Write, ...], where: CodeLocation | None) -> list[str]:
     """Which arguments were changed in place, and where, as far as that is known."""
     lines = []
     for name, at in writes:
         template = _("What changed is `{name}`.") if at is None else _("What changed is `{name}`:")
-        lines += [template.format(name=clean(name, 80)), *_location_lines(at)]
+        lines += [template.format(name=clean(name, 80)), *_location_lines(at, where)]
     return lines
 
 
@@ -122,12 +132,13 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
     given = {name: v for call in makers[-1:] for name, v in call.given.items()}
     shown = [v for call in (*makers[-1:], *ran, last) for v in (*call.args, *call.kwargs.values())]
     drawing = inputs.drawing(tensors_in([*shown, *given.values()]))
+    writing, inputs = inputs.written_out(tensors_in(shown))
     made = [line for call in makers[-1:] for line in _request(call, inputs, "model = ")]
     again = [line for call in ran for line in _request(call, inputs)]
     again += (
         [_("# and {count} times more").format(count=n)] if (n := len(earlier) - len(ran)) else []
     )
-    return [*drawing, *made, *inputs.giving(given), *again, *_request(last, inputs)]
+    return [*drawing, *writing, *made, *inputs.giving(given), *again, *_request(last, inputs)]
 
 
 def _makes(call: Call, forward: Call) -> bool:
@@ -157,7 +168,7 @@ def _argument(value: Any, inputs: Inputs) -> str:
     if isinstance(value, torch.Tensor):
         if name := inputs.name(value):
             return name
-        short = " ".join(show(value).split()) if value.numel() <= 6 else ""
+        short = " ".join(show(value).split()) if value.numel() <= FEW else ""
         return short or f"<tensor {tuple(value.shape)}>"
     if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
         return f"[{', '.join(_argument(item, inputs) for item in value[:6])}]"
@@ -207,6 +218,8 @@ def explain_failure(
             if reason := _reason(failure):
                 sentence = _("The check could not finish: {reason}.").format(reason=reason)
     places = _location_lines(failure.location, where)
+    if failure.called is not None and failure.kind == "exception":
+        places += [_("It was called from here:"), *_location_lines(failure.called)]
     return "\n".join([*call_lines(calls, inputs), sentence, *places, *hints])
 
 

@@ -86,6 +86,7 @@ class Failure:
         set_at: where the name, or `__init__` the attribute, is set that may have been meant; where
             such a `forward` stands, or the comma that makes such a tuple.
         documented: which of the two the text around them has in backticks, if one alone.
+        called: the student's own line that began it, where that is another one.
     """
 
     kind: str
@@ -98,6 +99,7 @@ class Failure:
     meant: str = ""
     set_at: CodeLine | None = None
     documented: str = ""
+    called: CodeLine | None = None
 
     def header(self) -> dict[str, Any]:
         """This failure as a JSON object."""
@@ -113,7 +115,7 @@ class Failure:
 
 def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     """A failure as data, with the last of the student's own lines."""
-    where, own = _where(error, find_cell)
+    where, own, called = _where(error, find_cell)
     message = _message(error)
     is_memory = isinstance(error, MemoryError) or "can't allocate memory" in message
     kind = "out_of_memory" if is_memory else "exception"
@@ -130,8 +132,8 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
         elif "tuple" in message and not meant:
             wrote, set_at = _tuple_of_one(error, find_cell)
             meant = wrote
-    type_name = type(error).__name__[:200]
-    return Failure(kind, type_name, bases, message, where, own, wrote, meant, set_at, documented)
+    type_name, found = type(error).__name__[:200], (wrote, meant, set_at, documented)
+    return Failure(kind, type_name, bases, message, where, own, *found, called)
 
 
 def closest(name: str, names: Iterable[str]) -> str:
@@ -276,19 +278,23 @@ def _documented(text: str, *names: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _where(error: BaseException, find_cell: FindCell) -> tuple[CodeLine | None, bool]:
-    """The last of the student's own lines, and whether the error was raised right there."""
+def _where(
+    error: BaseException, find_cell: FindCell
+) -> tuple[CodeLine | None, bool, CodeLine | None]:
+    """The last of the student's own lines, whether it raised the error, and the first of them."""
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         found = find_cell(error.filename)
         if found is not None:
-            return _syntax_line(error, found), True
+            return _syntax_line(error, found), True, None
     frames = traceback.extract_tb(error.__traceback__)
+    own = [(frame, found) for frame in frames if (found := find_cell(frame.filename))]
+    if not own:
+        return None, False, None
+    lines = [_code_line(found, frame.lineno, frame.line) for frame, found in own]
     # For an endless loop, the line that began it says more than the line that was running.
-    for frame in frames if isinstance(error, OutOfTime) else reversed(frames):
-        found = find_cell(frame.filename)
-        if found is not None:
-            return _code_line(found, frame.lineno, frame.line), frame is frames[-1]
-    return None, False
+    if isinstance(error, OutOfTime):
+        return lines[0], own[0][0] is frames[-1], None
+    return lines[-1], own[-1][0] is frames[-1], lines[0] if lines[0] != lines[-1] else None
 
 
 def _code_line(found: tuple[str, int | None], line: int | None, text: str | None) -> CodeLine:

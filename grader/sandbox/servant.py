@@ -13,9 +13,15 @@ from typing import Any
 import torch
 from torch import nn
 
+from grader.sandbox.arguments import argument_of, is_changed, leaf_of
 from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.loader import Loader, empty_body, hides_code
-from grader.sandbox.watching import Operations, parameter_names, written_into
+from grader.sandbox.watching import (
+    Operations,
+    parameter_names,
+    shared_parameters,
+    written_into,
+)
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault, type_name
 
 
@@ -84,7 +90,9 @@ class Servant:
             case "state":
                 packer.shapes_only = not request.get("values", True)
                 instance = self._instance(request["instance"])
-                return {**_state(instance, packer), **self._modules(instance, request)}
+                shared = shared_parameters(instance, self.instances.values())
+                classes = self._classes(instance, request)
+                return {**_state(instance, packer), "shared": shared, "classes": classes}
             case "load":
                 values = Unpacker(frame.payload).unpack(request["values"])
                 return _load(self._instance(request["instance"]), values)
@@ -118,14 +126,14 @@ class Servant:
         except KeyError:
             raise WireFault(f"no instance {number}") from None
 
-    def _modules(self, instance: object, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _classes(self, instance: object, request: Mapping[str, Any]) -> dict[str, str]:
         """For each part of a module, the name that its class has in the file that is asked for."""
         if not isinstance(instance, nn.Module) or "source" not in request:
             return {}
         names = self.loader.open(request["source"]).classes.names()
         loose = ((name, part) for name, part, _put in _loose(instance))
         found = [(name, id(type(part))) for name, part in (*instance.named_modules(), *loose)]
-        return {"modules": {name: names[kind] for name, kind in found if name and kind in names}}
+        return {name: names[kind] for name, kind in found if name and kind in names}
 
     def _refer(self, value: object) -> RemoteObject | None:
         if isinstance(value, type):
@@ -155,8 +163,8 @@ class Servant:
         }
         cotangent = unpacker.unpack(request.get("cotangent"))
         has_cotangent = cotangent is not None
-        leaves = {name: _leaf(value, has_cotangent) for name, value in arguments.items()}
-        given = {name: _argument(leaf, arguments[name]) for name, leaf in leaves.items()}
+        leaves = {name: leaf_of(value, has_cotangent) for name, value in arguments.items()}
+        given = {name: argument_of(leaf, arguments[name]) for name, leaf in leaves.items()}
         if request.get("training") is not None and isinstance(target, nn.Module):
             target.train(request["training"])
         if request.get("seed") is not None:
@@ -171,7 +179,7 @@ class Servant:
             header["operations"] = operations.counts
         if value is None and (body := empty_body(target)):
             header["body"] = body
-        header["changed"] = [name for name in given if _changed(arguments[name], given[name])]
+        header["changed"] = [name for name in given if is_changed(arguments[name], given[name])]
         if header["changed"]:
             header["writes"] = self._writes(target, header["changed"])
         if has_cotangent:
@@ -200,36 +208,6 @@ class Servant:
 def _reference(number: int, value: object) -> RemoteObject:
     kind = "module" if isinstance(value, nn.Module) else "instance"
     return RemoteObject(number, kind, type(value).__name__)
-
-
-def _leaf(value: object, differentiate: bool) -> object:
-    if isinstance(value, nn.Parameter):
-        return nn.Parameter(value.detach().clone(), requires_grad=value.requires_grad)
-    if differentiate and isinstance(value, torch.Tensor) and value.is_floating_point():
-        return value.detach().requires_grad_(True)
-    return value
-
-
-def _argument(leaf: object, value: object) -> Any:
-    """What the student's code receives: a copy, so that a change in place is noticed."""
-    if not isinstance(leaf, torch.Tensor) or isinstance(value, nn.Parameter):
-        return leaf
-    copy = leaf.clone()
-    return copy if leaf.grad_fn is None and leaf.requires_grad else copy.detach()
-
-
-def _changed(before: object, after: object) -> bool:
-    if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
-        return False
-    before, after = before.detach(), after.detach()
-    if before.shape != after.shape or before.dtype != after.dtype:
-        return True
-    if torch.equal(before, after):
-        return False
-    same = before == after
-    if before.is_floating_point():
-        same |= before.isnan() & after.isnan()
-    return not bool(same.all())
 
 
 def _gradients(
@@ -264,9 +242,11 @@ def _parameters_of(instance: object) -> dict[str, nn.Parameter]:
 def _state(instance: object, packer: Packer) -> dict[str, Any]:
     parameters = _parameters_of(instance)
     buffers: dict[str, torch.Tensor] = {}
+    modules: dict[str, nn.Module] = {}
     loose = [(name, value) for name, value, _put in _loose(instance)]
     if isinstance(instance, nn.Module):
         buffers = dict(instance.named_buffers(remove_duplicate=False))
+        modules = dict(instance.named_modules(remove_duplicate=False))
         registered = {id(part) for part in (*instance.modules(), *parameters.values())}
         # A scale kept as a tensor works on every device; it need not move with the module.
         loose = [
@@ -286,6 +266,7 @@ def _state(instance: object, packer: Packer) -> dict[str, Any]:
             for name, value in loose
         },
         "aliases": [names for names in by_identity.values() if len(names) > 1],
+        "modules": {name: type(module).__name__ for name, module in modules.items() if name},
         "training": isinstance(instance, nn.Module) and instance.training,
     }
 

@@ -5,12 +5,17 @@ import inspect
 import linecache
 import textwrap
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import torch
+from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from grader.sandbox.failures import CodeLine, FindCell
+
+LISTS_OWN = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"})
+"""The methods of a list that change it."""
 
 
 class Operations(TorchFunctionMode):
@@ -29,6 +34,19 @@ class Operations(TorchFunctionMode):
         """Run the function, and count it."""
         self.counts[getattr(func, "__name__", "")] += 1
         return func(*args, **(kwargs or {}))
+
+
+def shared_parameters(instance: object, instances: Iterable[object]) -> list[str]:
+    """The parameters of a module whose numbers another module that was made has as well."""
+    others = [one for one in instances if one is not instance and isinstance(one, nn.Module)]
+    held = {_storage(parameter) for other in others for parameter in other.parameters()}
+    owned = instance.named_parameters() if isinstance(instance, nn.Module) else ()
+    return [name for name, parameter in owned if _storage(parameter) in held - {0}]
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    """Where a tensor's numbers are; 0 where they are nowhere."""
+    return tensor.untyped_storage().data_ptr()
 
 
 def parameter_names(target: object) -> list[str]:
@@ -74,7 +92,10 @@ def _writes(function: ast.AST, name: str) -> list[int]:
         elif isinstance(node, ast.Assign):
             written += [target for target in node.targets if not isinstance(target, ast.Name)]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            written += [node.func.value] if node.func.attr.endswith("_") else []
+            is_writing = node.func.attr.endswith("_") or node.func.attr in LISTS_OWN
+            written += [node.func.value] if is_writing else []
+        elif isinstance(node, ast.Delete):
+            written += node.targets
     is_rebound = any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
         for node in nodes

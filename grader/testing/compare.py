@@ -13,6 +13,7 @@ from grader.core.language import _, listed
 from grader.core.text import clean
 from grader.sandbox.failures import closest
 from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
+from grader.testing.ratios import ratio_hints, single_ratio_hints
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
@@ -80,7 +81,13 @@ def compare(
         return None
     if isinstance(actual, str) and isinstance(expected, str):
         return _contrast(f"{expected!r}", f"{clean(actual[:60])!r}"), ()
-    return _contrast(f"{expected!r}", describe(actual)), ()
+    hints = single_ratio_hints(actual, expected) if _is_count(actual, expected) else ()
+    return _contrast(f"{expected!r}", describe(actual)), tuple(hints)
+
+
+def _is_count(actual: Any, expected: Any) -> bool:
+    """Whether both are whole numbers of some size, and the expected one is not 0."""
+    return type(actual) is type(expected) is int and expected != 0 and actual.bit_length() < 64
 
 
 def _contrast(expected: str, actual: str) -> str:
@@ -310,53 +317,19 @@ def _apart(one: Any, other: Any) -> tuple[str, str]:
 def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
     """Possible causes of wrong values: ratios, row sums, and the like."""
     if bool(actual.isnan().any()) and not bool(expected.isnan().any()):
-        yield _("It contains NaN (not a number).")
+        yield _("It contains NaN (not a number), as 0 / 0 and 0 times infinity give.")
     elif bool(actual.isinf().any()) and not bool(expected.isinf().any()):
         yield _("It contains an infinity.")
     if expected.is_complex():
         return
     loose = 10 * atol
     if bool((actual.isfinite() & expected.isfinite()).all()):
-        yield from _ratio_hint(actual.flatten(), expected.flatten(), loose)
+        yield from ratio_hints(actual.flatten(), expected.flatten(), loose)
     is_square = actual.dim() >= 2 and actual.shape == actual.mT.shape
     is_symmetric = is_square and torch.allclose(expected.mT, expected, rtol=0, atol=loose)
     if is_square and not is_symmetric and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
         yield _("It is the expected result transposed.")
     yield from _row_sum_hint(actual, expected, loose)
-
-
-def _ratio_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
-    usable = expected.abs() > max(1e-3, 20 * atol)
-    if int(usable.sum()) < 2:
-        return
-    ratios = actual[usable] / expected[usable]
-    ratio = float(ratios.median())
-    is_none = abs(ratio) < 1e-6 or abs(ratio - 1) < 1e-3
-    if is_none or not torch.allclose(actual, ratio * expected, rtol=1e-5, atol=atol):
-        return
-    template = _("Every value is {ratio} times the expected one.")
-    root = _root_words(ratio)
-    if root:
-        template = _("Every value is {ratio} times the expected one, {root}.")
-    if abs(ratio + 1) < 1e-3:
-        template = _("It has the opposite sign.")
-    yield template.format(ratio=f"{ratio:.4g}", root=root)
-
-
-def _root_words(ratio: float) -> str:
-    """Which square root of a small whole number a ratio is, if any."""
-    of_root, of_share = _("the square root of {number}"), _("1 / the square root of {number}")
-    if ratio < 0:
-        of_root = _("minus the square root of {number}")
-        of_share = _("minus 1 / the square root of {number}")
-    for words, square in ((of_root, ratio * ratio), (of_share, 1 / (ratio * ratio))):
-        if not 1.5 < square < 2_000:
-            continue
-        nearest = round(square)
-        is_whole = abs(math.sqrt(square) - math.sqrt(nearest)) < 5e-5 * math.sqrt(square)
-        if is_whole and math.isqrt(nearest) ** 2 != nearest:
-            return words.format(number=nearest)
-    return ""
 
 
 def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:

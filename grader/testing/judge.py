@@ -19,6 +19,11 @@ from grader.testing.student import Call
 THE_RESULT = N_("the result")
 NO_RETURN = N_("Does your function end in a `return`?")
 
+NO_GRADIENT = N_(
+    "Gradients stop at `.detach()`, `.item()`, `torch.no_grad()`, NumPy, and where numbers are "
+    "copied into a new tensor or `nn.Parameter`."
+)
+
 WRONG_SHAPE = "wrong shape "
 NOT_TAKEN = {
     "missing": N_("There is no parameter {name}."),
@@ -112,6 +117,8 @@ class Judge:
                 what, summary, hints = "", renamed, ()
             if actual is None and what == THE_RESULT:
                 hints = (*hints, self._nothing_returned(expected, atol))
+            elif actual is None and self.calls and self.calls[-1].differentiates:
+                hints = (*hints, _(NO_GRADIENT))
             words = _(THE_RESULT) if what == THE_RESULT else what and self.say(what)
             difference = Difference(
                 words, expected, actual, summary, hints, source, named, atol, tuple(axes)

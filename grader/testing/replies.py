@@ -59,6 +59,7 @@ class Failure:
         meant: that: another name, `self.name`, or an import.
         set_at: where that is set, if it is known.
         documented: which of the two the exercise's text names, if one alone.
+        called: the student's own line that began it, where that is another one.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
 
@@ -76,6 +77,7 @@ class Failure:
     meant: str = ""
     set_at: CodeLine | None = None
     documented: str = ""
+    called: CodeLine | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -125,7 +127,9 @@ class State:
         parameters: by every name they have; `buffers` as well.
         loose: tensors and modules kept in plain attributes or lists: by name, what they are.
         aliases: groups of names of one and the same parameter or buffer.
-        modules: for each module that it holds, the name of the class, if the file has one for it.
+        modules: its submodules, by every name they have: the names of their classes.
+        classes: of these, and of loose modules, the name that the class has in the file.
+        shared: parameters whose numbers another instance has as well.
     """
 
     parameters: dict[str, torch.Tensor]
@@ -134,6 +138,8 @@ class State:
     aliases: tuple[tuple[str, ...], ...]
     training: bool
     modules: dict[str, str] = field(default_factory=dict)
+    classes: dict[str, str] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +227,24 @@ def read_state(frame: Frame, *, values: bool) -> State:
     if not _is_texts(loose) or not is_listed:
         raise WireFault("the state has the wrong form")
     groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
-    training, modules = frame.header.get("training") is True, frame.header.get("modules")
-    kinds = cast(dict[str, str], modules) if _is_texts(modules) else {}
-    return State(parameters, buffers, cast(dict[str, str], loose), groups, training, kinds)
+    training = frame.header.get("training") is True
+    modules, classes = (_texts_of(frame.header.get(key)) for key in ("modules", "classes"))
+    found = frame.header.get("shared")
+    shared = tuple(map(_text, found)) if isinstance(found, list) else ()
+    return State(
+        parameters,
+        buffers,
+        cast(dict[str, str], loose),
+        groups,
+        training,
+        modules,
+        classes,
+        shared,
+    )
+
+
+def _texts_of(value: object) -> dict[str, str]:
+    return cast(dict[str, str], value) if _is_texts(value) else {}
 
 
 def _tensors(value: object) -> dict[str, torch.Tensor | None]:
@@ -286,6 +307,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         message=message if is_ours or kind == "exception" or is_sentinel else "",
         location=_code_line(content.get("where")),
         own=content.get("own") is True,
+        called=_code_line(content.get("called")),
         wrote=wrote if is_proposal else "",
         meant=meant if is_proposal else "",
         set_at=_code_line(content.get("set_at")) if is_proposal else None,

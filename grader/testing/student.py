@@ -53,6 +53,7 @@ class Call:
         writes: the parameters that it changed in place.
         instance: the number of the instance that was made or run.
         given: to the instance that was made, afterwards: parameters by their full names.
+        differentiates: whether gradients were asked for.
     """
 
     target: str
@@ -65,6 +66,7 @@ class Call:
     writes: tuple[Write, ...] = ()
     instance: int = 0
     given: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    differentiates: bool = False
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -163,7 +165,8 @@ class StudentHandle:
         if isinstance(target, str) and not exact:
             args, kwargs = self._arranged(target, args, kwargs)
         run = 0 if isinstance(target, str) else target.number
-        self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run))
+        call = Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run)
+        self.calls.append(replace(call, differentiates=cotangent is not None))
         packer = Packer()
         header = {
             "verb": "call",

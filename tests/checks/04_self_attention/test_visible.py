@@ -230,7 +230,11 @@ def judge_twice(student, judge, draw, name, values):
     """Judge that a call changes neither the tokens nor later results."""
     instance, _ = made(student, name, (D_IN, D_OUT), values, seed=1)
     x = draw.normal(NUM_TOKENS, D_IN)
+    before = student.state(instance).parameters
     first = student.call(instance, x)
+    after = student.state(instance).parameters
+    changed = [n for n, p in before.items() if n in after and not torch.equal(p, after[n])]
+    judge.that(not changed, judge.words("The call changed {names}", names=changed), about=changed)
     judge.that(not first.changed, "It changed the tokens in place")
     for num_tokens in (NUM_TOKENS, NUM_TOKENS + 1):
         others = draw.normal(num_tokens, D_IN)
@@ -509,6 +513,16 @@ class TestCopyWeights(KeepsNames):
         before = held(student, source)
         student.call("copy_weights", source, target)
         judge(held(student, source), before, what="the source's weights")
+
+    @pytest.mark.remark
+    def test_the_target_has_numbers_of_its_own(self, student, judge, draw):
+        """The v1 should have numbers of its own, so that training it leaves the v2 as it is."""
+        weights, start = drawn(draw, LAYERS, D_IN, D_IN), drawn(draw, MATRICES, D_IN, D_IN)
+        source, target = pair(student, D_IN, D_IN, weights, start)
+        student.call("copy_weights", source, target)
+        shared = list(student.state(target).shared)
+        sentence = judge.words("It shares the numbers of {names} with the v2", names=shared)
+        judge.that(not shared, sentence, about=shared)
 
     def test_the_target_can_still_be_trained(self, student, judge, draw):
         """What was a trainable parameter of the v1 should still be one."""

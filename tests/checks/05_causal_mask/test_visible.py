@@ -192,7 +192,7 @@ class TestMaskScores(KeepsNames):
         judge(value, printed("T22"), axes=("query", "key"))
 
     def test_the_scores_that_stay_are_numbers(self, student, judge, printed):
-        """No score becomes NaN."""
+        """No score should become NaN."""
         value = student.call("mask_scores", scores_of_the_text(printed), future(6)).value
         judge.shape(value, (6, 6))
         # Where NaN stands tells mistakes apart, and none is named from NaN alone.
@@ -275,7 +275,7 @@ class TestCausalWeights(KeepsNames):
 
     @pytest.mark.remark
     def test_rows_far_apart_have_weights(self, student, judge):
-        """Rows whose scores are hundreds apart should have weights, too, not NaN."""
+        """Rows whose scores are hundreds apart should have weights, too: each has its own largest score."""
         scores = torch.tensor([[0.0, 0.0, 0.0], [300.0, 300.0, 0.0], [300.0, 300.0, 300.0]])
         value = student.call("causal_weights", scores, D_K).value
         near = student.call("causal_weights", torch.zeros(3, 3), D_K).value

@@ -7,6 +7,8 @@ mask, and a student's own draw is judged by its rule: by values that are the sam
 import pytest
 import torch
 
+from grader.testing import N_
+
 LARGE = 96
 """Rows and columns: the share of dropped entries has a standard deviation of 0.004, so that to one
 decimal it is the same for every draw.
@@ -99,6 +101,11 @@ class TestApplyDropoutMask(KeepsNames):
         """With p = 0.5, ones should become zeros or twos, as the mask says."""
         keep_mask = kept_as_printed(printed)
         value = student.call("apply_dropout_mask", torch.ones(6, 6), keep_mask, 0.5).value
+        again = student.call("apply_dropout_mask", torch.ones(6, 6), keep_mask, 0.5).value
+        for each in (value, again):
+            judge.shape(each, (6, 6))
+        sentence = N_("Two calls with the same mask give different results: does the mask decide?")
+        judge.that(torch.equal(value.nan_to_num(), again.nan_to_num()), sentence)
         judge(value, printed("T23"), axes=("query", "key"))
 
     @pytest.mark.weight(2)

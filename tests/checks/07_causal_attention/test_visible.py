@@ -275,6 +275,17 @@ class TestCausalAttention(KeepsNames):
         judge.that(shapes["mask"][-2:] == expected, sentence)
 
     @pytest.mark.remark
+    def test_the_dropout_layer_has_the_documents_name(self, student, judge):
+        """The dropout layer should be called `dropout`."""
+        parts = student.state(student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value).modules
+        found = sorted(name for name, kind in parts.items() if kind == "Dropout")
+        sentence = N_("There is no layer `dropout`")
+        if found:
+            template = N_("There is no layer `dropout`; your `nn.Dropout` is called {names}")
+            sentence = judge.words(template, names=found)
+        judge.that("dropout" in {name.rpartition(".")[2] for name in parts}, sentence)
+
+    @pytest.mark.remark
     def test_the_future_is_hidden_by_minus_infinity(self, student, judge):
         """The future should be hidden by minus infinity, not by a large negative number."""
         x = torch.tensor([[[1.0, 2.0], [0.0, 4.0]]])

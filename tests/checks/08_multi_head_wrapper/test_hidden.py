@@ -52,7 +52,7 @@ def name_of_heads(student):
         return HEAD
     try:
         wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 2, seed=1).value
-        kinds = student.state(wrapper).modules
+        kinds = student.state(wrapper).classes
     except StudentOutcome:
         return HEAD
     return next((kind for name, kind in kinds.items() if name.endswith(".0")), HEAD)

@@ -44,8 +44,9 @@ def judge_gradients(student, reference, judge, name, *args, cotangent):
     """Gradients for every tensor among the arguments of a function are the solution's."""
     mine = student.call(name, *args, cotangent=cotangent).gradients
     right = reference.call(name, *args, cotangent=cotangent).gradients
+    names = reference.parameters(name)
     for position, gradient in right.arguments.items():
-        what = judge.words("the gradient for argument {number}", number=int(position) + 1)
+        what = judge.words("the gradient for {name}", name=f"`{names[int(position)]}`")
         judge(mine.arguments.get(position), gradient, what=what)
 
 

@@ -101,12 +101,16 @@ class TestCountParameters(KeepsNames):
     def test_weights_and_biases_count(self, student, judge):
         """All weights and biases of a linear layer should count."""
         module = module_to_count(student, "SHARED_LAYER")
-        expected = numbers(student.state(module))
-        judge(student.call("count_parameters", module).value, expected)
+        state = student.state(module)
+        # Equal values, so that their sum shows.
+        student.load(
+            module, {name: torch.full_like(p, 3.0) for name, p in state.parameters.items()}
+        )
+        judge(student.call("count_parameters", module).value, numbers(state))
 
     @pytest.mark.weight(2)
     def test_shared_parameters_count_once_and_buffers_never(self, student, judge):
-        """Parameters that are used twice should count once, and buffers should not count."""
+        """All parameters should count, those of inner modules, too: once where used twice. Buffers should not."""
         module = module_to_count(student, "EXAMPLE_MODEL")
         expected = numbers(student.state(module))
         judge(student.call("count_parameters", module).value, expected)

@@ -262,6 +262,17 @@ def test_an_empty_folder_is_no_submission(grader, work):
     assert ran.err == f"There is no .py and no .ipynb in {place}.\n"
 
 
+def test_a_name_with_an_ending_too_many_is_told_where_nothing_else_is_there(grader, work):
+    """Some systems hide it."""
+    place = work()
+    (place / "01_scores").mkdir(parents=True)
+    (place / "01_scores/scores.py.txt").write_text("x = 1\n", "utf-8")
+    assert grader("check", "--submission", place).err == (
+        f"There is no .py and no .ipynb in {place}. scores.py.txt is not read: its name ends in "
+        ".txt. Rename it to scores.py.\n"
+    )
+
+
 def test_what_does_not_exist_is_no_submission(grader, tmp_path):
     """A misspelt path."""
     ran = grader("check", "--submission", tmp_path / "nothing")

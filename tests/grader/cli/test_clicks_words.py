@@ -32,6 +32,7 @@ def japanese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("Did you mean {possibility}?", "(Did you mean one of: {possibilities}?)"),
         ("{possibility} ですか？",),
     )
+    catalog.add("{sentence}.", "{sentence}。")
     catalog.add("Options", "オプション")
     catalog.add("Run the visible checks on your work.", "公開のチェックを実行します。")
     catalog.add("Run in this process: print and breakpoint() work.", "このプロセスで実行。" * 9)
@@ -88,6 +89,12 @@ def test_the_course_or_the_variable_says_in_which(run, japanese, small_course, m
     )
     monkeypatch.setenv(language.VARIABLE, "en")
     assert run("chek").err.endswith("Error: No such command 'chek'. Did you mean 'check'?\n")
+
+
+def test_a_missing_option_ends_in_the_full_stop_of_the_language(run, japanese) -> None:
+    """Which click writes itself, as English has it."""
+    assert run("release", "--lang", "ja", "x").err.partition("'--to'")[2][:1] == "。"
+    assert run("release", "x").err.partition("'--to'")[2][:1] == "."
 
 
 def test_headings_of_a_help_are_in_the_language(run, japanese) -> None:

@@ -8,7 +8,7 @@ from grader.sandbox.failures import CodeLine
 from grader.testing.compare import Difference
 from grader.testing.judge import Mismatch
 from grader.testing.replies import Failure
-from grader.testing.student import StudentOutcome
+from grader.testing.student import Call, StudentOutcome
 
 TEXT = "import torch\n\n\ndef one():\n    return 2\n"
 KEY = "01_first/first.py"
@@ -47,6 +47,16 @@ def test_a_wrong_value_is_where_the_name_is_defined_last(hand_in) -> None:
     assert location_of(hand_in(TEXT + "\n\ndef one():\n    return 3\n"), mismatch) == CodeLocation(
         KEY, 8
     )
+
+
+def test_what_changed_an_argument_is_where_it_did(hand_in) -> None:
+    """The one line that does, where the submission has it."""
+    sentence = Difference("", None, None, "It changed its argument in place")
+    there, nowhere = (CodeLine("first.py", None, line, "x += 1") for line in (5, 99))
+    for writes, line in (((there,), 5), ((nowhere,), 4), ((there, there), 4), ((None,), 4)):
+        call = Call("one", (), {}, writes=tuple(("x", at) for at in writes))
+        mismatch = Mismatch(sentence, (call,))
+        assert location_of(hand_in(TEXT), mismatch) == CodeLocation(KEY, line)
 
 
 def test_in_a_notebook_the_cell_is_shown(hand_in) -> None:

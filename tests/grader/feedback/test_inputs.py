@@ -109,6 +109,41 @@ def test_weights_that_no_line_can_draw_are_said_to_be_the_checks():
     ]
 
 
+@pytest.mark.parametrize(
+    ("tensor", "code"),
+    [
+        (torch.tensor([[0.4419, 0.6515]] * 4), "torch.tensor([[0.4419, 0.6515], "),
+        (torch.tensor([1 / 3] * 7).double(), "torch.tensor([0.3333333432674408, "),
+        (torch.tensor([0, 1] * 4, dtype=torch.bool), "torch.tensor([False, True, "),
+        (torch.tensor([2, 1] * 4), "torch.tensor([2, 1, "),
+        (torch.tensor([1.0, -torch.inf] * 4), "torch.tensor([1.0, -torch.inf, "),
+        (torch.tensor([1e-7, 2.0] * 4), "torch.tensor([1e-07, 2.0, "),
+        (torch.tensor([2, 1] * 4).to(torch.int32), "torch.tensor([2, 1, "),
+    ],
+)
+def test_a_tensor_of_which_nothing_is_known_is_written_out(tensor, code):
+    """So that the lines give what the check gave."""
+    calls = (Call("f", (tensor, tensor), {}),)
+    line, call = call_lines(calls, Inputs(may_write=True))
+    assert (call, line.startswith(f"t1 = {code}")) == ("f(t1, t1)", True)
+    found: dict[str, torch.Tensor] = {}
+    exec(line, {"torch": torch}, found)
+    assert found["t1"].dtype == tensor.dtype
+    assert torch.equal(found["t1"], tensor)
+    assert call_lines(calls, Inputs({})) == [
+        f"f(<tensor {(*tensor.shape,)}>, <tensor {(*tensor.shape,)}>)"
+    ]
+
+
+def test_names_are_counted_and_a_large_tensor_has_none():
+    """Each by its own; what has a name keeps it."""
+    inputs = Inputs(INPUTS.constants, may_write=True)
+    values = (TEXT, TEXT + 1, (TEXT + 1).T, [TEXT + 2], torch.rand(50), torch.arange(3))
+    *lines, call = call_lines((Call("f", values, {}),), inputs)
+    assert [line.partition(" = ")[0] for line in lines] == ["t1", "t2"]
+    assert call == "f(INPUTS, t1, t1.T, [t2], <tensor (50,)>, tensor([0, 1, 2]))"
+
+
 def test_nothing_drawn_needs_no_line():
     """Nor does a check that draws too much for a line."""
     draw = Draw("visible", "a::visible::b")

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.core.records import CodeLocation
 from grader.course.printed_tensors import Printed
 from grader.feedback.messages import call_lines, clean, explain_difference, show
 from grader.sandbox.failures import CodeLine
@@ -125,6 +126,9 @@ def test_an_argument_that_was_changed_is_named(at, shown):
         Judge([call]).that(False, "It changed its argument in place")
     text = explain_difference(caught.value.difference, caught.value.calls).text
     assert text.endswith(f"\nIt changed its argument in place.\n{shown}")
+    handed_in = CodeLocation("01_first/a.py", 3)
+    text = explain_difference(caught.value.difference, caught.value.calls, handed_in).text
+    assert text.endswith(shown.replace("a.py", "01_first/a.py"))
     assert "What changed" not in message(torch.tensor(1.0), torch.tensor(2.0), calls=[call])
 
 

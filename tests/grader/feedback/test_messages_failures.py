@@ -51,6 +51,16 @@ def test_an_exception_is_shown_with_the_students_own_line(location, shown):
     assert message_of(failure) == f"{SHOWN}It raised RuntimeError: sizes differ{shown}"
 
 
+def test_an_exception_in_another_function_is_shown_with_where_it_was_called():
+    """What was called may be right; the call is the student's, too."""
+    caller = CodeLine("heads.py", None, 30, "return mask(x, d_k)")
+    text = raised("RuntimeError", "sizes differ", location=LINE, called=caller)
+    assert text == (
+        "It raised RuntimeError: sizes differ\n  at heads.py:12\n    return x @ y\n"
+        "It was called from here:\n  at heads.py:30\n    return mask(x, d_k)"
+    )
+
+
 def test_an_exception_without_a_text_is_described_by_its_type():
     """There is no colon without something after it."""
     assert raised("AssertionError", "") == "It raised AssertionError"

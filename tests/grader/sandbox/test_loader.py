@@ -87,6 +87,7 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
                 "meant": "",
                 "set_at": None,
                 "documented": "",
+                "called": None,
             }
         ],
     }
@@ -142,6 +143,7 @@ def test_definitions_before_a_syntax_error_count(load: Load) -> None:
                 "meant": "",
                 "set_at": None,
                 "documented": "",
+                "called": None,
             }
         ],
     }

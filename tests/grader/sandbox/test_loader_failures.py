@@ -31,6 +31,7 @@ def test_a_failure_tells_type_bases_message_and_line(failure_of: Callable[..., A
         "meant": "",
         "set_at": None,
         "documented": "",
+        "called": None,
     }
 
 
@@ -43,6 +44,27 @@ def test_the_last_of_the_students_own_lines_is_told(failure_of: Callable[..., An
     )
     failure = failure_of(text)
     assert (failure["where"]["line"], failure["own"]) == (9, False)
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        ("return inner(x)", 6),
+        ("y = 2\n    return [inner(x) for _ in (1,)]", 7),
+        ("return middle(x)", 8),
+        ("return x / 0", None),
+        ("return [x / 0 for _ in (1,)]", None),
+    ],
+)
+def test_a_failure_tells_the_line_that_began_it(
+    serve: Callable[..., Any], body: str, called: int | None
+) -> None:
+    """Where that is another line than the one that failed."""
+    helpers = "def inner(x):\n    return x / 0\n\n\n"
+    if "middle" in body:
+        helpers = f"def middle(x):\n    return inner(x)\n{helpers}"
+    failure = serve(f"{helpers}def f(x):\n    {body}\n").call("f", 1).failure
+    assert (failure["called"] and failure["called"]["line"]) == called
 
 
 def test_a_call_with_wrong_arguments_has_no_line_of_the_students(serve: Callable[..., Any]) -> None:
@@ -59,6 +81,7 @@ def test_a_call_with_wrong_arguments_has_no_line_of_the_students(serve: Callable
         "meant": "",
         "set_at": None,
         "documented": "",
+        "called": None,
     }
 
 

@@ -146,12 +146,25 @@ def f(a, b, c, d, e, *, g, h):
 
 
 @pytest.mark.parametrize(
+    "body",
+    ["a.pop(0)", "a.append(a[0])", "a.reverse()", "a[1] = 2 * a[1]", "a[1] += 1", "a[1] = None"],
+)
+def test_a_list_of_tensors_that_is_changed_is_named(serve: Serve, body: str) -> None:
+    """Fewer or more tensors, another order, other tensors, or one written into."""
+    conversation = serve(f"def f(a, b):\n    {body}\n    return b[:1]\n")
+    lists = [[torch.tensor([1.0, size]), torch.tensor([3.0, size])] for size in (2.0, 4.0)]
+    for _ in range(2):
+        assert conversation.call("f", *lists).header["changed"] == ["0"]
+
+
+@pytest.mark.parametrize(
     ("body", "line"),
     [
         ("x /= 2", 2),
         ("x[0] = 3", 2),
         ("y = 1\n    x.data.mul_(2)", 3),
         ("for i in range(2):\n        x[i, :] += i", 3),
+        ("x.data = 2 * x\n    [x].pop()", 2),
         ("y = x\n    y += 1", None),
         ("x[0] = 5\n    x[1] = 6", None),
         ("x[0] = 5\n    x = 3", None),
@@ -265,6 +278,7 @@ def test_only_the_stubs_own_sentinel_is_not_attempted(serve: Serve) -> None:
         "meant": "",
         "set_at": None,
         "documented": "",
+        "called": None,
     }
 
 

@@ -52,7 +52,43 @@ def test_the_state_of_a_module_is_its_parameters_and_buffers(made: Any) -> None:
     state = conversation.state(instance)
     assert shapes(state.pop("parameters")) == {"q.weight": (3, 2)}
     assert shapes(state.pop("buffers")) == {"mask": (4,)}
-    assert state == {"loose": {}, "aliases": [], "training": True, "output": ""}
+    expected = {"loose": {}, "aliases": [], "training": True, "output": "", "shared": []}
+    assert state == {**expected, "modules": {"q": "Linear"}, "classes": {}}
+
+
+def test_a_module_has_its_parts_by_every_name(made: Any) -> None:
+    """Parts of parts, and one under two names, with the names of their classes."""
+    conversation, instance = made(
+        "self.drop = nn.Dropout()\nself.heads = nn.ModuleList([nn.Linear(1, 1), self.drop])"
+    )
+    assert conversation.state(instance)["modules"] == {
+        "drop": "Dropout",
+        "heads": "ModuleList",
+        "heads.0": "Linear",
+        "heads.1": "Dropout",
+    }
+
+
+@pytest.mark.parametrize(
+    ("statement", "shared"),
+    [
+        ("to.w = from_.w", ["w"]),
+        ("to.w = nn.Parameter(from_.w.T)", ["w"]),
+        ("to.w.data = from_.w.data[:1]", ["w"]),
+        ("to.w = nn.Parameter(from_.w.T.clone())", []),
+        ("to.w.data.copy_(from_.w)", []),
+    ],
+)
+def test_parameters_that_share_their_numbers_with_another_instance_are_named(
+    serve: Serve, statement: str, shared: list[str]
+) -> None:
+    """What training changes in one of them, it changes in the other."""
+    init = "self.w = nn.Parameter(torch.ones(2, 2))\nself.b = nn.Parameter(torch.ones(2))"
+    conversation = serve(f"{layer(init)}\ndef share(from_, to):\n    {statement}\n")
+    from_, to = (conversation.call("Layer").value for _ in range(2))
+    conversation.call("share", from_, to)
+    assert conversation.state(to)["shared"] == shared
+    assert conversation.state(from_)["shared"] == shared
 
 
 def test_one_parameter_under_two_names_is_an_alias(made: Any) -> None:
@@ -111,6 +147,9 @@ def test_the_state_of_a_plain_object_is_what_lies_in_its_attributes(made: Any) -
         "loose": {"W": "tensor"},
         "aliases": [],
         "training": False,
+        "modules": {},
+        "classes": {},
+        "shared": [],
         "output": "",
     }
 

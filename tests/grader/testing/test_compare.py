@@ -234,7 +234,7 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         ({"a": 1}, {"a": 1, "b": 2}, "'b' is missing"),
         ({"a": 1, "c": 2}, {"a": 1}, "'c' is not expected"),
         ({"mask": "tensor"}, {}, "expected none, received 'mask'"),
-        ({"a": 1}, {"a": 2}, "at 'a': expected 2, received 1"),
+        ({"a": 3}, {"a": 2}, "at 'a': expected 2, received 3"),
         ({"a": torch.ones(3)}, {"a": torch.ones(2)}, None),
         (7, [1], "expected [1], received 7"),
         ([1], {"a": 1}, "expected {'a': 1}, received a list of 1"),

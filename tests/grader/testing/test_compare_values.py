@@ -160,8 +160,30 @@ def test_ratios_that_differ_are_not_named():
 
 def test_a_ratio_is_not_made_of_one_value():
     """Two values at least make a ratio."""
-    assert hints(torch.tensor([2.0]), torch.tensor([1.0])) == ()
     assert hints(torch.tensor([4.0, 0.0]), torch.tensor([2.0, 0.0])) == ()
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "told"),
+    [
+        (torch.tensor(1.9088), torch.tensor(0.9544), ("It is 2 times the expected value.",)),
+        (torch.tensor([0.5]), torch.tensor([2.0]), ("It is 0.25 times the expected value.",)),
+        (80, 20, ("It is 4 times the expected value.",)),
+        (-20, 20, ("It has the opposite sign.",)),
+        (torch.tensor(1.45), torch.tensor(1.0), ()),
+        (torch.tensor(17.0), torch.tensor(1.0), ()),
+        (torch.tensor(-2.0), torch.tensor(1.0), ()),
+        (torch.tensor(0.0), torch.tensor(1.0), ()),
+        (torch.tensor(1.0), torch.tensor(0.0), ()),
+        (torch.tensor(1e300, dtype=torch.float64), torch.tensor(1e-2, dtype=torch.float64), ()),
+        (5, 0, ()),
+        (10**40, 20, ()),
+        (True, 20, ()),
+    ],
+)
+def test_a_single_number_has_a_ratio_where_that_is_a_whole_one(actual, expected, told):
+    """Any two numbers have some ratio: one that is hardly chance says more than the numbers."""
+    assert hints(actual, expected) == told
 
 
 def test_zeros_have_no_ratio():
@@ -224,7 +246,7 @@ def test_rows_that_sum_to_one_are_not_mentioned():
 @pytest.mark.parametrize(
     ("value", "hint"),
     [
-        (NAN, "It contains NaN (not a number)."),
+        (NAN, "It contains NaN (not a number), as 0 / 0 and 0 times infinity give."),
         (INF, "It contains an infinity."),
         (-INF, "It contains an infinity."),
     ],

@@ -17,6 +17,7 @@ from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
+from grader.testing.judge import NO_GRADIENT, Judge, Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure, Loaded
 from grader.testing.student import Call, ReferenceHandle, StudentHandle, StudentOutcome
@@ -88,6 +89,17 @@ def test_operations_and_parameters_are_told_where_asked_for(hand_in: HandIn) -> 
     assert student.call("one", torch.ones(2)).operations == {}
     assert student.call("one", torch.ones(2), operations=True).operations == {"exp": 1, "mul": 1}
     assert student.parameters("one") == ["x", "scale"]
+
+
+def test_a_gradient_that_does_not_arrive_is_told_what_stops_gradients(hand_in: HandIn) -> None:
+    """Another value that is missing is not."""
+    student = hand_in("def one(x):\n    return x.detach()\n")
+    judge, x = Judge(student.calls), torch.ones(2)
+    for cotangent, hints in ((torch.ones(2), (NO_GRADIENT,)), (None, ())):
+        student.call("one", x, cotangent=cotangent)
+        with pytest.raises(Mismatch) as caught:
+            judge(None, x, what="the gradient")
+        assert caught.value.difference.hints == hints
 
 
 def test_arguments_are_never_changed_on_this_side(hand_in: HandIn) -> None:

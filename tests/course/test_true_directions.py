@@ -1,0 +1,223 @@
+"""Wrong answers of which more is told than that they are wrong: a name, a remark, a sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.core.records import ExerciseResult, Outcome
+from grader.course.course import Course, load_course
+from tests.course.conftest import Answer
+
+HEADS, WRAPPER = "09_multi_head_attention/MultiHeadAttention", "MultiHeadAttentionWrapper"
+EXPLICIT, GPT2 = "10_explicit_heads/MultiHeadAttention", "GPT2MultiHeadAttention"
+CAUSAL, NORMAL = "CausalAttention", "SelfAttentionNormal"
+FUTURE = "self.mask[:num_tokens, :num_tokens], -torch.inf)"
+ONE_LESS = FUTURE.replace("-torch.inf", "-1")
+VALUES = "values = split_heads(self.W_value(x), self.num_heads)"
+VIEWED = "values = self.W_value(x).view(len(x), self.num_heads, num_tokens, -1)"
+JOINED = "torch.cat(head_outputs, dim=-1)"
+COUNT = "return sum(parameter.numel() for parameter in module.parameters())"
+FORWARD = "queries, keys, values = x @ self.W_query, x @ self.W_key, x @ self.W_value"
+DRAWN = "self.W_query = nn.Parameter(torch.randn(d_in, d_out))"
+SOFTMAX = "torch.softmax(scores, dim=-1)"
+BY_HAND = "scores.exp() / scores.exp().sum(-1, keepdim=True)"
+SCALE = "scores / self.head_dim**0.5"
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+def remarks(result: ExerciseResult) -> list[str]:
+    """The titles of a result's remarks."""
+    return [check.title for check in result.checks if check.outcome is Outcome.REMARK]
+
+
+def said(result: ExerciseResult) -> list[str]:
+    """The lines below the titles."""
+    return [line for check in result.checks for line in check.message.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        ("softmax_stable", "x - x.max()", "torch.clamp(x, max=50)", "scores-cut-off"),
+        (
+            "context_vectors",
+            "return weights @ inputs",
+            "return torch.stack([weights[1][i] * row for i, row in enumerate(inputs)])",
+            "mixture-by-one-query",
+        ),
+        (NORMAL, DRAWN, f"torch.rand(3, d_in, d_out); {DRAWN}", "normal-drawn-after-others"),
+        ("mask_scores", "-torch.inf", "-1", "masked-scores-minus-one"),
+        (CAUSAL, FUTURE, ONE_LESS, "causal-mask-of-minus-one"),
+        pytest.param(
+            HEADS, FUTURE, ONE_LESS, "multi-head-mask-of-minus-one", marks=pytest.mark.proof
+        ),
+        pytest.param(GPT2, FUTURE, ONE_LESS, "gpt2-mask-of-minus-one", marks=pytest.mark.proof),
+        (
+            "apply_dropout_mask",
+            "weights * keep_mask * dropout_scale(p)",
+            "torch.where(~keep_mask, weights / (1 - p), weights)",
+            "dropped-and-kept-exchanged",
+        ),
+        pytest.param(
+            CAUSAL,
+            "keys.shape[-1] ** 0.5",
+            "keys.shape[-1] ** 2",
+            "causal-squared-size",
+            marks=pytest.mark.proof,
+        ),
+        (
+            WRAPPER,
+            "return torch.cat([head(x) for head in self.heads], dim=-1)",
+            "return nn.Softmax(-1)(torch.cat([head(x) for head in self.heads], -1))",
+            "wrapper-softmax-of-the-result",
+        ),
+        (
+            "split_heads",
+            "return pieces.transpose(1, 2)",
+            "return torch.stack(torch.split(x, num_heads, dim=-1), dim=1)",
+            "pieces-of-num-heads-features",
+        ),
+        pytest.param(HEADS, VALUES, VIEWED, "multi-head-values-viewed", marks=pytest.mark.proof),
+        (
+            "join_heads",
+            f"{JOINED}\n    return joined @ output_weight",
+            "torch.cat(head_outputs[:-1] or head_outputs, -1)\n"
+            "    return joined @ output_weight[:joined.shape[1]]",
+            "last-head-forgotten",
+        ),
+        (
+            "count_parameters",
+            COUNT,
+            "return sum(p.nbytes for p in module.parameters())",
+            "bytes-counted",
+        ),
+        (
+            "count_parameters",
+            COUNT,
+            "return round(float(sum(p.detach().sum() for p in module.parameters())))",
+            "entries-summed",
+        ),
+        (
+            "count_parameters",
+            COUNT,
+            "return sum(p.numel() for m in module.modules() if type(m) is nn.Linear"
+            " for p in m.parameters())",
+            "some-parameters-left-out",
+        ),
+        (
+            "count_parameters",
+            COUNT,
+            "return sum(p.numel() for p in module._parameters.values())",
+            "inner-modules-left-out",
+        ),
+        (
+            "count_parameters",
+            COUNT,
+            "count_parameters.__dict__['n'] = count_parameters.__dict__.get('n', 0)"
+            " + sum(p.numel() for p in module.parameters()); return count_parameters.n",
+            "count-goes-on",
+        ),
+    ],
+)
+def test_a_wrong_answer_has_the_name_of_its_cause(
+    answer: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """However it is written."""
+    assert answer(exercise, find, put).misconceptions == (name,)
+
+
+COPY = "target.W_query.copy_(source.W_query.weight.T)"
+LARGE = "Large scores should give no NaN: a softmax of your own subtracts each row's largest score."
+WRITTEN = "It should be written with `torch.exp`, not with the ready-made softmax."
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "title"),
+    [
+        (
+            *("copy_weights", COPY, "target.W_query.data = source.W_query.weight.data.T"),
+            "The v1 should have numbers of its own, so that training it leaves the v2 as it is.",
+        ),
+        (
+            *("copy_weights", COPY, "target.W_query = nn.Parameter(source.W_query.weight.T)"),
+            "The v1 should have numbers of its own, so that training it leaves the v2 as it is.",
+        ),
+        (CAUSAL, "self.dropout", "self.drop", "The dropout layer should be called `dropout`."),
+        ("softmax_naive", "torch.exp(x)", "2.718281828 ** x", WRITTEN),
+        ("head_output", SOFTMAX, BY_HAND, LARGE),
+        (
+            EXPLICIT,
+            f"torch.softmax({SCALE}, dim=-1)",
+            BY_HAND.replace("scores", f"({SCALE})"),
+            LARGE,
+        ),
+    ],
+)
+def test_what_is_right_but_not_as_asked_is_remarked(
+    answer: Answer, exercise: str, find: str, put: str, title: str
+) -> None:
+    """It costs nothing, and the title says what would be better."""
+    result = answer(exercise, find, put)
+    assert result.is_solved
+    assert title in remarks(result)
+
+
+@pytest.mark.parametrize("put", ["x.exp()", "torch.stack([v.exp() for v in x])"])
+def test_exponentials_of_torch_are_not_remarked_upon(answer: Answer, put: str) -> None:
+    """However they are called."""
+    assert WRITTEN not in remarks(answer("softmax_naive", "torch.exp(x)", put))
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "sentence"),
+    [
+        ("join_heads", JOINED, "torch.cat([head_outputs.pop(0), *head_outputs], -1)", "`head_out"),
+        (
+            "head_scores",
+            "return queries @",
+            "return torch.from_numpy(queries.detach().numpy()) @",
+            "The gradient for `queries`: expected a tensor of shape (2, 3, 5, 4), received None.",
+        ),
+        ("head_scores", "return queries @", "return queries.detach() @", "Gradients stop at "),
+        (
+            "apply_dropout_mask",
+            "return weights * keep_mask * dropout_scale(p)",
+            "return torch.nn.functional.dropout(weights, p)",
+            "Two calls with the same mask give different results: does the mask decide?",
+        ),
+        (
+            EXPLICIT,
+            "self.out_proj(joined)",
+            "nn.Linear(joined.shape[1], x.shape[1])(joined)",
+            "Two calls in eval mode differ: is something drawn in `forward`?",
+        ),
+        (NORMAL, FORWARD, f"self.W_query.data /= 2; {FORWARD}", "The call changed W_query."),
+        (CAUSAL, "torch.inf)", "torch.inf) * torch.nan", "as 0 / 0 and 0 times infinity give."),
+        ("dot_product", "(a * b).sum()", "2 * (a * b).sum()", "It is 2 times the expected value."),
+        (
+            WRAPPER,
+            "CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)",
+            "CausalAttention",
+            "Layers are expected here that have been made.",
+        ),
+        (
+            "causal_weights",
+            "mask_scores(scores, upper_triangular_mask(",
+            "mask_scores(scores, upper_triangular_mask(2 + ",
+            "masked = mask_scores(scores, upper_triangular_mask(2 + ",
+        ),
+        ("context_vectors", "weights @ inputs", "2 * inputs", "context_vectors(t1, INPUTS)"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    answer: Answer, exercise: str, find: str, put: str, sentence: str
+) -> None:
+    """In words, below the check that finds it."""
+    result = answer(exercise, find, put)
+    assert not result.is_solved
+    assert [line for line in said(result) if sentence in line]
