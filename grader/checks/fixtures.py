@@ -18,6 +18,7 @@ from grader.submissions.submission import Reading, SourceFile, Submission, read_
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
 from grader.testing.lookup import SubmissionHandle
+from grader.testing.signatures import Parameters
 from grader.testing.student import ReferenceHandle, StudentHandle
 
 REFERENCE_STUDENT = "reference"
@@ -55,6 +56,12 @@ class CheckEnvironment:
     def close(self) -> None:
         """End what the reference runs in."""
         self.reference_session.close()
+
+    def documented(self, exercise: Exercise) -> dict[str, Parameters]:
+        """What the classes of an exercise's solution take, by name."""
+        located = self.reference.locate(exercise)
+        found = {name: located.parameters(name) for name in located.classes}
+        return {name: parameters for name, parameters in found.items() if parameters}
 
     def fixtures(
         self, student: SubmissionHandle, exercise: Exercise, check: str, visibility: Visibility
@@ -104,7 +111,7 @@ def recorded_environment(course: Course, recordings: Mapping[str, Recording]) ->
     """An environment for students: the reference replies from recordings, by assignment."""
     session = RecordedSession(
         transcripts={c: t for r in recordings.values() for c, t in r.transcripts.items()},
-        names={recording.source: recording.names for recording in recordings.values()},
+        opened={r.source: {"names": r.names, "classes": r.classes} for r in recordings.values()},
     )
     sources = {r.source: SourceFile(r.source, "", False, ()) for r in recordings.values()}
     readings = {id_: Reading((r.source,), r.source) for id_, r in recordings.items()}

@@ -16,7 +16,7 @@ from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
 from grader.sessions.reference_sessions import Transcripts
 
-FORMAT = "attention-course/recording/3"
+FORMAT = "attention-course/recording/4"
 MAX_BYTES = 2**28
 
 
@@ -27,6 +27,7 @@ class Recording:
     Args:
         source: the key of the solution's file.
         names: what the solution defines.
+        classes: what its classes take, as loading it reports that.
         transcripts: per check, each request's shape and the reply.
         known: per exercise, how its checks end with one known mistake and with two.
         hints: per exercise, by its short name.
@@ -35,6 +36,7 @@ class Recording:
 
     source: str
     names: list[str]
+    classes: dict[str, Any]
     transcripts: Transcripts
     known: dict[str, tuple[list[Known], list[Known]]]
     hints: dict[str, tuple[str, ...]]
@@ -52,6 +54,7 @@ def write_recording(recording: Recording) -> bytes:
         "format": FORMAT,
         "source": recording.source,
         "names": recording.names,
+        "classes": recording.classes,
         "traces": transcripts,
         "hints": {name: list(texts) for name, texts in recording.hints.items()},
         "decided": recording.decided,
@@ -90,7 +93,8 @@ def read_recording(path: Path) -> Recording:
         }
         hints = {name: tuple(texts) for name, texts in header["hints"].items()}
         decided = {exercise: float(points) for exercise, points in header["decided"].items()}
-        return Recording(header["source"], header["names"], transcripts, known, hints, decided)
+        opened = header["source"], header["names"], header["classes"]
+        return Recording(*opened, transcripts, known, hints, decided)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
     except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:

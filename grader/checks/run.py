@@ -140,6 +140,8 @@ class CheckRun:
 
     def run(self, exercises: Iterable[str]) -> dict[str, tuple[CheckResult, ...]]:
         """Run all checks; the outcomes of each of these exercises, in order."""
+        for exercise in dict.fromkeys(check.exercise for check in self.checks):
+            self.submission.documented[exercise.id] = self.environment.documented(exercise)
         for check in self.checks:
             self._run(check)
         self._take_back_remarks()

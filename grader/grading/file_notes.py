@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from grader.core.language import _, listed
 from grader.core.records import ExerciseResult, Outcome
 from grader.core.text import clean, location_words
-from grader.course.course import Assignment, Course
+from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import slow_loading, stops_there
 from grader.submissions.submission import SourceFile, Submission
 from grader.testing.lookup import SubmissionHandle, definitions
@@ -25,6 +25,7 @@ def with_file_notes(
         _slow(handle, exercises),
         _stopped(course, handle, exercises),
         _of_another(course, handle.submission, exercises),
+        _chosen(course, handle, exercises),
         _defined_twice(course, handle, exercises),
     ]
     submission = handle.submission
@@ -71,7 +72,8 @@ def _defined_twice(
     notes: dict[str, list[str]] = {}
     for id_, result in exercises.items():
         exercise = course.exercises[id_]
-        if all(check.outcome is Outcome.PASSED for check in result.checks if check.weight):
+        is_right = all(check.outcome is Outcome.PASSED for check in result.checks if check.weight)
+        if is_right or _is_told(course, handle, exercise):
             continue
         key = handle.locate(exercise).key
         source = handle.submission.sources.get(key)
@@ -84,6 +86,50 @@ def _defined_twice(
         line = note.format(name=exercise.name, first=first, last=last)
         notes.setdefault(exercise.assignment, []).append(line)
     return {id_: tuple(found) for id_, found in notes.items()}
+
+
+def _chosen(
+    course: Course, handle: SubmissionHandle, exercises: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """A note on each class that was chosen by what its constructor takes, or that takes too little."""
+    notes: dict[str, list[str]] = {}
+    for exercise in (course.exercises[id_] for id_ in exercises):
+        if _is_told(course, handle, exercise):
+            notes.setdefault(exercise.assignment, []).append(_choice(handle, exercise))
+    return {id_: tuple(found) for id_, found in notes.items()}
+
+
+def _is_told(course: Course, handle: SubmissionHandle, exercise: Exercise) -> bool:
+    """Whether a note says which class of an exercise's name counts, or that none can."""
+    located = handle.locate(exercise)
+    wanted = handle.documented.get(exercise.id, {}).get(exercise.name)
+    candidates = located.classes.get(exercise.name, ())
+    if not candidates or not located.fits(exercise.name, wanted):
+        names = [other.name for other in course.exercises.values()]
+        return bool(candidates) and (len(candidates) > 1 or names.count(exercise.name) > 1)
+    return located.chosen not in (-1, len(candidates) - 1)
+
+
+def _choice(handle: SubmissionHandle, exercise: Exercise) -> str:
+    """Which class of an exercise's name counts, or that none takes what it asks for."""
+    located = handle.locate(exercise)
+    wanted = handle.documented.get(exercise.id, {}).get(exercise.name, ())
+    chosen = located.classes[exercise.name][located.chosen]
+    file, number = clean(located.key, 120), exercise.assignment[:2]
+    place = location_words(file, chosen.cell, chosen.line) if chosen.line else file
+    if located.fits(exercise.name, wanted):
+        words = _(
+            "{name} is defined more than once. In {assignment} the one in {place} counts: its "
+            "`__init__` takes what is asked for there."
+        )
+        return words.format(name=exercise.name, assignment=number, place=place)
+    words = _(
+        "{assignment} asks for a {name} that takes {wanted}; the one in {place} takes {own}. Write "
+        "one for {assignment}, too: both may stand in one file."
+    )
+    own = listed(clean(parameter.name, 80) for parameter in chosen.parameters or ())
+    asked = listed(parameter.name for parameter in wanted)
+    return words.format(name=exercise.name, assignment=number, place=place, own=own, wanted=asked)
 
 
 def _of_another(

@@ -37,7 +37,9 @@ def record(course: Course, assignment: Assignment) -> Recording:
     source = read_solutions(course).readings[assignment.id].sources[0]
     hints = read_hints(assignment, course.paths(assignment).hints)
     known, decided = _known(course, assignment, run), _decided(course, assignment)
-    return Recording(source, names, transcripts, known, hints, decided)
+    _generation, opened = run.environment.reference.opened[source]
+    classes = opened.header.get("classes", {})
+    return Recording(source, names, classes, transcripts, known, hints, decided)
 
 
 def _decided(course: Course, assignment: Assignment) -> dict[str, float]:

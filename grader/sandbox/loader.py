@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from grader.sandbox.constructors import Classes
 from grader.sandbox.failures import Failure, describe_failure, stub_exercise
 
 MAX_NAMES = 5_000
@@ -43,9 +44,14 @@ class Opened:
 
     namespace: dict[str, Any]
     failures: list[Failure] = field(default_factory=list)
+    classes: Classes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Classes are noted as the file is run."""
+        self.classes = Classes(self.namespace)
 
     def header(self) -> dict[str, Any]:
-        """What is reported to the trusted side: the failures, and the names defined."""
+        """What is reported to the trusted side: the failures, the names defined, and the classes."""
         names = [
             name
             for name, value in list(self.namespace.items())
@@ -53,10 +59,9 @@ class Opened:
                 name.startswith("_") or name == "display" or isinstance(value, types.ModuleType)
             )
         ]
-        return {
-            "failures": [failure.header() for failure in self.failures[:20]],
-            "names": names[:MAX_NAMES],
-        }
+        failures, classes = [one.header() for one in self.failures[:20]], self.classes.header()
+        named = {"failures": failures, "names": names[:MAX_NAMES]}
+        return {**named, "classes": classes} if classes else named
 
 
 @dataclass(slots=True)
@@ -143,6 +148,8 @@ class Loader:
                 flags |= _future_flags(statement)
                 if not self._run_statement(statement, filename, flags, opened):
                     break
+                if isinstance(statement, ast.ClassDef):
+                    opened.classes.note(statement.name, number, statement.lineno)
             if broken is not None:
                 opened.failures.append(describe_failure(broken, self.find_cell))
 

@@ -91,7 +91,8 @@ class Servant:
                 packer.shapes_only = not request.get("values", True)
                 instance = self._instance(request["instance"])
                 shared = shared_parameters(instance, self.instances.values())
-                return {**_state(instance, packer), "shared": shared}
+                classes = self._classes(instance, request)
+                return {**_state(instance, packer), "shared": shared, "classes": classes}
             case "load":
                 values = Unpacker(frame.payload).unpack(request["values"])
                 return _load(self._instance(request["instance"]), values)
@@ -105,6 +106,8 @@ class Servant:
 
     def _named(self, request: Mapping[str, Any]) -> object:
         opened = self.loader.open(request["source"])
+        if "class" in request:
+            opened.classes.choose(request["name"], request["class"])
         try:
             value = opened.namespace[request["name"]]
         except KeyError:
@@ -122,6 +125,15 @@ class Servant:
             return self.instances[number]
         except KeyError:
             raise WireFault(f"no instance {number}") from None
+
+    def _classes(self, instance: object, request: Mapping[str, Any]) -> dict[str, str]:
+        """For each part of a module, the name that its class has in the file that is asked for."""
+        if not isinstance(instance, nn.Module) or "source" not in request:
+            return {}
+        names = self.loader.open(request["source"]).classes.names()
+        loose = ((name, part) for name, part, _put in _loose(instance))
+        found = [(name, id(type(part))) for name, part in (*instance.named_modules(), *loose)]
+        return {name: names[kind] for name, kind in found if name and kind in names}
 
     def _refer(self, value: object) -> RemoteObject | None:
         if isinstance(value, type):

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import Any
 
 from grader.core.errors import GraderFault
 from grader.sandbox.wire import Frame
@@ -112,13 +113,13 @@ class RecordedSession(Session):
     """Replies to the requests of a check as the reference did when the recording was made.
 
     Args:
-        names: per file of the solution, what it defines.
+        opened: per file of the solution, what loading it reports: its names and classes.
         check: the check that is under way.
         position: how many of its requests were made.
     """
 
     transcripts: Transcripts
-    names: dict[str, list[str]]
+    opened: dict[str, dict[str, Any]]
     check: str = ""
     position: int = 0
 
@@ -134,7 +135,7 @@ class RecordedSession(Session):
         """
         del seconds
         if frame.header["verb"] == "open":
-            return Frame({"failures": [], "names": self.names[frame.header["source"]]})
+            return Frame({"failures": [], **self.opened[frame.header["source"]]})
         if frame.header["verb"] == "forget":
             return Frame({})
         transcript = self.transcripts.get(self.check, [])

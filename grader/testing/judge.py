@@ -13,6 +13,7 @@ from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
+from grader.testing.roles import stand_ins
 from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
@@ -195,6 +196,8 @@ class Judge:
         if not isinstance(found, Mapping) or not isinstance(expected, Mapping | None):
             return ""
         names = [str(name) for name in {**(expected or {}), **found}]
+        missing = [name for name in names if found.get(name) in (None, "missing")]
+        roles = stand_ins(missing, [name for name in self.held if name not in names])
         own = {name.removesuffix(".weight").removesuffix(".bias") for name in self.held}
         own -= {name.removesuffix(".weight").removesuffix(".bias") for name in names}
         for name in names:
@@ -204,7 +207,8 @@ class Judge:
             if sentence := self._of_another_kind(name):
                 return sentence
             others = [one for one in own if not wanted.startswith(f"{one}.")]
-            if similar := shortened(wanted, others):
+            role = roles.get(name, "").removesuffix(".weight").removesuffix(".bias")
+            if similar := role or shortened(wanted, others):
                 words = _("You have {similar}; the exercise calls it {name}.")
                 sentence = words.format(similar=clean(similar, 80), name=wanted)
                 return paragraph((sentence, *letter_case(wanted, similar)))

@@ -2,8 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.core.language import _
@@ -19,6 +19,7 @@ from grader.testing.replies import (
     read_names,
     read_printed,
 )
+from grader.testing.signatures import Classes, Parameters, best, read_classes
 
 ENDED = ("timeout", "crashed", "out_of_memory")
 """Failures that end the student's process."""
@@ -32,6 +33,8 @@ class Located:
         loading: the first failure when it was loaded, if there was one.
         names: what the file defines.
         printed: what it printed while it was loaded.
+        classes: its classes by name, also earlier ones of a name.
+        chosen: the place of the exercise's class among those of its name.
     """
 
     key: str
@@ -39,6 +42,8 @@ class Located:
     names: tuple[str, ...] = ()
     readable: bool = True
     printed: str = ""
+    classes: Classes = field(default_factory=dict)
+    chosen: int = -1
 
     def obstacle(self, name: str) -> Failure | None:
         """Why the file cannot be asked for anything, if it cannot."""
@@ -46,6 +51,21 @@ class Located:
             return self.loading or Failure("missing")
         has_ended = self.loading is not None and self.loading.kind in ENDED
         return self.loading if has_ended and name not in self.names else None
+
+    def fits(self, name: str, wanted: Parameters | None) -> bool:
+        """Whether a class of this name takes as many arguments as are wanted; True for no class."""
+        candidates = self.classes.get(name, ())
+        return not wanted or not candidates or any(one.takes(wanted) for one in candidates)
+
+    def choosing(self, name: str, wanted: Parameters | None) -> "Located":
+        """The same, with the one of several classes of this name that fits best."""
+        candidates = self.classes.get(name, ())
+        return replace(self, chosen=best(candidates, wanted)) if wanted and candidates else self
+
+    def parameters(self, name: str, place: int = -1) -> Parameters | None:
+        """What the class of this name takes, if that is known."""
+        candidates = self.classes.get(name, ())
+        return candidates[place].parameters if candidates else None
 
 
 def definitions(
@@ -72,6 +92,10 @@ class SubmissionHandle:
     """A submission in a session: which of its files are loaded, and what each defines.
 
     `opened` and `located` also say which of the session's processes they hold for.
+
+    Args:
+        documented: by exercise, what its class takes as the solution has it, and what classes
+            take that it builds on.
     """
 
     submission: Submission
@@ -80,6 +104,7 @@ class SubmissionHandle:
     assignments: tuple[Assignment, ...] = ()
     opened: dict[str, tuple[int, Frame]] = field(default_factory=dict)
     located: dict[str, tuple[int, Located]] = field(default_factory=dict)
+    documented: dict[str, Mapping[str, Parameters]] = field(default_factory=dict)
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""
@@ -91,17 +116,24 @@ class SubmissionHandle:
             self.ask({"verb": "forget"})
 
     def locate(self, exercise: Exercise) -> Located:
-        """The file in which an exercise is looked up: the first that defines its name."""
+        """The file in which an exercise is looked up: the first that defines its name.
+
+        Where the name is a class's, it is the first whose class can take what the exercise asks
+        for; the first of all where none can.
+        """
         generation, located = self.located.get(exercise.id, (0, None))
         if located is not None and generation == self.session.generation:
             return located
-        seen = []
+        name, wanted = exercise.name, self.documented.get(exercise.id, {}).get(exercise.name)
+        seen: list[Located] = []
         for key in self.submission.readings[exercise.assignment].sources:
-            seen.append(self._look_into(key, exercise.name))
-            if exercise.name in seen[-1].names:
+            seen.append(self._look_into(key, name))
+            if name in seen[-1].names and seen[-1].fits(name, wanted):
                 seen = seen[-1:]
                 break
-        located = seen[0] if seen else Located("", Failure("missing"), readable=False)
+        defining = [found for found in seen if name in found.names]
+        located = next(iter(defining or seen), Located("", Failure("missing"), readable=False))
+        located = located.choosing(name, wanted)
         self.located[exercise.id] = (self.session.generation, located)
         return located
 
@@ -113,7 +145,8 @@ class SubmissionHandle:
             return Located(key, failure, readable=False)
         frame = self._open(key)
         loading = self._loading_failure(key, name, frame)
-        return Located(key, loading, names=read_names(frame), printed=read_printed(frame))
+        names, printed, classes = read_names(frame), read_printed(frame), read_classes(frame)
+        return Located(key, loading, names=names, printed=printed, classes=classes)
 
     def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What failed in the cell that defines a name; else the first failure of the file."""

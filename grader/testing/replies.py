@@ -128,6 +128,7 @@ class State:
         loose: tensors and modules kept in plain attributes or lists: by name, what they are.
         aliases: groups of names of one and the same parameter or buffer.
         modules: its submodules, by every name they have: the names of their classes.
+        classes: of these, and of loose modules, the name that the class has in the file.
         shared: parameters whose numbers another instance has as well.
     """
 
@@ -137,6 +138,7 @@ class State:
     aliases: tuple[tuple[str, ...], ...]
     training: bool
     modules: dict[str, str] = field(default_factory=dict)
+    classes: dict[str, str] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
 
 
@@ -148,11 +150,18 @@ class Loaded:
         report: per given name "loaded", "missing", "ambiguous" or "wrong shape (…)".
         not_given: names of parameters that got nothing.
         names: per given name that a parameter of the instance took, that one's full name.
+        renamed: of these, those whose parameter has another name than the documents'.
     """
 
     report: dict[str, str]
     not_given: tuple[str, ...]
     names: dict[str, str] = field(default_factory=dict)
+    renamed: tuple[str, ...] = ()
+
+    @property
+    def by_name(self) -> dict[str, str]:
+        """The report, with those missing whose parameter has another name."""
+        return self.report | dict.fromkeys(self.renamed, "missing")
 
     @property
     def problems(self) -> dict[str, str]:
@@ -219,12 +228,23 @@ def read_state(frame: Frame, *, values: bool) -> State:
         raise WireFault("the state has the wrong form")
     groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
     training = frame.header.get("training") is True
-    found, shared = frame.header.get("modules"), frame.header.get("shared")
-    modules = cast(dict[str, str], found) if _is_texts(found) else {}
-    others = tuple(map(_text, shared)) if isinstance(shared, list) else ()
+    modules, classes = (_texts_of(frame.header.get(key)) for key in ("modules", "classes"))
+    found = frame.header.get("shared")
+    shared = tuple(map(_text, found)) if isinstance(found, list) else ()
     return State(
-        parameters, buffers, cast(dict[str, str], loose), groups, training, modules, others
+        parameters,
+        buffers,
+        cast(dict[str, str], loose),
+        groups,
+        training,
+        modules,
+        classes,
+        shared,
     )
+
+
+def _texts_of(value: object) -> dict[str, str]:
+    return cast(dict[str, str], value) if _is_texts(value) else {}
 
 
 def _tensors(value: object) -> dict[str, torch.Tensor | None]:

@@ -33,6 +33,8 @@ from grader.testing.replies import (
     read_state,
     read_values,
 )
+from grader.testing.roles import stand_ins
+from grader.testing.signatures import arranged
 
 T = TypeVar("T")
 
@@ -93,6 +95,7 @@ class StudentHandle:
         located: the file that counts.
         answers: what came back so far.
         not_taken: the names of parameters that took no value.
+        renamed: by instance, its parameters' own names by the documents'.
     """
 
     submission: SubmissionHandle
@@ -103,6 +106,7 @@ class StudentHandle:
     located: Located | None = None
     answers: list[Answer] = field(default_factory=list)
     not_taken: set[str] = field(default_factory=set)
+    renamed: dict[int, dict[str, str]] = field(default_factory=dict)
 
     def get(self, name: str) -> Any:
         """A constant's value, or a `RemoteObject` that says what kind of thing a name is.
@@ -112,7 +116,7 @@ class StudentHandle:
         """
         source = self._source()
         self.calls.append(Call(name, (), {}))
-        frame = self._ask({"verb": "get", "source": source, "name": name})
+        frame = self._ask({"verb": "get", "source": source, **self._named(name)})
         (value,) = self._read(lambda reply: read_values(reply, "value"), frame)
         return value
 
@@ -122,7 +126,8 @@ class StudentHandle:
         Raises:
             StudentOutcome: when the request fails.
         """
-        return read_parameters(self._ask({"verb": "get", "source": self._source(), "name": name}))
+        source = self._source()
+        return read_parameters(self._ask({"verb": "get", "source": source, **self._named(name)}))
 
     def call(
         self,
@@ -132,11 +137,13 @@ class StudentHandle:
         training: bool | None = None,
         cotangent: torch.Tensor | None = None,
         operations: bool = False,
+        exact: bool = False,
         **kwargs: Any,
     ) -> Answer:
         """Call a function, make an instance of a class, or run an instance's `forward`.
 
-        Arguments are copied: what student code does to them does not change them here.
+        Arguments are copied: what student code does to them does not change them here. A class
+        whose constructor takes them by other names, or in another order, gets them as it has them.
 
         Args:
             target: a name the student defined, or an instance made before.
@@ -146,6 +153,7 @@ class StudentHandle:
             cotangent: of the result's shape; asks for the gradients of `(result * cotangent).sum()`
                 for the parameters and the floating-point tensors among the arguments.
             operations: asks how often the call calls each function of torch, by its name.
+            exact: gives a class its arguments just so, however its constructor is written.
             **kwargs: as `args`.
 
         Raises:
@@ -154,6 +162,8 @@ class StudentHandle:
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
+        if isinstance(target, str) and not exact:
+            args, kwargs = self._arranged(target, args, kwargs)
         run = 0 if isinstance(target, str) else target.number
         call = Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run)
         self.calls.append(replace(call, differentiates=cotangent is not None))
@@ -161,7 +171,7 @@ class StudentHandle:
         header = {
             "verb": "call",
             "source": source,
-            **({"name": target} if isinstance(target, str) else {"instance": target.number}),
+            **(self._named(target) if isinstance(target, str) else {"instance": target.number}),
             "args": [packer.pack(value) for value in args],
             "kwargs": {key: packer.pack(value) for key, value in kwargs.items()},
             "cotangent": None if cotangent is None else packer.pack(cotangent),
@@ -184,7 +194,9 @@ class StudentHandle:
             raise self._outcome(Failure("crashed", message=_("its process left out the gradients")))
         names = [*map(str, range(len(args))), *kwargs]
         complete = {name: answer.gradients.arguments.get(name) for name in names}
-        return replace(answer, gradients=Gradients(answer.gradients.parameters, complete))
+        found = answer.gradients.parameters
+        renamed = {name: found.get(own) for name, own in self.renamed.get(run, {}).items()}
+        return replace(answer, gradients=Gradients({**renamed, **found}, complete))
 
     def refusal(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Failure | None:
         """The exception that a `call` with these arguments raises, or None when it returns.
@@ -210,7 +222,8 @@ class StudentHandle:
             StudentOutcome: when the request fails.
         """
         number = self._instance(instance).number
-        frame = self._ask({"verb": "state", "instance": number, "values": values})
+        source = self._source()
+        frame = self._ask({"verb": "state", "source": source, "instance": number, "values": values})
         state = self._read(lambda reply: read_state(reply, values=values), frame)
         self.held[:] = [*state.parameters, *state.buffers, *state.loose]
         return state
@@ -218,16 +231,40 @@ class StudentHandle:
     def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
         """Give an instance's parameters values and dtype, by name or a unique suffix of one.
 
+        What has another name takes them as well, where its name or that it is left says what it
+        is: `Wq` for `W_query`.
+
         Raises:
             StudentOutcome: when the request fails; a value that does not fit is only reported.
         """
-        number, packer = self._instance(instance).number, Packer()
-        header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
-        loaded = self._read(read_loaded, self._ask(header, packer.payload()))
+        number = self._instance(instance).number
+        loaded = self._load(number, values)
         self.held[:] = loaded.not_given
+        missing = [name for name, what in loaded.problems.items() if what == "missing"]
+        if others := stand_ins(missing, loaded.not_given):
+            again = self._load(number, {others[name]: values[name] for name in others})
+            loaded = self._renamed(number, loaded, others, again)
         self.not_taken |= loaded.problems.keys()
         self._note_given(number, loaded, values)
         return loaded
+
+    def _load(self, number: int, values: Mapping[str, torch.Tensor]) -> Loaded:
+        packer = Packer()
+        header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
+        return self._read(read_loaded, self._ask(header, packer.payload()))
+
+    def _renamed(
+        self, number: int, loaded: Loaded, others: Mapping[str, str], again: Loaded
+    ) -> Loaded:
+        """What an instance took, with what it took under other names."""
+        taken = {name: other for name, other in others.items() if other not in again.problems}
+        self.renamed.setdefault(number, {}).update(taken)
+        return Loaded(
+            loaded.report | dict.fromkeys(taken, "loaded"),
+            tuple(name for name in loaded.not_given if name not in taken.values()),
+            loaded.names | taken,
+            tuple(taken),
+        )
 
     def _note_given(self, number: int, loaded: Loaded, values: Mapping[str, torch.Tensor]) -> None:
         """Keep what an instance was given with the call that made it, for messages."""
@@ -280,6 +317,24 @@ class StudentHandle:
         if obstacle is not None:
             raise self._outcome(obstacle)
         return self.located.key
+
+    def _named(self, name: str) -> dict[str, Any]:
+        """What a request says of a name; of several classes of the exercise's, which one."""
+        several = self.located is not None and len(self.located.classes.get(name, ())) > 1
+        if self.located is None or not several or name != self.exercise.name:
+            return {"name": name}
+        return {"name": name, "class": self.located.chosen}
+
+    def _arranged(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """A call of a class as the student's constructor takes it."""
+        wanted = self.submission.documented.get(self.exercise.id, {}).get(name)
+        place = -1
+        if self.located is not None and name == self.exercise.name:
+            place = self.located.chosen
+        own = self.located.parameters(name, place) if self.located is not None else None
+        return arranged(wanted, own, args, kwargs) if wanted and own else (args, kwargs)
 
     def _ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         frame = self.submission.ask(header, payload)

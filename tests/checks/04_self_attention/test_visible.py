@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing import N_, StudentOutcome
+from grader.testing import N_, StudentOutcome, stand_ins
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")
@@ -54,6 +54,14 @@ def no_biases(size, dtype=torch.float32):
 def by_name(found, name):
     """The entry of that name, wherever in the module it is kept."""
     return next((item for key, item in found.items() if f".{key}".endswith(f".{name}")), None)
+
+
+def matrices(student, instance):
+    """The three matrices by the documents' names, also where they have names of their own."""
+    found = student.state(instance).parameters
+    missing = [name for name in MATRICES if by_name(found, name) is None]
+    own = stand_ins(missing, [n for n in found if n.rpartition(".")[2] not in MATRICES])
+    return {name: by_name(found, own.get(name, name)) for name in MATRICES}
 
 
 def made(handle, name, sizes, values, *, spare=None, **options):
@@ -325,9 +333,7 @@ class TestSelfAttentionV1(KeepsNames):
     def test_the_matrices_start_between_0_and_1(self, student, judge):
         """The matrices should start as torch.rand draws them: evenly from 0 to 1."""
         instance = student.call("SelfAttention_v1", 50, 40, seed=1).value
-        state = student.state(instance)
-        for name in MATRICES:
-            matrix = by_name(state.parameters, name)
+        for name, matrix in matrices(student, instance).items():
             judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
             judge.shape(matrix, (50, 40))
             # 2000 numbers: their mean has a standard deviation of 0.0065.
@@ -337,7 +343,7 @@ class TestSelfAttentionV1(KeepsNames):
 
     def test_the_context_vectors_of_seed_123_as_printed(self, student, judge, printed):
         """Seed 123 should give the example's numbers, if made in the order query, key, value."""
-        instance = student.call("SelfAttention_v1", 3, 2, seed=123).value
+        instance = student.call("SelfAttention_v1", 3, 2, seed=123, exact=True).value
         judge(student.call(instance, printed("T45").tensor).value, printed("T16"), axes=AXES)
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
@@ -427,7 +433,7 @@ class TestSelfAttentionV2(KeepsNames):
 
     def test_the_context_vectors_of_seed_789_as_printed(self, student, judge, printed):
         """Seed 789 should give the example's numbers, if made in the order query, key, value."""
-        instance = student.call("SelfAttention_v2", 3, 2, seed=789).value
+        instance = student.call("SelfAttention_v2", 3, 2, seed=789, exact=True).value
         judge(student.call(instance, printed("T45").tensor).value, printed("T17"), axes=AXES)
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
@@ -553,9 +559,7 @@ class TestSelfAttentionNormal(KeepsNames):
     def test_the_matrices_start_normally_drawn(self, student, judge):
         """The matrices should start as torch.randn draws: around 0, with standard deviation 1."""
         instance = student.call("SelfAttentionNormal", 50, 40, seed=1).value
-        state = student.state(instance)
-        for name in MATRICES:
-            matrix = by_name(state.parameters, name)
+        for name, matrix in matrices(student, instance).items():
             judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
             judge.shape(matrix, (50, 40))
             # 2000 numbers: mean and deviation are off by 0.022 and 0.016 (one sigma).
@@ -580,16 +584,17 @@ class TestSelfAttentionNormal(KeepsNames):
 
     def test_the_matrices_of_seed_123_as_obtained(self, student, judge, printed):
         """Seed 123 should make the example's matrices, if made in the order query, key, value."""
-        instance = student.call("SelfAttentionNormal", 3, 2, seed=123).value
-        found, x = student.state(instance).parameters, inputs_004(printed)
-        matrices = [by_name(found, name) for name in MATRICES]
-        for name, matrix in zip(MATRICES, matrices, strict=True):
+        instance = student.call("SelfAttentionNormal", 3, 2, seed=123, exact=True).value
+        found, x = matrices(student, instance), inputs_004(printed)
+        for name, matrix in found.items():
             judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
             judge.shape(matrix, (3, 2))
         # Figures with 4 decimals, as in the documents: half a unit of the last digit.
         atol = printed("T16").atol
-        judge(x[1] @ matrices[0], QUERY_004, what="the query of journey", atol=atol)
-        judge(attention(x, *matrices), CONTEXT_004, what="what they give", atol=atol, axes=AXES)
+        judge(x[1] @ found["W_query"], QUERY_004, what="the query of journey", atol=atol)
+        judge(
+            attention(x, *found.values()), CONTEXT_004, what="what they give", atol=atol, axes=AXES
+        )
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
         """Matrices and tokens in float64 should give context vectors in float64."""

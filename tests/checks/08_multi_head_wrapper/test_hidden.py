@@ -17,27 +17,59 @@ DRAWS = 512
 """Copies of one text in a batch: enough that each way of dropping the weights of a row occurs."""
 
 
+SIZES = {"d_in": 3, "d_out": 5, "context_length": 6}
+"""All different, to tell in which order a head takes them."""
+
+
 def trouble(student, name, *further):
     """Why what is made under this name cannot be used as a head; None where it can."""
     try:
         made = student.call(name, SIZE, SIZE, SIZE, 0.0, *further, seed=1).value
         value = student.call(made, torch.eye(SIZE).repeat(SIZE, 1, 1), training=False).value
+        is_head = isinstance(value, torch.Tensor) and takes_sizes_in_order(student, name)
     except StudentOutcome as outcome:
         return outcome.failure
-    return None if isinstance(value, torch.Tensor) else Failure("exception")
+    return None if is_head else Failure("exception")
+
+
+def takes_sizes_in_order(student, name):
+    """Whether a head takes its sizes as the exercise has them; where they are named, it does."""
+    if SIZES.keys() <= set(student.parameters(name)):
+        return True
+    made = student.call(name, *SIZES.values(), 0.0, seed=1).value
+    for size in SIZES.values():
+        x = torch.ones(2, 3, size)
+        if student.refusal(made, x, training=False) is None:
+            value = student.call(made, x, training=False).value
+            return size == SIZES["d_in"] and value.shape[-1] != SIZES["context_length"]
+    return True
+
+
+def name_of_heads(student):
+    """The name of the class of the student's heads: another one where no such class is there."""
+    found = trouble(student, HEAD)
+    if found is None or found.kind != "missing":
+        return HEAD
+    try:
+        wrapper = student.call(WRAPPER, SIZE, SIZE, SIZE, 0.0, 2, seed=1).value
+        kinds = student.state(wrapper).classes
+    except StudentOutcome:
+        return HEAD
+    return next((kind for name, kind in kinds.items() if name.endswith(".0")), HEAD)
 
 
 class Heads:
     """Single heads of the student's own, made one after the other: what a wrapper has to join.
 
-    A head is their `CausalAttention`. Where their file has none under this name, or one that is
-    made in another way, a wrapper of a single head stands for it.
+    A head is their `CausalAttention`, or of the class that a wrapper's heads have. Where none can
+    be made in the same way, a wrapper of a single head stands for it.
     """
 
     def __init__(self, student, *sizes, count, dropout=0.0, further=(), seed=1):
         self.student = student
-        self.stand_in = trouble(student, HEAD) is not None
-        name, one = (WRAPPER, (1,)) if self.stand_in else (HEAD, ())
+        name = name_of_heads(student)
+        self.stand_in = trouble(student, name) is not None
+        name, one = (WRAPPER, (1,)) if self.stand_in else (name, ())
         arguments = (*sizes, dropout, *one, *further)
         refused = bool(further) and student.refusal(name, *arguments) is not None
         seeds = [] if refused else [seed, *[None] * (count - 1)]

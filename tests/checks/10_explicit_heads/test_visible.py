@@ -215,7 +215,9 @@ class TestMultiHeadAttention(KeepsNames):
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
         """The parameters, biases among them, should have the docstring's names and shapes."""
         values = drawn_parameters(draw)
-        report = student.load(made(student), values).report
+        sizes = {"embed_dim": EMBED_DIM, "head_dim": HEAD_DIM, "num_heads": NUM_HEADS}
+        module = student.call("MultiHeadAttention", **sizes, exact=True).value
+        report = student.load(module, values).by_name
         judge(
             report, dict.fromkeys(values, "loaded"), what="each parameter, looked for by its name"
         )

@@ -168,7 +168,7 @@ def showing_parameters(draw):
 
 
 def showing_layer(handle, parameters, **how):
-    """A layer that shows its weights; `how` may say what dropout it has."""
+    """A layer that shows its weights; `how` may say what dropout it has, and that this is exact."""
     sizes = {"d_in": SHOWN_TOKENS, "d_out": SHOWN_OUT, "context_length": SHOWN_TOKENS}
     layer = handle.call("GPT2MultiHeadAttention", **sizes, num_heads=SHOWN_HEADS, **how).value
     handle.load(layer, parameters)
@@ -203,7 +203,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
         """The parameters should have the names and shapes that the docstring gives."""
         values = drawn_parameters(draw)
-        report = student.load(made(student), values).report
+        report = student.load(made(student), values).by_name
         judge(
             report, dict.fromkeys(values, "loaded"), what="each parameter, looked for by its name"
         )
@@ -252,7 +252,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         """Unnamed arguments should be d_in, d_out, context_length, num_heads, dropout, in order."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
         sizes = (D_IN, D_OUT, CONTEXT_LENGTH, NUM_HEADS, 0.0)
-        layer = student.call("GPT2MultiHeadAttention", *sizes).value
+        layer = student.call("GPT2MultiHeadAttention", *sizes, exact=True).value
         student.load(layer, zero_biases(D_OUT) | values)
         by_name = student.call(given(student, values), x, training=False).value
         judge.shape(by_name, (BATCH_SIZE, NUM_TOKENS, D_OUT))
@@ -310,7 +310,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         parameters = showing_parameters(draw)
         results = []
         for how in ({}, {"dropout": 0.1}):
-            layer = showing_layer(student, parameters, **how)
+            layer = showing_layer(student, parameters, exact=True, **how)
             shown = shown_weights(student, judge, layer, training=True, seed=1)[0]
             # What is kept is scaled alike in every draw; of 16 copies each weight is kept in one.
             results.append(shown.amax(dim=0))

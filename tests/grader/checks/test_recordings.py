@@ -29,6 +29,7 @@ def known(*mistakes: Mistake) -> Known:
 RECORDING = Recording(
     source="01_first/first.py",
     names=["one", "Größe"],
+    classes={"Layer": [{"cell": None, "line": 7, "parameters": [["d_in", []], ["bias", [False]]]}]},
     transcripts={
         "01_first/one::visible::a": [
             ("shape 1", Frame({"value": {"tensor": ["int8", [3], False, False]}}, b"abc")),

@@ -54,7 +54,8 @@ def test_a_whole_script_is_loaded_without_failures(load: Load) -> None:
     """What it defines is told by name, without modules."""
     opened = load(WHOLE_SCRIPT)
     names = ["SIZE", "WORDS", "first", "second", "Third", "number", "LAST"]
-    assert opened.header() == {"failures": [], "names": names}
+    third = {"cell": None, "line": 25, "parameters": []}
+    assert opened.header() == {"failures": [], "names": names, "classes": {"Third": [third]}}
 
 
 def test_definitions_before_a_failing_line_count(load: Load) -> None:
@@ -252,7 +253,9 @@ def test_a_dataclass_with_annotations_as_text_loads(
     monkeypatch.setattr(sys, "modules", dict(sys.modules))
     text = "from dataclasses import dataclass\n@dataclass\nclass Config:\n    size: 'int' = 3\n"
     opened = sources_of(text, register=register).open("01_first/first.py")
-    assert opened.header() == {"failures": [], "names": ["dataclass", "Config"]}
+    config = {"cell": None, "line": 3, "parameters": [["size", [3]]]}
+    names, classes = ["dataclass", "Config"], {"Config": [config]}
+    assert opened.header() == {"failures": [], "names": names, "classes": classes}
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_closing_closes_the_other_session(wrap: Callable[[Counter], Any]) -> Non
 
 def recorded(recording: RecordingSession) -> RecordedSession:
     """What was recorded, to be answered from."""
-    return RecordedSession(recording.transcripts, {KEY: ["a", "b"]})
+    return RecordedSession(recording.transcripts, {KEY: {"names": ["a", "b"]}})
 
 
 def test_a_recording_answers_as_it_was_answered() -> None:

@@ -1,0 +1,77 @@
+"""Which of a module's parameters stands for one of the documents', where its name is another."""
+
+import re
+from collections.abc import Iterable
+
+WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+ROLES = {
+    "query": ("q", "wq", "toq", "query", "queries", "que"),
+    "key": ("k", "wk", "tok", "key", "keys"),
+    "value": ("v", "wv", "tov", "val", "value", "values"),
+    "out": ("o", "wo", "out", "output", "outputs"),
+}
+OUT = ("proj", "projection")
+"""Words in names, by what the documents call what they stand for."""
+
+KINDS = ("weight", "bias")
+NUMBERED = re.compile(r"\d+")
+
+Place = tuple[tuple[str, ...], str, str]
+"""The numbers in a parameter's full name, its role and its kind: where two are the same, one can
+stand for the other."""
+
+
+def place(name: str) -> Place | None:
+    """Where a parameter of this full name belongs, None where the name does not say it."""
+    parts = name.split(".")
+    kind = parts.pop() if parts[-1] in KINDS and len(parts) > 1 else ""
+    words = {word.lower() for word in WORDS.findall(parts[-1])}
+    roles = [role for role, known in ROLES.items() if words & set(known)]
+    roles = roles or ["out" for word in OUT if word in words]
+    if len(roles) != 1:
+        return None
+    return tuple(part for part in parts if NUMBERED.fullmatch(part)), roles[0], kind
+
+
+def stand_ins(missing: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+    """By the documents' name of a missing parameter, the one parameter that can stand for it.
+
+    That is the one of the same role; and where one layer is left on both sides, that one.
+
+    Args:
+        missing: names of the documents' parameters.
+        others: full names of the parameters that the documents do not name.
+    """
+    missing, others = list(missing), list(others)
+    wanted, own = ([(name, place(name)) for name in names] for names in (missing, others))
+    found = {}
+    for name, at in wanted:
+        if at is None:
+            continue
+        same = [other for other, where in own if where == at]
+        rivals = [one for one, where in wanted if where == at]
+        if len(same) == 1 and len(rivals) == 1:
+            found[name] = same[0]
+    lacking = _layers(name for name in missing if name not in found)
+    spare = _layers(name for name in others if name not in found.values())
+    if len(lacking) == len(spare) == 1:
+        ((layer, kinds),), ((other, own_kinds),) = lacking.items(), spare.items()
+        if kinds == own_kinds:
+            found |= {_full(layer, kind): _full(other, kind) for kind in kinds}
+    return found
+
+
+def _layers(names: Iterable[str]) -> dict[str, set[str]]:
+    """The kinds of the parameters of each layer that has more than a bias."""
+    layers: dict[str, set[str]] = {}
+    for name in names:
+        layer, _, kind = name.rpartition(".")
+        if kind not in KINDS or not layer:
+            layer, kind = name, ""
+        layers.setdefault(layer, set()).add(kind)
+    return {layer: kinds for layer, kinds in layers.items() if kinds != {"bias"}}
+
+
+def _full(layer: str, kind: str) -> str:
+    return f"{layer}.{kind}" if kind else layer

@@ -1,0 +1,130 @@
+"""What constructors take: the documents' and the student's own, and how to call one as the other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grader.sandbox.wire import Frame
+
+MAX_CLASSES = 200
+MAX_DEFINITIONS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: its name, and in a tuple its default, if it has one."""
+
+    name: str
+    default: tuple[Any, ...] = ()
+
+
+Parameters = tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A class of a file.
+
+    Args:
+        parameters: what its constructor takes; None where names do not say it.
+        cell: of a notebook.
+        line: 0 for a class that was imported.
+    """
+
+    parameters: Parameters | None
+    cell: int | None = None
+    line: int = 0
+
+    def takes(self, wanted: Parameters) -> bool:
+        """Whether it can be called with as many arguments as are wanted."""
+        own = self.parameters
+        if own is None:
+            return True
+        least, most = sum(not p.default for p in wanted), len(wanted)
+        return sum(not p.default for p in own) <= most and least <= len(own)
+
+    def fit(self, wanted: Parameters) -> tuple[bool, int]:
+        """How well it fits what is wanted: the number of arguments first, then their names."""
+        names = {parameter.name for parameter in wanted}
+        return self.takes(wanted), len(names & {p.name for p in self.parameters or ()})
+
+
+Classes = Mapping[str, tuple[Definition, ...]]
+
+
+def read_classes(frame: Frame) -> Classes:
+    """The classes of a loaded file by name, earlier ones of a name first."""
+    found = frame.header.get("classes")
+    items = list(found.items())[:MAX_CLASSES] if isinstance(found, dict) else ()
+    return {
+        str(name): tuple(_definition(one) for one in listed[:MAX_DEFINITIONS])
+        for name, listed in items
+        if isinstance(listed, list)
+    }
+
+
+def _definition(content: Any) -> Definition:
+    content = content if isinstance(content, dict) else {}
+    cell, line, listed = (content.get(key) for key in ("cell", "line", "parameters"))
+    number = cell if type(cell) is int else None
+    return Definition(_parameters(listed), number, line if type(line) is int else 0)
+
+
+def _parameters(listed: Any) -> Parameters | None:
+    entries = listed[:MAX_DEFINITIONS] if isinstance(listed, list) else [None]
+    found = []
+    for entry in entries:
+        match entry:
+            case [str(name), list(default)] if name.isidentifier():
+                found.append(Parameter(name, tuple(default[:1])))
+            case _:
+                return None
+    return tuple(found)
+
+
+def best(definitions: Sequence[Definition], wanted: Parameters) -> int:
+    """The place of the definition that fits best; of equal ones that of the last."""
+    fits = [(one.fit(wanted), place) for place, one in enumerate(definitions)]
+    return max(fits, default=((False, 0), 0))[1]
+
+
+def arranged(
+    wanted: Parameters, own: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A call as the documents write it, as a constructor with other parameters takes it.
+
+    A value goes to the parameter of its name; what is left goes to what is left, in order. A
+    parameter without a default that the documents give one gets that.
+
+    Args:
+        wanted: the documents' parameters.
+        own: the student's.
+        args: in the order of `wanted`.
+        kwargs: by the names of `wanted`.
+
+    Returns:
+        The arguments as they are where the two do not differ, or cannot be brought together.
+    """
+    as_written = tuple(args), dict(kwargs)
+    if _alike(wanted, own) or len(args) > len(wanted):
+        return as_written
+    values = {p.name: value for p, value in zip(wanted, args, strict=False)} | dict(kwargs)
+    names, own_names = [p.name for p in wanted], [p.name for p in own]
+    places = {name: name for name in names if name in own_names}
+    rest = [name for name in own_names if name not in places]
+    places |= dict(zip([name for name in names if name not in places], rest, strict=False))
+    if not values.keys() <= places.keys():
+        return as_written
+    given = {places[name]: value for name, value in values.items()}
+    for parameter in wanted:
+        place = places.get(parameter.name)
+        has_none = any(p.name == place and not p.default for p in own)
+        if has_none and place not in given and parameter.default:
+            given[str(place)] = parameter.default[0]
+    return (), {name: given[name] for name in own_names if name in given}
+
+
+def _alike(wanted: Parameters, own: Parameters) -> bool:
+    """Whether names, order and the lack of a default are the same."""
+    one, other = ([(p.name, not p.default) for p in side] for side in (wanted, own))
+    return one == other

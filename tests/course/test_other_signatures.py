@@ -1,0 +1,303 @@
+"""Classes with other signatures, other names, or several of one name: a slip costs once."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.checks.fixtures import live_environment
+from grader.core.records import AssignmentResult, Outcome
+from grader.course.course import Course, load_course
+from grader.grading.known_mistakes import RecordedMistakes
+from grader.grading.submission_grader import Scope, SubmissionGrader, grade
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.submission import read_submission
+
+HEAD, WRAPPER = "07_causal_attention/CausalAttention", "08_multi_head_wrapper"
+BATCHED = "09_multi_head_attention/MultiHeadAttention"
+EXPLICIT = "10_explicit_heads/MultiHeadAttention"
+GPT2 = "11_gpt2_attention/GPT2MultiHeadAttention"
+
+Edits = tuple[tuple[str, str], ...]
+Graded = Callable[..., dict[str, AssignmentResult]]
+
+NO_DEFAULT: Edits = (("qkv_bias: bool = False", "qkv_bias: bool"),)
+SIZES_SWAPPED: Edits = (("self, d_in: int, d_out: int", "self, d_out: int, d_in: int"),)
+SEED = "super().__init__()\n        # TODO"
+SEEDED: Edits = ((SEED, f"torch.manual_seed(1)\n        {SEED}"),)
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def bench(course: Course) -> Iterator[SubmissionGrader]:
+    """All checks; mistakes are not named."""
+    made = SubmissionGrader(live_environment(course, "1"), RecordedMistakes({}))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def text(course: Course) -> Callable[..., str]:
+    """The solution of an assignment, with edits."""
+
+    def edited(id_: str, *edits: tuple[str, str]) -> str:
+        found = course.paths(course.by_id[id_]).solution.read_text("utf-8")
+        for find, put in edits:
+            assert find in found
+            found = found.replace(find, put)
+        return found
+
+    return edited
+
+
+@pytest.fixture
+def graded(course: Course, bench: SubmissionGrader, tmp_path: Path) -> Graded:
+    """The results of some exercises, by assignment, for files by name."""
+
+    def made(files: dict[str, str], *wanted: str) -> dict[str, AssignmentResult]:
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content, "utf-8")
+        exercises = {
+            id_: one
+            for id_, one in course.exercises.items()
+            if id_ in wanted or one.assignment in wanted
+        }
+        submission = read_submission(course, tmp_path, "someone")
+        result = grade(bench, submission, InProcessSession(submission), Scope(exercises))
+        return {each.id: each for each in result.assignments}
+
+    return made
+
+
+def failed(results: dict[str, AssignmentResult]) -> list[str]:
+    """The names of the checks that did not pass, remarks aside."""
+    checks = [c for a in results.values() for e in a.exercises for c in e.checks if c.weight]
+    return [c.id.rpartition("::")[2] for c in checks if c.outcome is not Outcome.PASSED]
+
+
+def place(id_: str) -> str:
+    """The file of an assignment."""
+    return f"{id_}/{id_[3:]}.py"
+
+
+AS_PRINTED = "test_the_context_vectors_of_the_batch_as_printed"
+LAYER_AS_PRINTED = "test_the_layer_of_seed_123_as_printed"
+NAMES_AND_SHAPES = "test_the_parameters_have_the_names_and_shapes_of_the_text"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "edits", "expected"),
+    [
+        (HEAD, NO_DEFAULT, AS_PRINTED),
+        (HEAD, SIZES_SWAPPED, AS_PRINTED),
+        (BATCHED, NO_DEFAULT, LAYER_AS_PRINTED),
+        (
+            BATCHED,
+            (
+                ("float,\n        num_heads: int,", "float,\n        n: int,"),
+                ("        if d_out %", "        num_heads = n\n        if d_out %"),
+            ),
+            LAYER_AS_PRINTED,
+        ),
+        (
+            BATCHED,
+            (
+                (
+                    "dropout: float,\n        num_heads: int,",
+                    "num_heads: int,\n        dropout: float,",
+                ),
+            ),
+            LAYER_AS_PRINTED,
+        ),
+        (EXPLICIT, (("embed_dim", "d_model"),), NAMES_AND_SHAPES),
+        (
+            GPT2,
+            (
+                ("qkv_bias: bool = False", "qkv_bias: bool"),
+                ("dropout: float = 0.1", "dropout: float = 0.1, *"),
+            ),
+            "test_the_number_of_heads_comes_before_dropout",
+        ),
+    ],
+    ids=[
+        *("no default", "sizes swapped", "no default in 09", "another name", "another order"),
+        *("another name in 10", "by keyword alone"),
+    ],
+)
+def test_a_slip_in_a_signature_costs_once(
+    graded: Graded, text: Callable[..., str], exercise: str, edits: Edits, expected: str
+) -> None:
+    """Everything else calls the class as it is written."""
+    id_ = exercise.partition("/")[0]
+    found = failed(graded({place(id_): text(id_, *edits)}, exercise))
+    assert found[:1] == [expected]
+    assert len(found) == (2 if exercise == GPT2 else 1)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        (("context_length", "block_size"),),
+        (("dropout: float", "p: float"), ("nn.Dropout(dropout)", "nn.Dropout(p)")),
+    ],
+    ids=["block_size", "p"],
+)
+def test_what_is_given_by_position_may_have_any_name(
+    graded: Graded, text: Callable[..., str], edits: Edits
+) -> None:
+    """Hidden checks follow the student's names as visible ones do."""
+    assert failed(graded({place(HEAD[:19]): text(HEAD[:19], *edits)}, HEAD)) == []
+
+
+IN_OTHER_WORDS: Edits = (
+    ("self, d_in: int, d_out: int", "self, outs: int, ins: int"),
+    ("nn.Linear(d_in, d_out", "nn.Linear(ins, outs"),
+)
+CALLED_SO = ("CausalAttention(d_in, d_out", "CausalAttention(d_out, d_in")
+
+
+@pytest.mark.parametrize(
+    ("head", "wrapper"),
+    [
+        (NO_DEFAULT, ()),
+        (SIZES_SWAPPED, (CALLED_SO,)),
+        (IN_OTHER_WORDS, (CALLED_SO,)),
+        ((("context_length", "block_size"),), ()),
+        ((("self.W_", "self.my_"),), ()),
+        (SEEDED, ()),
+        (
+            (("CausalAttention", "CausalSelfAttention"),),
+            (("CausalAttention", "CausalSelfAttention"),),
+        ),
+    ],
+    ids=["no default", "sizes swapped", "other words", "names", "layers", "seed", "class"],
+)
+def test_a_slip_in_a_head_does_not_cost_its_wrapper(
+    graded: Graded, text: Callable[..., str], head: Edits, wrapper: Edits
+) -> None:
+    """It was charged where the head was written."""
+    files = {place(HEAD[:19]): text(HEAD[:19], *head), place(WRAPPER): text(WRAPPER, *wrapper)}
+    assert failed(graded(files, WRAPPER)) == []
+
+
+@pytest.mark.parametrize(
+    ("find", "put"),
+    [
+        ("context_length, dropout, qkv_bias)", "6, dropout, qkv_bias)"),
+        ("context_length, dropout, qkv_bias)", "context_length, 0.0, qkv_bias)"),
+        ("context_length, dropout, qkv_bias)", "context_length, dropout)"),
+        (
+            "d_in, d_out, context_length, dropout, qkv_bias)",
+            "d_out, d_in, context_length, dropout)",
+        ),
+    ],
+    ids=["context length", "dropout", "bias", "sizes"],
+)
+@pytest.mark.parametrize("alias", [False, True])
+def test_heads_of_another_name_are_judged_by_their_own_class(
+    graded: Graded, text: Callable[..., str], find: str, put: str, alias: bool
+) -> None:
+    """A wrapper's mistakes show, also where no `CausalAttention` is in its file."""
+    head = text(HEAD[:19])
+    imported = "from causal_attention import CausalAttention\n"
+    if alias:
+        start = imported.replace("\n", " as CausalSelfAttention\n")
+        files = {place(HEAD[:19]): head}
+    else:
+        start, files = head.replace("CausalAttention", "CausalSelfAttention"), {}
+    rest = text(WRAPPER, (find, put)).replace(imported, "").replace("CausalA", "CausalSelfA")
+    assert failed(graded({**files, place(WRAPPER): f"{start}\n{rest}"}, WRAPPER)) != []
+
+
+@pytest.mark.parametrize(
+    ("exercise", "names", "expected"),
+    [
+        ("04_self_attention/SelfAttention_v1", "Wq Wk Wv", "test_it_has_three_parameters"),
+        ("04_self_attention/SelfAttentionNormal", "q k v", "test_it_has_three_parameters"),
+        ("04_self_attention/SelfAttention_v2", "to_q to_k to_v", "test_it_has_three_linear_layers"),
+        (HEAD, "Wq Wk Wv", "test_without_qkv_bias_there_are_three_parameters"),
+        (HEAD, "query key value", "test_without_qkv_bias_there_are_three_parameters"),
+        (BATCHED, "query key value", NAMES_AND_SHAPES),
+        (GPT2, "q_proj k_proj v_proj", NAMES_AND_SHAPES),
+    ],
+)
+def test_other_names_of_layers_cost_once(
+    graded: Graded, text: Callable[..., str], exercise: str, names: str, expected: str
+) -> None:
+    """The values are judged by which layer is which."""
+    id_ = exercise.partition("/")[0]
+    own = zip(("W_query", "W_key", "W_value"), names.split(), strict=True)
+    results = graded({place(id_): text(id_, *own)}, exercise)
+    assert failed(results) == [expected]
+    (check,) = [c for c in results[id_].exercises[0].checks if c.outcome is Outcome.FAILED]
+    assert check.message.endswith(f"You have {names.split()[0]}; the exercise calls it W_query.")
+
+
+def test_an_output_layer_of_another_name_costs_once(
+    graded: Graded, text: Callable[..., str]
+) -> None:
+    """It is the one layer that is left."""
+    results = graded({place(BATCHED[:23]): text(BATCHED[:23], ("out_proj", "fc"))}, BATCHED)
+    assert failed(results) == [NAMES_AND_SHAPES]
+
+
+@pytest.mark.parametrize("exercise", [HEAD, BATCHED])
+def test_a_seed_in_the_constructor_is_seen_whatever_the_layers_are_called(
+    graded: Graded, text: Callable[..., str], exercise: str
+) -> None:
+    """Two instances start alike."""
+    id_ = exercise.partition("/")[0]
+    edits = (*SEEDED, ("W_query", "Wq"), ("W_key", "Wk"), ("W_value", "Wv"))
+    found = failed(graded({place(id_): text(id_, *edits)}, exercise))
+    assert "test_each_instance_draws_its_own_weights" in found
+
+
+def notebook(*cells: str) -> str:
+    """A notebook of these cells."""
+    made = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": c} for c in cells]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+@pytest.mark.parametrize("form", ["script", "notebook", "two files"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_classes_of_one_name_each_count_where_they_fit(
+    graded: Graded, text: Callable[..., str], form: str, order: int
+) -> None:
+    """09 and 10 both ask for a MultiHeadAttention: the constructor says which is meant."""
+    parts = [text(BATCHED[:23]), text(EXPLICIT[:17])]
+    parts = [part.replace("super().__", "super(MultiHeadAttention, self).__") for part in parts]
+    files = {"all.py": "\n".join(parts[::order])}
+    if form == "notebook":
+        files = {"all.ipynb": notebook(*parts[::order])}
+    elif form == "two files":
+        files = {f"part_{number}.py": part for number, part in enumerate(parts[::order])}
+    results = graded(files, BATCHED[:23], EXPLICIT[:17])
+    assert failed(results) == []
+    notes = [note for result in results.values() for note in result.notes]
+    number, cell = ("09" if order == 1 else "10"), ", cell 1" if form == "notebook" else ""
+    begins = f"MultiHeadAttention is defined more than once. In {number} the one in all."
+    assert [note.startswith(begins) for note in notes] == ([] if form == "two files" else [True])
+    assert all(f"{cell}, line " in note for note in notes)
+
+
+def test_a_class_that_fits_another_exercise_alone_is_said_to(
+    graded: Graded, text: Callable[..., str]
+) -> None:
+    """With what it takes, and what is asked for."""
+    results = graded({"all.py": text(EXPLICIT[:17])}, BATCHED, EXPLICIT)
+    (note,) = results[BATCHED[:23]].notes
+    assert results[EXPLICIT[:17]].notes == ()
+    line = text(EXPLICIT[:17]).partition("class MultiHeadAttention")[0].count("\n") + 1
+    assert note == (
+        "09 asks for a MultiHeadAttention that takes d_in, d_out, context_length, dropout, "
+        f"num_heads, qkv_bias; the one in all.py, line {line} takes embed_dim, head_dim, "
+        "num_heads. Write one for 09, too: both may stand in one file."
+    )

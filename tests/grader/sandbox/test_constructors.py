@@ -1,0 +1,63 @@
+"""Tests of a file's classes: what is reported of them, and earlier ones of a name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from grader.sandbox.loader import Loader
+
+KEY = "01_first/first.py"
+TWICE = """
+class One:
+    def __init__(self, d_in, bias=False):
+        self.size = d_in
+class Two(One):
+    def __init__(self, *sizes):
+        super(Two, self).__init__(1)
+class One(One):
+    def __init__(self, width, *, scale=max):
+        super(One, self).__init__(width)
+"""
+
+
+def test_earlier_classes_of_a_name_are_reported(sources_of: Callable[..., Loader]) -> None:
+    """Each with its line and its parameters; a default that is no plain data is None."""
+    assert sources_of(TWICE).open(KEY).header()["classes"] == {
+        "One": [
+            {"cell": None, "line": 2, "parameters": [["d_in", []], ["bias", [False]]]},
+            {"cell": None, "line": 8, "parameters": [["width", []], ["scale", [None]]]},
+        ],
+        "Two": [{"cell": None, "line": 5, "parameters": None}],
+    }
+
+
+def test_cells_of_a_notebook_are_told_apart(sources_of: Callable[..., Loader]) -> None:
+    """A class is known by its cell, too; one that fails leaves the earlier one."""
+    cell = "class One:\n    def __init__(self, a): ...\n"
+    classes = sources_of({"first.ipynb": [cell, "\n" + cell, "class One(missing): ..."]})
+    found = classes.open("first.ipynb").header()["classes"]["One"]
+    assert [(one["cell"], one["line"]) for one in found] == [(1, 1), (2, 2)]
+
+
+def test_classes_of_libraries_are_not_reported(sources_of: Callable[..., Loader]) -> None:
+    """There are hundreds of them after `from torch.nn import *`."""
+    opened = sources_of("from torch.nn import *\nHead = Linear\nclass A: ...").open(KEY)
+    assert "classes" not in opened.header()
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_name_stands_for_the_class_that_was_chosen(
+    sources_of: Callable[..., Loader], number: int
+) -> None:
+    """Also where its own methods look it up, as in `super(One, self)`."""
+    opened = sources_of(
+        "class One(object):\n"
+        "    def __init__(self, a): super(One, self).__init__(); self.kind = 0\n"
+        "class One(object):\n"
+        "    def __init__(self, a): super(One, self).__init__(); self.kind = 1\n"
+    ).open(KEY)
+    for chosen in (1 - number, number):
+        opened.classes.choose("One", chosen)
+    made: Any = opened.namespace["One"](3)
+    assert made.kind == number

@@ -1,0 +1,50 @@
+"""Tests of parameters under other names: which stands for which."""
+
+import pytest
+
+from grader.testing.roles import stand_ins
+
+THREE = ["W_query.weight", "W_key.weight", "W_value.weight"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["Wq Wk Wv", "query key value", "to_q to_k to_v", "qLinear kLinear vLinear", "a.q a.k a.v"],
+)
+def test_a_layer_is_known_by_its_role(names: str) -> None:
+    """By a word in its name."""
+    own = [f"{name}.weight" for name in names.split()]
+    assert stand_ins(THREE, own) == dict(zip(THREE, own, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("missing", "others", "expected"),
+    [
+        (["W_query"], ["Wq"], {"W_query": "Wq"}),
+        (["W_query"], ["Wq.weight"], {}),
+        (["W_query.weight"], ["a.q.weight", "b.q.weight"], {}),
+        (
+            ["heads.1.W_key.bias"],
+            ["h.0.k.bias", "h.1.k.bias"],
+            {"heads.1.W_key.bias": "h.1.k.bias"},
+        ),
+        (["out_proj.weight"], ["c_proj.weight"], {"out_proj.weight": "c_proj.weight"}),
+        (
+            ["W_key.bias", "out_proj.weight", "out_proj.bias"],
+            ["fc.weight", "fc.bias"],
+            {"out_proj.weight": "fc.weight", "out_proj.bias": "fc.bias"},
+        ),
+        (["out_proj.weight", "out_proj.bias"], ["fc.weight"], {}),
+        (["out_proj.weight"], ["fc.weight", "norm.weight"], {}),
+        (THREE, ["qkv.weight"], {}),
+    ],
+    ids=[
+        *("parameter", "layer for parameter", "two of a role", "by number", "projection"),
+        *("the one left", "not its bias", "two left", "one for three"),
+    ],
+)
+def test_only_what_is_unambiguous_stands_for_another(
+    missing: list[str], others: list[str], expected: dict[str, str]
+) -> None:
+    """By role, kind and number; or as the only layer that is left."""
+    assert stand_ins(missing, others) == expected

@@ -1,0 +1,109 @@
+"""Tests of what constructors take: how a call is brought to a student's own, and which class fits."""
+
+from typing import Any
+
+import pytest
+
+from grader.sandbox.wire import Frame
+from grader.testing.signatures import (
+    Definition,
+    Parameter,
+    Parameters,
+    arranged,
+    best,
+    read_classes,
+)
+
+
+def takes(words: str) -> Parameters:
+    """Parameters in a row; `name=` has a default of False."""
+    return tuple(Parameter(w.rstrip("="), (False,) if w[-1] == "=" else ()) for w in words.split())
+
+
+WANTED = takes("d_in d_out length dropout bias=")
+CALL: dict[str, Any] = {"d_in": 3, "d_out": 5, "length": 4, "dropout": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ("d_out d_in length dropout bias=", {"d_out": 5, "d_in": 3, "length": 4, "dropout": 0.0}),
+        ("d_in d_out dropout length bias=", {"d_in": 3, "d_out": 5, "dropout": 0.0, "length": 4}),
+        ("d_in d_out block dropout bias=", {"d_in": 3, "d_out": 5, "block": 4, "dropout": 0.0}),
+        ("d_in d_out length dropout bias", {**CALL, "bias": False}),
+        ("d_in d_out length dropout", CALL),
+        ("ins outs block p b", {"ins": 3, "outs": 5, "block": 4, "p": 0.0, "b": False}),
+    ],
+    ids=["sizes swapped", "order", "other name", "no default", "one less", "all other names"],
+)
+def test_a_call_is_made_as_the_students_constructor_takes_it(
+    own: str, expected: dict[str, Any]
+) -> None:
+    """By its own names, however the arguments are given."""
+    for args, kwargs in (((3, 5, 4, 0.0), {}), ((3, 5), {"length": 4, "dropout": 0.0})):
+        found = arranged(WANTED, takes(own), args, kwargs)
+        assert found == ((), expected)
+
+
+@pytest.mark.parametrize(
+    ("own", "args", "kwargs"),
+    [
+        ("d_in d_out length dropout bias=", (3, 5, 4, 0.0), {}),
+        ("d_in d_out length dropout", (3, 5, 4, 0.0, True), {}),
+        ("d_in d_out", (3, 5, 4, 0.0), {}),
+        ("d_out d_in", (1, 2, 3, 4, 5, 6), {}),
+        ("d_out d_in length dropout", (), {"other": 1}),
+    ],
+    ids=["the same", "no bias", "too few", "too many given", "another keyword"],
+)
+def test_a_call_that_cannot_be_brought_there_stays_as_it_is(
+    own: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """The exception that it ends in says what is wrong."""
+    assert arranged(WANTED, takes(own), args, kwargs) == (args, kwargs)
+
+
+BATCHED = takes("d_in d_out length dropout num_heads bias=")
+EXPLICIT = takes("embed_dim head_dim num_heads")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "candidates", "expected"),
+    [
+        (BATCHED, (BATCHED, EXPLICIT), 0),
+        (EXPLICIT, (BATCHED, EXPLICIT), 1),
+        (BATCHED, (takes("a b c d e"), takes("a b c")), 0),
+        (EXPLICIT, (takes("a b c"), takes("a b c d num_heads")), 0),
+        (BATCHED, (takes("d_in d_out length heads"), EXPLICIT), 0),
+        (BATCHED, (BATCHED, BATCHED), 1),
+        (BATCHED, (None, EXPLICIT), 0),
+    ],
+    ids=["batched", "explicit", "by number", "by number too", "nearly", "the last", "unknown"],
+)
+def test_the_class_that_fits_best_is_chosen(
+    wanted: Parameters, candidates: tuple[Parameters | None, ...], expected: int
+) -> None:
+    """By how many arguments it takes, then by their names; of equal ones the last."""
+    assert best([Definition(each) for each in candidates], wanted) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ({"A": [{"cell": 2, "line": 7, "parameters": [["x", []]]}]}, (takes("x"), 2, 7)),
+        ({"A": [{"cell": "2", "line": None, "parameters": [["x", [1, 2]]]}]}, None),
+        ({"A": [5]}, (None, None, 0)),
+        ({"A": [{"parameters": [["not a name", []]]}]}, (None, None, 0)),
+        ({"A": [{"parameters": "x"}]}, (None, None, 0)),
+    ],
+)
+def test_what_is_reported_of_classes_is_read_or_dropped(content: Any, expected: Any) -> None:
+    """The process that reports it runs the student's code."""
+    expected = expected or ((Parameter("x", (1,)),), None, 0)
+    assert read_classes(Frame({"classes": content})) == {"A": (Definition(*expected),)}
+
+
+@pytest.mark.parametrize("content", [None, 5, [], {"A": 5}])
+def test_what_is_no_report_of_classes_has_none(content: Any) -> None:
+    """It is as if the file had no classes."""
+    assert read_classes(Frame({"classes": content})) == {}
