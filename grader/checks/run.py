@@ -91,6 +91,7 @@ class Check:
             tuple(fixtures.judge.covered),
             is_general=isinstance(error, Mismatch) and _is_general(error.difference, fixtures),
             not_taken=frozenset(fixtures.student.not_taken),
+            is_drawn=any(call.is_drawn for call in fixtures.student.calls),
         )
 
     def line_of(self, fault: BaseException | None) -> str:
@@ -117,6 +118,8 @@ class CheckRecord:
         covered: what the judge reports as covered.
         is_general: whether values are not the solution's, which is no sign of what the title says.
         not_taken: the names of the parameters that took no value.
+        is_drawn: whether an instance kept the numbers that it drew from a given seed.
+        is_evidence: whether a mistake may be recognised by it alone.
     """
 
     check: Check
@@ -125,6 +128,8 @@ class CheckRecord:
     covered: tuple[str, ...] = ()
     is_general: bool = False
     not_taken: frozenset[str] = frozenset()
+    is_drawn: bool = False
+    is_evidence: bool = True
 
 
 @dataclass(slots=True)

@@ -66,6 +66,11 @@ class Call:
     instance: int = 0
     given: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it made an instance that keeps the numbers it drew from a seed."""
+        return self.seed is not None and bool(self.instance) and not (self.is_forward or self.given)
+
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
     """Ends a check because of what student code did; to pytest a failure."""
