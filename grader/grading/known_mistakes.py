@@ -191,7 +191,8 @@ def findings(
     ran = [records[check.id] for check in checks if check.id in records]
     if all(record.raised is None or record.check.is_remark for record in ran):
         return ()
-    first, student = ran[0].raised, traces(_with_parameters(ran))
+    judged = [record for record in _with_parameters(ran) if not record.is_slip]
+    first, student = ran[0].raised, traces(judged)
     if isinstance(first, StudentOutcome) and first.failure.outcome in UNJUDGED:
         return ()  # a stub, or no such name: there is nothing to recognise a mistake in
     if any(trace.end == BROKEN for trace in student.values()):

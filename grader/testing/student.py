@@ -53,6 +53,7 @@ class Call:
         writes: the parameters that it changed in place.
         instance: the number of the instance that was made or run.
         given: to the instance that was made, afterwards: parameters by their full names.
+        is_unlike: whether a class was called just so, though its constructor is written otherwise.
     """
 
     target: str
@@ -65,6 +66,7 @@ class Call:
     writes: tuple[Write, ...] = ()
     instance: int = 0
     given: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    is_unlike: bool = False
 
     @property
     def is_drawn(self) -> bool:
@@ -165,10 +167,13 @@ class StudentHandle:
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
-        if isinstance(target, str) and not exact:
-            args, kwargs = self._arranged(target, args, kwargs)
-        run = 0 if isinstance(target, str) else target.number
-        self.calls.append(Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run))
+        own = args, kwargs
+        if isinstance(target, str):
+            own = self._arranged(target, args, kwargs)
+        unlike, run = own != (args, kwargs), 0 if isinstance(target, str) else target.number
+        args, kwargs = (args, kwargs) if exact else own
+        call = Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run)
+        self.calls.append(replace(call, is_unlike=exact and unlike))
         packer = Packer()
         header = {
             "verb": "call",

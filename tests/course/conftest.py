@@ -105,16 +105,20 @@ def grader(course: Course) -> Iterator[SubmissionGrader]:
 
 @pytest.fixture
 def answer(course: Course, grader: SubmissionGrader) -> Answer:
-    """Grades the solution of an exercise in which a piece of text is replaced."""
+    """Grades the solution of an exercise in which a piece of text, or more of them, is replaced."""
 
-    def graded(exercise: str, find: str, put: str, hidden: bool = False) -> ExerciseResult:
+    def graded(
+        exercise: str, find: str, put: str, *more: tuple[str, str], hidden: bool = False
+    ) -> ExerciseResult:
         (id_, found), *_others = course.select((exercise,)).items()
         assert isinstance(grader.mistakes, LiveMistakes)
         solutions = grader.mistakes.solutions
         key = solutions.readings[found.assignment].sources[0]
         text = solutions.sources[key].cells[0].text
-        assert find in text
-        changed = replace(solutions.sources[key], cells=(Cell(None, text.replace(find, put)),))
+        for old, new in ((find, put), *more):
+            assert old in text
+            text = text.replace(old, new)
+        changed = replace(solutions.sources[key], cells=(Cell(None, text),))
         submission = replace(solutions, sources={**solutions.sources, key: changed})
         session, scope = InProcessSession(submission), ALL_CHECKS if hidden else VISIBLE_CHECKS
         result = grade(grader, submission, session, Scope({id_: found}, scope))
