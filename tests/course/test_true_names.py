@@ -401,8 +401,8 @@ def test_remarks_on_causal_weights_are_true(answer: Answer, put: str, expected: 
         ("merge_heads", MERGED, MERGED + " * 1.5", ["Gradients"]),
         (
             "SelfAttention_v1",
-            "self.W_query",
-            "self.W_q",
+            "self.W_",
+            "self.m",
             ["Given the example's", "Gradients", "float64"],
         ),
         (
