@@ -1,6 +1,5 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
-import math
 import re
 import time
 import traceback
@@ -9,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-import torch
 
+from grader.checks.differences import is_general, is_of_values, is_slip
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.errors import GraderError
 from grader.core.language import _
@@ -29,7 +28,6 @@ from grader.feedback.messages import (
 )
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
-from grader.testing.compare import Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
@@ -89,8 +87,10 @@ class Check:
             fixtures.judge.judged,
             error,
             tuple(fixtures.judge.covered),
-            is_general=isinstance(error, Mismatch) and _is_general(error.difference, fixtures),
+            is_general=isinstance(error, Mismatch) and is_general(error.difference, fixtures),
             not_taken=frozenset(fixtures.student.not_taken),
+            is_drawn=any(call.is_drawn for call in fixtures.student.calls),
+            is_slip=error is not None and is_slip(error, fixtures),
         )
 
     def line_of(self, fault: BaseException | None) -> str:
@@ -117,6 +117,9 @@ class CheckRecord:
         covered: what the judge reports as covered.
         is_general: whether values are not the solution's, which is no sign of what the title says.
         not_taken: the names of the parameters that took no value.
+        is_drawn: whether an instance kept the numbers that it drew from a given seed.
+        is_slip: whether other names, or another signature, are what it failed for: it says so.
+        is_evidence: whether a mistake may be recognised by it alone.
     """
 
     check: Check
@@ -125,6 +128,9 @@ class CheckRecord:
     covered: tuple[str, ...] = ()
     is_general: bool = False
     not_taken: frozenset[str] = frozenset()
+    is_drawn: bool = False
+    is_slip: bool = False
+    is_evidence: bool = True
 
 
 @dataclass(slots=True)
@@ -277,42 +283,6 @@ class CheckRun:
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
 
 
-def _is_general(difference: Difference, fixtures: Fixtures) -> bool:
-    """Whether values, or gradients, only differ from those of the solution or the documents."""
-    actual, expected = difference.actual, difference.expected
-    if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
-        return type(expected) is int and _is_of_values(difference)
-    own = [answer.gradients for answer in fixtures.student.answers if answer.gradients]
-    of_student = [t for g in own for t in (*g.parameters.values(), *g.arguments.values())]
-    of_reference = [
-        tensor
-        for answer in fixtures.reference.answers
-        for gradients in [answer.gradients]
-        for tensor in (
-            answer.value,
-            *(gradients.parameters.values() if gradients else ()),
-            *(gradients.arguments.values() if gradients else ()),
-        )
-    ]
-    is_gradient = _is_part(actual, of_student) and bool(actual.any())
-    return bool(difference.source) or is_gradient or _is_part(expected, of_reference)
-
-
-def _is_of_values(difference: Difference) -> bool:
-    """Whether nothing but numbers differ: two integers, or tensors of one shape and dtype."""
-    actual, expected = difference.actual, difference.expected
-    if isinstance(expected, torch.Tensor):
-        return compare(actual, expected, math.inf) is None
-    return type(actual) is type(expected) is int
-
-
-def _is_part(tensor: torch.Tensor, wholes: Iterable[Any]) -> bool:
-    """Whether a tensor is one of others, or a part of one, not computed from it."""
-    storage = tensor.untyped_storage().data_ptr()
-    tensors = [whole for whole in wholes if isinstance(whole, torch.Tensor)]
-    return any(whole.untyped_storage().data_ptr() == storage for whole in tensors)
-
-
 def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:
     """Whether a check may fail for nothing but what an earlier one fails for.
 
@@ -327,7 +297,7 @@ def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:
         return bool(lacking & record.not_taken)
     if isinstance(found, list):
         return bool(found) and all(isinstance(name, str) for name in found) and found == other
-    return record.is_general and _is_of_values(first.raised.difference)
+    return record.is_general and is_of_values(first.raised.difference)
 
 
 def _exception_of(error: BaseException | None) -> str:

@@ -56,7 +56,8 @@ def trace(record: CheckRecord) -> Trace:
         is_evidence = not isinstance(error, Mismatch) or _is_finite(error.difference)
     else:
         end = BROKEN
-    return Trace(end, tuple(fingerprint(value) for value in record.judged), is_evidence)
+    judged = tuple(fingerprint(value) for value in record.judged)
+    return Trace(end, judged, is_evidence and record.is_evidence)
 
 
 def _failure_end(failure: Failure) -> str:
@@ -158,6 +159,7 @@ class LiveMistakes:
         """Run an exercise's checks on a submission, up to one that blocks the others."""
         session = InProcessSession(submission)
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
+        handle.documented[exercise.id] = self.environment.documented(exercise)
         records = []
         for check in checks:
             fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)
@@ -167,6 +169,13 @@ class LiveMistakes:
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):
                 break
         return records
+
+
+def _with_parameters(records: list[CheckRecord]) -> list[CheckRecord]:
+    """The same; where weights were not found, what rests on drawn numbers alone names nothing."""
+    if all(name.endswith("bias") for record in records for name in record.not_taken):
+        return records
+    return [replace(record, is_evidence=not record.is_drawn) for record in records]
 
 
 def findings(
@@ -182,7 +191,8 @@ def findings(
     ran = [records[check.id] for check in checks if check.id in records]
     if all(record.raised is None or record.check.is_remark for record in ran):
         return ()
-    first, student = ran[0].raised, traces(ran)
+    judged = [record for record in _with_parameters(ran) if not record.is_slip]
+    first, student = ran[0].raised, traces(judged)
     if isinstance(first, StudentOutcome) and first.failure.outcome in UNJUDGED:
         return ()  # a stub, or no such name: there is nothing to recognise a mistake in
     if any(trace.end == BROKEN for trace in student.values()):

@@ -8,6 +8,7 @@ from grader.sandbox.wire import Frame
 
 MAX_CLASSES = 200
 MAX_DEFINITIONS = 50
+MAX_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def _parameters(listed: Any) -> Parameters | None:
     found = []
     for entry in entries:
         match entry:
-            case [str(name), list(default)] if name.isidentifier():
+            case [str(name), list(default)] if name.isidentifier() and len(name) <= MAX_NAME:
                 found.append(Parameter(name, tuple(default[:1])))
             case _:
                 return None

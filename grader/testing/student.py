@@ -54,6 +54,7 @@ class Call:
         instance: the number of the instance that was made or run.
         given: to the instance that was made, afterwards: parameters by their full names.
         differentiates: whether gradients were asked for.
+        is_unlike: whether a class was called just so, though its constructor is written otherwise.
     """
 
     target: str
@@ -67,6 +68,12 @@ class Call:
     instance: int = 0
     given: Mapping[str, torch.Tensor] = field(default_factory=dict)
     differentiates: bool = False
+    is_unlike: bool = False
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it made an instance that keeps the numbers it drew from a seed."""
+        return self.seed is not None and bool(self.instance) and not (self.is_forward or self.given)
 
 
 class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
@@ -162,11 +169,14 @@ class StudentHandle:
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
-        if isinstance(target, str) and not exact:
-            args, kwargs = self._arranged(target, args, kwargs)
-        run = 0 if isinstance(target, str) else target.number
+        own = args, kwargs
+        if isinstance(target, str):
+            own = self._arranged(target, args, kwargs)
+        unlike, run = own != (args, kwargs), 0 if isinstance(target, str) else target.number
+        args, kwargs = (args, kwargs) if exact else own
         call = Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run)
-        self.calls.append(replace(call, differentiates=cotangent is not None))
+        asked = cotangent is not None
+        self.calls.append(replace(call, is_unlike=exact and unlike, differentiates=asked))
         packer = Packer()
         header = {
             "verb": "call",

@@ -112,7 +112,7 @@ def grader(course: Course) -> Iterator[SubmissionGrader]:
 
 @pytest.fixture
 def answer(course: Course, grader: SubmissionGrader) -> Answer:
-    """Grades the solution of an exercise in which a piece of text is replaced."""
+    """Grades the solution of an exercise in which a piece of text, or more of them, is replaced."""
     return partial(_answer, course, grader, grader)
 
 
@@ -129,6 +129,7 @@ def _answer(
     exercise: str,
     find: str,
     put: str,
+    *more: tuple[str, str],
     hidden: bool = False,
 ) -> ExerciseResult:
     (id_, found), *_others = course.select((exercise,)).items()
@@ -136,8 +137,10 @@ def _answer(
     solutions = made.mistakes.solutions
     key = solutions.readings[found.assignment].sources[0]
     text = solutions.sources[key].cells[0].text
-    assert find in text
-    changed = replace(solutions.sources[key], cells=(Cell(None, text.replace(find, put)),))
+    for old, new in ((find, put), *more):
+        assert old in text
+        text = text.replace(old, new)
+    changed = replace(solutions.sources[key], cells=(Cell(None, text),))
     submission = replace(solutions, sources={**solutions.sources, key: changed})
     session, scope = InProcessSession(submission), ALL_CHECKS if hidden else VISIBLE_CHECKS
     result = grade(used, submission, session, Scope({id_: found}, scope))

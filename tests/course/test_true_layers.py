@@ -65,6 +65,88 @@ def test_a_name_says_what_the_values_show(
     assert answer(exercise, find, put).misconceptions == (name,)
 
 
+OTHER_NAMES = (("W_query", "Wq"), ("W_key", "Wk"), ("W_value", "Wv"))
+OTHER_ORDER = ("dropout: float,\n        num_heads: int", "num_heads: int,\n        dropout: float")
+START = "super().__init__()\n"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "slip", "name"),
+    [
+        (
+            *("CausalAttention", START, f"{START}        torch.manual_seed(123)\n"),
+            *(OTHER_NAMES, "causal-sets-the-seed"),
+        ),
+        (
+            *("CausalAttention", 'self.register_buffer("mask", future)', "self.mask = future"),
+            *(OTHER_NAMES, "causal-mask-plain-attribute"),
+        ),
+        (HEADS, DROPPED, "", OTHER_NAMES, "multi-head-dropout-unused"),
+        (HEADS, "scores / head_dim**0.5", "scores", OTHER_NAMES, "multi-head-not-scaled"),
+        (HEADS, "scores / head_dim**0.5", "scores", (OTHER_ORDER,), "multi-head-not-scaled"),
+        (
+            *(HEADS, "scores / head_dim**0.5", "scores"),
+            *((("qkv_bias: bool = False", "qkv_bias: bool"),), "multi-head-not-scaled"),
+        ),
+    ],
+    ids=["seed", "mask", "dropout", "scale", "scale and order", "scale and default"],
+)
+def test_a_slip_in_names_or_signature_hides_no_mistake(
+    answer: Answer, exercise: str, find: str, put: str, slip: tuple[tuple[str, str], ...], name: str
+) -> None:
+    """What failed for the slip alone says so, and is no sign of anything else."""
+    assert answer(exercise, find, put, *slip).misconceptions == (name,)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "edits"),
+    [
+        ("CausalAttention", (("W_query", "one"), ("W_key", "two"), ("W_value", "three"))),
+        (HEADS, (("W_query", "one"), ("W_key", "two"), ("W_value", "three"))),
+    ],
+)
+@pytest.mark.parametrize("order", ["another", "the same"])
+def test_a_seeded_check_alone_names_nothing_where_weights_were_not_found(
+    answer: Answer, exercise: str, edits: tuple[tuple[str, str], ...], order: str
+) -> None:
+    """What the numbers depend on is not known there."""
+    swapped = (("self.W_query = ", "self.W_ = "), ("self.W_key = ", "self.W_query = "))
+    more = (*swapped, ("self.W_ = ", "self.W_key = ")) if order == "another" else ()
+    result = answer(exercise, START, START, *more, *edits)
+    assert not result.is_solved
+    assert result.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        (HEADS, ".triu(diagonal=1)", ".tril(diagonal=1).logical_not()", "multi-head-sees-the-next"),
+        (
+            *("CausalAttention", ".triu(diagonal=1)", ".tril(diagonal=1).logical_not()"),
+            "causal-sees-the-next",
+        ),
+        (EXPLICIT, "= self.out_proj(joined)", "= joined", "explicit-heads-out-proj-unused"),
+        (
+            *(EXPLICIT, "= nn.Linear(num_heads * head_dim, embed_dim)", "= nn.Identity()"),
+            "explicit-heads-out-proj-missing",
+        ),
+        ("SelfAttention_v1", "keys.T", "keys.swapaxes(1, 2)", "v1-batches-only"),
+        (
+            "SelfAttention_v2",
+            "return attn_weights @ values",
+            "return attn_scores",
+            "v2-values-not-mixed",
+        ),
+        ("CausalAttention", "self.W_value(x)", "self.W_query(x)", "causal-values-made-by-queries"),
+    ],
+)
+def test_slips_that_were_seen_in_a_class_have_names(
+    answer: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """However they are written."""
+    assert answer(exercise, find, put).misconceptions == (name,)
+
+
 SECOND = "Texts should stay as they are, and give the same after a call with another one."
 SINGLE = "With given parameters, shorter texts should give the right vectors, a single one too."
 TRAINED = "In training, each weight should be either dropped or kept and scaled by 1 / (1 - p)."

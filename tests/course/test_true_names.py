@@ -394,8 +394,8 @@ def test_remarks_on_causal_weights_are_true(checked: Answer, put: str, expected:
         ("merge_heads", MERGED, MERGED + " * 1.5", ["Gradients"]),
         (
             "SelfAttention_v1",
-            "self.W_query",
-            "self.W_q",
+            "self.W_",
+            "self.m",
             ["Given the example's", "Gradients", "float64"],
         ),
         (
