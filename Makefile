@@ -60,9 +60,9 @@ generate: setup
 catalogues: setup
 	$(BIN)/grader catalogues
 
-# Write the golden results of the example class anew; read the difference before committing it.
+# Write the golden results of the example class and the hand-ins anew; read the difference before committing it.
 golden: setup
-	$(BIN)/pytest -q tests/example_class --update-golden
+	$(BIN)/pytest -q tests/example_class tests/hand_ins --update-golden
 
 # How fast, against what: ratios taken in one run.
 bench: setup
