@@ -5,8 +5,10 @@ import re
 import shutil
 import tomllib
 import zipfile
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,48 +63,43 @@ TRIED = list(EXPECTED)[::3]
 """What `make test` grades; the proof grades all."""
 
 QUICK, AS_A_CLASS = "quickly", "as a class"
+"""Ways of grading: in child processes, without the names of mistakes, or sealed and with them."""
+
 EACH = pytest.mark.parametrize("name", EXPECTED)
 EACH_GRADED = pytest.mark.parametrize(
-    ("graded", "name"),
+    ("way", "name"),
     [
         *(pytest.param(QUICK, name) for name in TRIED),
         *(pytest.param(AS_A_CLASS, name, marks=pytest.mark.proof) for name in EXPECTED),
     ],
-    indirect=["graded"],
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """Hand-ins after grading.
-
-    Args:
-        results: by name.
-        is_diagnosed: whether mistakes were named, which takes most of the time.
-    """
-
-    results: dict[str, Result]
-    is_diagnosed: bool
+Graded = Callable[[str], dict[str, Result]]
 
 
 @pytest.fixture(scope="module")
-def graded(
-    root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Graded:
-    """Some hand-ins graded in child processes, or all as a class is: sealed, with known mistakes."""
-    is_whole = request.param == AS_A_CLASS
+def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """The results of a way of grading, by hand-in; each way is gone once."""
     course, zips = load_course(root), packed(tmp_path_factory.mktemp("zips"))
-    grader = full_grader(course, SEED)
-    if not is_whole:
-        grader = replace(grader, mistakes=RecordedMistakes({}))
-    launcher = launcher_as_graded() if is_whole else default_launcher()
-    with closing(grader), closing(launcher), read_submissions(course, zips) as intake:
-        students = {
-            name: Student(name, path_of(name)) for name in (EXPECTED if is_whole else TRIED)
-        }
-        students |= {s.id: s for s in intake.students if s.id in students}
-        found = {name: grade_student(grader, launcher, one) for name, one in students.items()}
-    return Graded(found, is_whole)
+
+    @cache
+    def results(way: str) -> dict[str, Result]:
+        names, launcher, grader = TRIED, default_launcher, full_grader(course, SEED)
+        if way == AS_A_CLASS:
+            names, launcher = list(EXPECTED), launcher_as_graded
+        else:
+            grader = replace(grader, mistakes=RecordedMistakes({}))
+        with (
+            closing(grader),
+            closing(launcher()) as children,
+            read_submissions(course, zips) as intake,
+        ):
+            own = {student.id: student for student in intake.students}
+            students = [own.get(name) or Student(name, path_of(name)) for name in names]
+            return {one.id: grade_student(grader, children, one) for one in students}
+
+    return results
 
 
 def path_of(name: str) -> Path:
@@ -133,34 +130,44 @@ def short(id_: str) -> str:
 
 
 @EACH_GRADED
-def test_no_definition_is_lost(name: str, graded: Graded) -> None:
+def test_no_definition_is_lost(way: str, name: str, graded: Graded) -> None:
     """Every exercise that stands in the files is judged."""
-    found, hand_in = exercises(graded.results[name]), EXPECTED[name]
+    found, hand_in = exercises(graded(way)[name]), EXPECTED[name]
     judged = {id_ for id_, e in found.items() if e.checks[0].outcome is not Outcome.MISSING}
     assert sorted({*hand_in.full, *hand_in.less} - judged) == []
 
 
 @EACH_GRADED
-def test_what_is_right_has_full_marks_and_nothing_else(name: str, graded: Graded) -> None:
+def test_what_is_right_has_full_marks_and_nothing_else(way: str, name: str, graded: Graded) -> None:
     """Points are lost exactly where the code is wrong."""
-    found = exercises(graded.results[name])
+    found = exercises(graded(way)[name])
     full = {id_ for id_, exercise in found.items() if exercise.score == exercise.max_score}
     assert sorted(full) == sorted(EXPECTED[name].full)
 
 
 @EACH_GRADED
 def test_the_result_is_the_golden_one(
-    name: str, graded: Graded, request: pytest.FixtureRequest
+    way: str, name: str, graded: Graded, request: pytest.FixtureRequest
 ) -> None:
     """Scores, outcomes, mistakes, first messages and notes are as written down."""
     whole = json.loads(GOLDEN.read_text("utf-8")) if GOLDEN.exists() else {}
-    found = golden(graded.results[name], EXPECTED[name].named)
-    if request.config.getoption("--update-golden") and graded.is_diagnosed:
+    found = golden(graded(way)[name], EXPECTED[name].named)
+    if request.config.getoption("--update-golden") and way == AS_A_CLASS:
         whole = {key: value for key, value in {**whole, name: found}.items() if key in EXPECTED}
-        text = json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-        GOLDEN.write_text(text, "utf-8", newline="\n")
+        GOLDEN.write_text(by_lines(whole), "utf-8", newline="\n")
     expected = whole.get(name)
-    assert found == (expected if graded.is_diagnosed else without_names(expected))
+    assert found == (expected if way == AS_A_CLASS else without_names(expected))
+
+
+def by_lines(whole: dict[str, dict[str, Any]]) -> str:
+    """Golden results as JSON with a line for each exercise."""
+    blocks = []
+    for name, found in sorted(whole.items()):
+        lines = [
+            f' "{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in found.items()
+        ]
+        blocks.append(f'"{name}": {{\n' + ",\n".join(lines) + "\n}")
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
 
 
 def without_names(found: Any) -> Any:
@@ -179,7 +186,7 @@ def golden(result: Result, named: set[str]) -> dict[str, Any]:
         for id_, e in found.items()
         if id_ in named or e.checks[0].outcome is not Outcome.MISSING
     }
-    return {"read": notes, "exercises": told}
+    return {"read": notes, **told}
 
 
 def is_plain(exercise: ExerciseResult) -> bool:
