@@ -60,10 +60,10 @@ generate: setup
 catalogues: setup
 	$(BIN)/grader catalogues
 
-# Write the golden results of the example class and the README's picture anew; read the difference
-# before committing it.
+# Write the golden results of the example class and of the hand-ins, and the README's picture, anew;
+# read the difference before committing it.
 golden: setup
-	$(BIN)/pytest -q tests/example_class tests/course/test_readme.py --update-golden
+	$(BIN)/pytest -q tests/example_class tests/hand_ins tests/course/test_readme.py --update-golden
 
 # How fast, against what: ratios taken in one run.
 bench: setup

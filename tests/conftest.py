@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="Write the example class's golden results instead of comparing with them.",
+        help="Write golden results instead of comparing with them.",
     )
 
 

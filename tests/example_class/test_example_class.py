@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from golden_results import golden_exercise
 
-from grader.core.records import (
-    AssignmentResult,
-    CheckResult,
-    ExerciseResult,
-    Outcome,
-    Picture,
-    Result,
-    Visibility,
-)
-from grader.grading.results import points
+from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.submissions.roster import read_roster
 from grader.submissions.student_folders import read_class
 
@@ -75,47 +67,6 @@ def golden_assignment(assignment: AssignmentResult) -> dict[str, Any]:
         "notes": list(assignment.notes),
         "exercises": exercises,
     }
-
-
-def golden_exercise(exercise: ExerciseResult) -> dict[str, Any]:
-    """An exercise with its checks' outcomes, and the first visible check that did not pass."""
-    shown = [check for check in not_passed(exercise) if check.visibility is Visibility.VISIBLE]
-    candidates = [finding.candidates for finding in exercise.findings]
-    record = {
-        "score": points(exercise.score),
-        "misconceptions": [" or ".join(mistake.id for mistake in one_of) for one_of in candidates],
-        "outcomes": golden_outcomes(exercise),
-        "message": shown[0].message.split("\n") if shown else [],
-        "picture": golden_picture(shown[0].picture) if shown else [],
-    }
-    return {name: value for name, value in record.items() if value != []}
-
-
-def golden_picture(picture: Picture | None) -> list[str]:
-    """What a picture shows, without its numbers, which differ a little between machines."""
-    if picture is None:
-        return []
-    sides = [
-        f"{axis.size} of {axis.name or 'no name'}: {' '.join(axis.labels) or 'no labels'}"
-        for axis in (picture.rows, picture.columns)
-    ]
-    row, column = picture.first
-    return [*sides, f"first difference at {row}, {column}"]
-
-
-def golden_outcomes(exercise: ExerciseResult) -> dict[str, str]:
-    """Outcomes by check; the many that passed, or were blocked, in one line as `others`."""
-    outcomes = {c.id.removeprefix(f"{exercise.id}::"): c.outcome for c in exercise.checks}
-    found = list(outcomes.values())
-    others = max(Outcome.PASSED, Outcome.BLOCKED, key=found.count)
-    told = {name: str(outcome) for name, outcome in outcomes.items() if outcome is not others}
-    return {**told, "others": str(others)} if others in found else told
-
-
-def not_passed(exercise: ExerciseResult) -> list[CheckResult]:
-    """The checks that did not pass; those that say something against the code come first."""
-    found = [check for check in exercise.checks if check.outcome is not Outcome.PASSED]
-    return sorted(found, key=lambda check: check.outcome is Outcome.REMARK)
 
 
 @pytest.mark.parametrize("student", STUDENTS)

@@ -1,0 +1,3 @@
+"""What students handed in is graded, never collected."""
+
+collect_ignore = ["submissions"]

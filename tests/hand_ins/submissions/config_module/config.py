@@ -1,0 +1,5 @@
+EMB_DIM = 768
+N_HEADS = 12
+CTX = 1_024
+DROP_RATE = 0.1
+QKV_BIAS = False

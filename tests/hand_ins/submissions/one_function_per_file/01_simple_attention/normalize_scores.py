@@ -1,0 +1,3 @@
+def normalize_scores(scores):
+    scores /= scores.sum()
+    return scores
