@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -63,6 +64,11 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
         raise UsageError(f"{out} holds the submissions; give another --out.")
     if course.points_problem:
         _print_line(screen, f"{course.points_problem}.", "yellow")
+    for name in course.limits.packages:
+        if find_spec(name.partition(".")[0]) is None:
+            _print_line(
+                screen, f"{name} of course.toml's packages is not installed here.", "yellow"
+            )
     if options.gradebook:
         _prepare_gradebook(course, options.gradebook, out)
     try:

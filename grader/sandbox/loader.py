@@ -14,12 +14,13 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from grader.sandbox.failures import Failure, describe_failure, stub_exercise
+from grader.sandbox.placeholders import NotImported, UnavailableError, bound_names, one_by_one
 
 MAX_NAMES = 5_000
 """`from torch import *` alone brings more than a thousand."""
@@ -37,12 +38,25 @@ STEPS_OF_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST
 """What Python makes of a body that is `pass`, `...` or a docstring alone."""
 
 
+STAR = "*"
+"""Under this name a file has what stands for all that `from … import *` did not bring."""
+ANNOTATIONS = __future__.annotations.compiler_flag
+COMPOUND = ast.If | ast.For | ast.While | ast.With | ast.Try
+
+
 @dataclass(slots=True)
 class Opened:
-    """A loaded file: what it defined, and what failed on the way."""
+    """A loaded file: what it defined, and what failed on the way.
+
+    Args:
+        namespace: its names.
+        failures: what ended it, or one of its cells.
+        not_imported: the imports that failed; what follows them is run.
+    """
 
     namespace: dict[str, Any]
     failures: list[Failure] = field(default_factory=list)
+    not_imported: list[Failure] = field(default_factory=list)
 
     def header(self) -> dict[str, Any]:
         """What is reported to the trusted side: the failures, and the names defined."""
@@ -50,13 +64,15 @@ class Opened:
             name
             for name, value in list(self.namespace.items())
             if not (
-                name.startswith("_") or name == "display" or isinstance(value, types.ModuleType)
+                name.startswith(("_", STAR))
+                or name == "display"
+                or isinstance(value, types.ModuleType)
             )
         ]
-        return {
-            "failures": [failure.header() for failure in self.failures[:20]],
-            "names": names[:MAX_NAMES],
-        }
+        reported = {"failures": [failure.header() for failure in self.failures[:20]]}
+        if self.not_imported:
+            reported["not_imported"] = [failure.header() for failure in self.not_imported[:20]]
+        return {**reported, "names": names[:MAX_NAMES]}
 
 
 @dataclass(slots=True)
@@ -75,6 +91,7 @@ class Loader:
         modules: the modules of loaded files, by the name that imports them.
         files: for the file name of each code object, the student's file and cell.
         adopted: the key of a namespace that is filled elsewhere, if there is one.
+        awaited: the names of the course's modules; a file that lacks one ends there.
     """
 
     register: bool = False
@@ -84,10 +101,12 @@ class Loader:
     modules: dict[str, types.ModuleType] = field(default_factory=dict)
     files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     adopted: str = ""
+    awaited: set[str] = field(default_factory=set)
 
-    def add(self, texts: Mapping[str, dict[str, Any]]) -> None:
-        """Make these files known; none is run yet."""
+    def add(self, texts: Mapping[str, dict[str, Any]], awaited: Iterable[str] = ()) -> None:
+        """Make these files known, and what the course's modules are called; none is run yet."""
         self.texts.update(texts)
+        self.awaited.update(awaited)
 
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:
         """Treat a namespace that is filled elsewhere (by a notebook's kernel) as a loaded file."""
@@ -139,7 +158,7 @@ class Loader:
             self.files[filename] = (source["display"], number)
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
             statements, broken = _statements(text, filename, is_cell=number is not None)
-            for statement in statements:
+            for statement in chain.from_iterable(map(one_by_one, statements)):
                 flags |= _future_flags(statement)
                 if not self._run_statement(statement, filename, flags, opened):
                     break
@@ -151,16 +170,64 @@ class Loader:
     ) -> bool:
         """Run one statement; return whether the next ones are to be run as well."""
         try:
-            tree = ast.Module([statement], [])
-            code = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
-            exec(code, opened.namespace)
+            try:
+                _execute(statement, filename, flags, opened)
+            except UnavailableError:
+                # What only an annotation needs is not needed.
+                _execute(statement, filename, flags | ANNOTATIONS, opened)
         except BaseException as error:
             if self.interactive and isinstance(error, KeyboardInterrupt):
                 raise
+            if isinstance(error, NameError) and STAR in opened.namespace:
+                unknown = opened.namespace[STAR].error()
+                unknown.name = error.name
+                error = unknown.with_traceback(error.__traceback__)
+            cause = self._not_imported(error)
+            if cause is not None:
+                _stand_in(statement, cause, opened)
+                return True
+            if isinstance(error, ImportError) and _is_defined(statement, filename):
+                return True
             failure = describe_failure(error, self.find_cell)
             opened.failures.append(failure)
             return isinstance(error, NotImplementedError) and bool(stub_exercise(failure.message))
         return True
+
+    def _not_imported(self, error: BaseException) -> Failure | None:
+        """Why an import failed that need not end a file; None for any other failure."""
+        if not isinstance(error, ImportError):
+            return None
+        cause = describe_failure(error, self.find_cell)
+        name = str(error.name).partition(".")[0]
+        is_own = any(s["importable"] and s["module"] == name for s in self.texts.values())
+        if isinstance(error, UnavailableError) or not (is_own or name in self.awaited):
+            return cause
+        return None
+
+
+def _execute(statement: ast.stmt, filename: str, flags: int, opened: Opened) -> None:
+    tree = ast.Module([statement], [])
+    code = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
+    exec(code, opened.namespace)
+
+
+def _stand_in(statement: ast.stmt, cause: Failure, opened: Opened) -> None:
+    """Let the names that a statement was to set stand for what could not be imported."""
+    is_import = isinstance(statement, ast.Import | ast.ImportFrom)
+    if is_import:
+        opened.not_imported.append(cause)
+    for name in bound_names(statement):
+        if not isinstance(statement, COMPOUND) or name not in opened.namespace:
+            opened.namespace[name] = NotImported(name, cause)
+
+
+def _is_defined(statement: ast.stmt, filename: str) -> bool:
+    """Whether the file itself defines what a statement was to import."""
+    text = "".join(linecache.getlines(filename))
+    names = [re.escape(name) for name in bound_names(statement)]
+    return isinstance(statement, ast.ImportFrom) and all(
+        re.search(rf"^(?:class|def)[ \t]+{name}\b", text, re.MULTILINE) for name in names
+    )
 
 
 @contextlib.contextmanager

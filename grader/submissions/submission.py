@@ -89,11 +89,19 @@ class Reading:
 
 @dataclass(frozen=True)
 class Submission:
-    """Everything one student handed in."""
+    """Everything one student handed in.
+
+    Args:
+        student: who.
+        sources: the files, by their keys.
+        readings: what was read for each assignment.
+        modules: what the course's own modules are called, handed in or not.
+    """
 
     student: str
     sources: dict[str, SourceFile] = field(default_factory=dict)
     readings: dict[str, Reading] = field(default_factory=dict)
+    modules: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -133,6 +141,7 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
     Raises:
         UsageError: when the path does not exist.
     """
+    modules = tuple(assignment.module for assignment in course.assignments)
     if path.is_file():
         if path.suffix.lower() not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
@@ -141,7 +150,7 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
         reading = Reading((source.key,), source.name, _problem_note(source), undecided=undecided)
         mine = [a for a in course.assignments if _may_define(source, a)] or course.assignments
         readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
-        return Submission(student, {source.key: source}, readings)
+        return Submission(student, {source.key: source}, readings, modules)
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
         raise UsageError(sentence.format(path=path))
@@ -164,14 +173,14 @@ class _Reader:
     folders: dict[str, Path] = field(default_factory=dict)
 
     def read(self, student: str) -> Submission:
-        modules = {assignment.module for assignment in self.course.assignments}
+        modules = tuple(assignment.module for assignment in self.course.assignments)
         self.top = list(_files(self.folder))
         inside = [p for p in sorted(self.folder.iterdir(), reverse=True) if p.is_dir()]
         self.folders = {plain_name(p.name): p for p in inside if not p.is_symlink()}
         shared = [p for p in self.top if plain_name(p.stem) not in modules]
         shared_keys = tuple(self._add(path).key for path in shared)
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
-        return Submission(student, self.sources, readings)
+        return Submission(student, self.sources, readings, modules)
 
     def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
         inner = self._inner(assignment)

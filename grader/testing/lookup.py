@@ -128,7 +128,23 @@ class SubmissionHandle:
         # Without another assignment's file, everything that builds on it fails further down.
         lacking = {f"No module named '{a.module}'" for a in self.assignments}
         lacks = [failure for failure in failures if failure.message in lacking]
-        return next(iter(lacks or in_cell or failures), None)
+        found = next(iter(lacks or in_cell or failures), None)
+        return found and self._first_cause(key, found, failures)
+
+    def _first_cause(self, key: str, failure: Failure, failures: list[Failure]) -> Failure:
+        """For a name that is not known, the failure of the cell that was to set it before."""
+        unknown = re.match(r"name '(\w+)' is not defined", failure.message)
+        cells = {cell.number: cell.text for cell in self.submission.sources[key].cells}
+        for earlier in failures[: failures.index(failure)] if unknown else ():
+            at = earlier.location
+            below = cells.get(at.cell, "").splitlines()[at.line - 1 :] if at else []
+            name = re.escape(unknown[1]) if unknown else ""
+            setting = (
+                rf"^(?:[^=(]*\b{name}\b[^=]*=|(?:from|import)\b.*\b{name}\b|(?:def|class) {name}\b)"
+            )
+            if any(re.search(setting, line) for line in below):
+                return earlier
+        return failure
 
     def _cells(self, key: str, name: str) -> set[int | None]:
         """The cells that define a name by their text; None is a whole script."""

@@ -111,6 +111,22 @@ def test_the_students_copy_keeps_hidden_checks_to_itself(grade, out):
     assert exercise["misconceptions"] == ["scores-not-scaled"]
 
 
+def test_an_import_that_fails_costs_only_what_uses_it(grade, out, work, folder):
+    """The rest of the file is graded."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    work("bo", scores=f"import nowhere\nnowhere.begin()\n{right}")
+    grade()
+    assert rows(out)[2][1:5] == ["2", "6", "2", "2"]
+
+
+def test_a_package_that_the_course_promises_and_is_not_here_is_told(grade, edit):
+    """By the name that course.toml has."""
+    edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\npackages = ['json', 'nowhere']\n")
+    assert "nowhere of course.toml's packages is not installed here." in " ".join(
+        grade().out.split()
+    )
+
+
 def test_a_seed_repeats_a_run(grade, out):
     """The same hidden inputs, the same messages; another seed draws others."""
 

@@ -60,14 +60,6 @@ def test_an_import_of_a_name_that_is_not_there_is_told_at_the_importing_line(loa
     )
 
 
-def test_only_the_courses_own_modules_can_be_imported(sources_of: Callable[..., Loader]) -> None:
-    """A file of another name is loaded for its definitions, and known to nobody."""
-    sources = sources_of({"b.py": "import helpers\n", "helpers.py": "A = 1\n"})
-    sources.texts["helpers.py"]["importable"] = False
-    (failure,) = sources.open("b.py").failures
-    assert failure.message == "No module named 'helpers'"
-
-
 def test_a_file_named_like_a_library_does_not_replace_it(
     sources_of: Callable[..., Loader],
 ) -> None:

@@ -218,9 +218,9 @@ def test_a_missing_name_comes_with_what_stopped_the_file(hand_in: HandIn) -> Non
 @pytest.mark.parametrize(
     ("files", "stopped", "stops"),
     [
-        ({"first.py": "import nothing\n\n\ndef one(): ...\n"}, "first.py", True),
+        ({"first.py": "1 / 0\n\n\ndef one(): ...\n"}, "first.py", True),
         ({"first.py": "def one(): pass\n\n\nx = (\n"}, None, False),
-        ({"first.py": "import nothing\n\n\ndef two(): ...\n"}, "", True),
+        ({"first.py": "1 / 0\n\n\ndef two(): ...\n"}, "", True),
         ({"first.ipynb": ["1 / 0\ndef one(): ..."]}, "first.ipynb", True),
         ({"first.ipynb": ["1 / 0", "def two(): ..."]}, "", False),
     ],
