@@ -45,8 +45,8 @@ from grader.grading.submission_grader import (
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell, code_cells
-from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
-from grader.testing.lookup import definitions
+from grader.submissions.source_file import SourceFile, definitions
+from grader.submissions.submission import Reading, Submission, read_submission
 
 KEY = "this notebook"
 

@@ -7,8 +7,7 @@ that was handed in, and a line in it.
 from grader.core.records import CodeLocation
 from grader.core.text import clean
 from grader.sandbox.failures import CodeLine
-from grader.submissions.submission import SourceFile
-from grader.testing.lookup import definitions
+from grader.submissions.source_file import SourceFile, definitions
 from grader.testing.student import StudentHandle, StudentOutcome
 
 MAX_NAME = 1000
@@ -27,10 +26,11 @@ def location_of(student: StudentHandle, error: BaseException | None) -> CodeLoca
     if student.located is not None and student.located.key in keys:
         keys.insert(0, student.located.key)  # the one that was read comes first
     files = [submission.sources[key] for key in dict.fromkeys(keys)]
+    beside = [source for source in submission.sources.values() if source not in files]
     if isinstance(error, StudentOutcome):
         failure = error.failure
         reported = failure.location or (failure.loading and failure.loading.location)
-        confirmed = reported and _confirmed(files, reported)
+        confirmed = reported and _confirmed([*files, *beside], reported)
         if confirmed:
             return confirmed
     for source in files:

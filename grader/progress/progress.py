@@ -9,7 +9,8 @@ from itertools import groupby
 from grader.core.records import AssignmentResult, ExerciseResult, Result, added
 from grader.course.course import WORK, Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
-from grader.submissions.submission import SourceFile, Submission, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Submission, read_submission
 
 STUDENT = "me"
 

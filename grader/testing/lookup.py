@@ -11,7 +11,8 @@ from grader.course.course import Assignment, Exercise, Limits
 from grader.sandbox.failures import CodeLine, stub_exercise
 from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
-from grader.submissions.submission import SourceFile, Submission
+from grader.submissions.source_file import definitions
+from grader.submissions.submission import Submission
 from grader.testing.replies import (
     Failure,
     read_failure,
@@ -46,25 +47,6 @@ class Located:
             return self.loading or Failure("missing")
         has_ended = self.loading is not None and self.loading.kind in ENDED
         return self.loading if has_ended and name not in self.names else None
-
-
-def definitions(
-    source: SourceFile, name: str, *, outermost: bool = False
-) -> Iterator[tuple[int | None, int]]:
-    """The cells and lines in which a file defines a name, by its text, in order.
-
-    Args:
-        source: the file.
-        name: the name.
-        outermost: only as a function or class that stands in no other one.
-    """
-    escaped = re.escape(name)
-    pattern = rf"^[ \t]*(?:def|class)[ \t]+{escaped}\b|^{escaped}[ \t]*[:=]"
-    if outermost:
-        pattern = rf"^(?:def|class)[ \t]+{escaped}\b"
-    for cell in source.cells:
-        for match in re.finditer(pattern, cell.text, re.MULTILINE):
-            yield cell.number, cell.text.count("\n", 0, match.start()) + 1
 
 
 @dataclass(slots=True)

@@ -125,6 +125,6 @@ def test_a_module_of_the_courses_is_waited_for(
 ) -> None:
     """A file that lacks it ends there, unless it defines itself what it was to bring."""
     sources = sources_of(f"from other import One\ntwo = 2\n{more}")
-    sources.add({}, ["other"])
+    sources.add({}, {"other": ""})
     opened = sources.open("01_first/first.py")
     assert (len(opened.failures), "two" in opened.namespace) == (has_ended, not has_ended)

@@ -8,7 +8,8 @@ from grader.core.errors import UsageError
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.file_names import unread_files
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, SourceFile, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, read_submission
 
 STUB = 'def dot(a, b):\n    raise NotImplementedError("01_first/dot: not attempted yet")\n'
 DONE = "def dot(a, b):\n    return a @ b\n"
@@ -147,7 +148,12 @@ def test_an_empty_folder_is_no_submission(course, folder):
 
 def test_a_folder_with_nothing_to_read_is_no_submission(course, folder):
     """Files of other kinds, hidden ones and folders are no code."""
-    put(folder, notes_txt="x", data_csv="x", **{"other__deep_py": DONE, "01_first__notes_md": "x"})
+    put(
+        folder,
+        notes_txt="x",
+        data_csv="x",
+        **{"other__deep_py": "x = 1", "01_first__notes_md": "x"},
+    )
     (folder / "first.py").mkdir()
     assert read_submission(course, folder, "ada").is_empty
 
@@ -387,15 +393,15 @@ def test_the_exact_name_goes_before_that_of_a_copy(course, folder):
     assert read_submission(course, folder, "ada").readings["01_first"].read_from == "first.py"
 
 
-def test_a_copy_beside_an_untouched_stub_is_noted(course, folder):
-    """The work may stand in the copy."""
+def test_a_copy_beside_an_untouched_stub_counts(course, folder):
+    """The work stands in the copy."""
     put(folder, first_py=STUB)
     (folder / "01_first").mkdir()
     (folder / "01_first" / "first.py").write_text(STUB, "utf-8")
     (folder / "01_first" / "first (1).py").write_text(DONE, "utf-8")
     reading = read_submission(course, folder, "ada").readings["01_first"]
-    note = "01_first/first.py was read and first (1).py was not: one file counts."
-    assert reading.notes == (note,)
+    assert reading.sources == ("01_first/first.py", "01_first/first (1).py")
+    assert reading.notes == ("01_first/first (1).py was read for 01_first.",)
 
 
 @pytest.mark.parametrize("name", ["first.py.txt", "01_first/First.ipynb.TXT"])

@@ -16,7 +16,8 @@ from grader.feedback.messages import explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure, Loaded
 from grader.testing.student import Call, ReferenceHandle, StudentHandle, StudentOutcome

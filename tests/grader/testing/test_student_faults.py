@@ -14,7 +14,8 @@ from grader.core.records import Outcome
 from grader.course.course import Exercise, Limits
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.sessions.base import failed
-from grader.submissions.submission import Reading, SourceFile, Submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure
 from grader.testing.student import StudentHandle, StudentOutcome
