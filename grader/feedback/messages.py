@@ -15,6 +15,7 @@ from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.judge import THE_RESULT
+from grader.testing.lookup import ENDED
 from grader.testing.replies import Failure, Write
 from grader.testing.student import Call
 
@@ -236,6 +237,15 @@ def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
     return template.format(reason=reason)
 
 
+def _ended_loading(failure: Failure) -> str:
+    """How the loading of a file ended its process."""
+    if failure.kind == "timeout":
+        return _took_too_long(failure, is_loading=True)
+    if failure.kind == "out_of_memory":
+        return _("Loading your file asked for more memory than a submission may use.")
+    return _("Loading your file ended its process: {reason}.").format(reason=_reason(failure))
+
+
 def _reason(failure: Failure) -> str:
     return "" if failure.message == "out of time" else clean(failure.message, 200)
 
@@ -349,8 +359,10 @@ def _missing(failure: Failure, name: str) -> str:
     if failure.similar:
         question = _("Did you mean {name} when you wrote {similar}?")
         lines.append(question.format(name=name, similar=clean(failure.similar[0], 80)))
-    location = failure.loading and failure.loading.location
-    if failure.loading and location and location.cell is not None:  # a script says it once, above
+    location = failure.loading.location if failure.loading else None
+    if failure.loading and failure.loading.kind in ENDED:
+        lines += [_ended_loading(failure.loading), *_location_lines(location)]
+    elif failure.loading and location and location.cell is not None:  # a script says it once, above
         template = _("A cell failed: {exception}")
         lines.append(template.format(exception=exception_words(failure.loading)))
         lines += _location_lines(location)

@@ -47,6 +47,11 @@ class SourceFile:
         """The path as people are shown it."""
         return clean(self.key, 200)
 
+    @property
+    def text(self) -> str:
+        """All its code."""
+        return "\n".join(cell.text for cell in self.cells)
+
     def header(self) -> dict[str, object]:
         """This file as it is sent to the servant."""
         return {
@@ -131,6 +136,5 @@ def is_written(source: SourceFile, exercise: Exercise) -> bool:
     pattern = rf"^(?:(?:async )?def|class)[ \t]+{name}\b"
     if name.isupper():
         pattern += rf"|^{name}[ \t]*(?::[^=\n]*)?=(?!=)"
-    text = "\n".join(cell.text for cell in source.cells)
-    is_stub = f'"{stub_message(exercise.id)}"' in text
-    return not is_stub and re.search(pattern, text, re.MULTILINE) is not None
+    is_stub = f'"{stub_message(exercise.id)}"' in source.text
+    return not is_stub and re.search(pattern, source.text, re.MULTILINE) is not None

@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.core.language import _, listed
 from grader.core.text import clean
-from grader.course.course import Assignment, Course
+from grader.course.course import Assignment, Course, Exercise
 from grader.sandbox.failures import stub_message
 from grader.submissions.file_names import FORMS, code_files, plain_name, with_ending_too_many
 from grader.submissions.nbgrader_defects import defects
@@ -172,7 +172,7 @@ class _Reader:
         if reading.undecided:
             return reading
         own = [self.sources[key] for key in reading.sources]
-        lacking = [e for e in assignment.exercises if not any(is_written(s, e) for s in own)]
+        lacking = [e for e in assignment.exercises if not any(_has(s, assignment, e) for s in own)]
         found = [
             source
             for key, source in self.sources.items()
@@ -319,8 +319,7 @@ def _modules(
 
 def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     """How many gaps of each exercise are still as released, by the stub's sentinel."""
-    text = "\n".join(cell.text for cell in source.cells)
-    return [text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
+    return [source.text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
 
 
 def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
@@ -335,13 +334,18 @@ def _is_meant(assignment: Assignment, path: Path) -> bool:
 
 def _may_define(source: SourceFile, assignment: Assignment) -> bool:
     """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
-    text = "\n".join(cell.text for cell in source.cells)
     names = "|".join(exercise.name for exercise in assignment.exercises)
     pattern = (
         rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
         rf"|^[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
     )
-    return bool(source.problem) or re.search(pattern, text, re.MULTILINE) is not None
+    return bool(source.problem) or re.search(pattern, source.text, re.MULTILINE) is not None
+
+
+def _has(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:
+    """Whether a file may define one exercise of an assignment, other than by its stub."""
+    is_stub = f'"{stub_message(exercise.id)}"' in source.text
+    return not is_stub and _may_define(source, replace(assignment, exercises=(exercise,)))
 
 
 def _name_note(assignment: Assignment, source: SourceFile) -> tuple[str, ...]:

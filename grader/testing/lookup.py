@@ -8,10 +8,10 @@ from typing import Any
 
 from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
-from grader.sandbox.failures import CodeLine, stub_exercise
+from grader.sandbox.failures import CodeLine, stub_exercise, stub_message
 from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
-from grader.submissions.source_file import definitions
+from grader.submissions.source_file import definitions, is_written
 from grader.submissions.submission import Submission
 from grader.testing.replies import (
     Failure,
@@ -33,6 +33,7 @@ class Located:
         loading: the first failure when it was loaded, if there was one.
         names: what the file defines.
         printed: what it printed while it was loaded.
+        is_written: whether the exercise's name stands in it.
     """
 
     key: str
@@ -40,13 +41,17 @@ class Located:
     names: tuple[str, ...] = ()
     readable: bool = True
     printed: str = ""
+    is_written: bool = True
 
     def obstacle(self, name: str) -> Failure | None:
         """Why the file cannot be asked for anything, if it cannot."""
         if not self.readable:
             return self.loading or Failure("missing")
-        has_ended = self.loading is not None and self.loading.kind in ENDED
-        return self.loading if has_ended and name not in self.names else None
+        if self.loading is None or self.loading.kind not in ENDED or name in self.names:
+            return None
+        if self.is_written:
+            return self.loading
+        return Failure("missing", message=name, loading=self.loading)
 
 
 @dataclass(slots=True)
@@ -78,14 +83,24 @@ class SubmissionHandle:
         if located is not None and generation == self.session.generation:
             return located
         seen = []
-        for key in self.submission.readings[exercise.assignment].sources:
+        for key in self._keys(exercise):
             seen.append(self._look_into(key, exercise.name))
             if exercise.name in seen[-1].names:
                 seen = seen[-1:]
                 break
-        located = seen[0] if seen else Located("", Failure("missing"), readable=False)
+        written = [found for found in seen if found.is_written]
+        nothing = Located("", Failure("missing"), readable=False)
+        located = next(iter(written or seen), nothing)
         self.located[exercise.id] = (self.session.generation, located)
         return located
+
+    def _keys(self, exercise: Exercise) -> list[str]:
+        """The files to look into: those that have the exercise's stub last, where others write it."""
+        keys = list(self.submission.readings[exercise.assignment].sources)
+        written = {key for key in keys if is_written(self.submission.sources[key], exercise)}
+        texts = {key: source.text for key, source in self.submission.sources.items()}
+        stub = f'"{stub_message(exercise.id)}"'
+        return sorted(keys, key=lambda key: stub in texts[key]) if written else keys
 
     def _look_into(self, key: str, name: str) -> Located:
         problem = self.submission.sources[key].problem
@@ -95,7 +110,9 @@ class SubmissionHandle:
             return Located(key, failure, readable=False)
         frame = self._open(key)
         loading = self._loading_failure(key, name, frame)
-        return Located(key, loading, names=read_names(frame), printed=read_printed(frame))
+        names, printed = read_names(frame), read_printed(frame)
+        stands_there = name in names or bool(self._cells(key, name))
+        return Located(key, loading, names=names, printed=printed, is_written=stands_there)
 
     def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What failed in the cell that defines a name; else the first failure of the file."""

@@ -413,3 +413,68 @@ def test_a_name_with_an_ending_too_many_is_noted(course, folder, name):
     short = name.rpartition("/")[2]
     sentence = f"{short} is not read: its name ends in .txt. Rename it to {short[:-4]}."
     assert (reading.read_from, reading.notes) == ("", (sentence,))
+
+
+@pytest.mark.parametrize(
+    "name", ["first.py", "01_first/first.py", "01_first/mine.py", "week/1/all.py", "week/first.py"]
+)
+def test_a_files_name_does_not_hide_what_it_holds(course, folder, name):
+    """The file of one assignment, or one in any folder, counts for all that it defines."""
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(BOTH, "utf-8")
+    readings = read_submission(course, folder, "ada").readings
+    assert [reading.sources for reading in readings.values()] == [(name,)] * 2
+    assert f"{name} was read for 02_second." in readings["02_second"].notes
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"first_py": BOTH, "02_second__second_py": "x = 1\n"},
+        {"first_py": BOTH, "second_py": "x = 1\n"},
+        {"01_first__a_py": DONE, "01_first__b_py": "class Layer: ...\n", "second_py": "x = 1\n"},
+    ],
+)
+def test_what_an_assignments_own_file_lacks_is_found_elsewhere(course, folder, files):
+    """Its own file is looked into first."""
+    put(folder, **files)
+    reading = read_submission(course, folder, "ada").readings["02_second"]
+    own, other = reading.sources
+    assert own.endswith("second.py")
+    assert reading.read_from == own
+    assert f"{other} was read for 02_second." in reading.notes
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"01_first__first_py": DONE, "old__first_py": BOTH}, Reading()),
+        ({"01_first__first_py": DONE, "02_second___heads_py": BOTH}, Reading()),
+        ({"01_first__first_py": f"class Other:\n    def Layer(self): ...\n{DONE}"}, Reading()),
+        ({"01_first__first_py": f"Layer = max\n{DONE}"}, Reading()),
+    ],
+    ids=["another version", "private", "a method", "a variable"],
+)
+def test_what_is_no_definition_of_its_own_hands_nothing_in(course, folder, files, expected):
+    """Of an assignment that has no file."""
+    put(folder, **files)
+    assert read_submission(course, folder, "ada").readings["02_second"] == expected
+
+
+def test_a_name_that_two_assignments_ask_for_is_that_of_its_file(course, folder):
+    """What the file of one defines for itself is nothing handed in for the other."""
+    same = (Exercise("02_second", "dot", 1), Exercise("02_second", "Layer", 1))
+    second = Assignment("02_second", "02_second", same)
+    both = Course(course.root, "T", "py", Limits(), LateRule(), (course.assignments[0], second))
+    put(folder, first_py=DONE)
+    assert read_submission(both, folder, "ada").readings["02_second"] == Reading()
+    put(folder, first_py=BOTH)
+    assert read_submission(both, folder, "ada").readings["02_second"].sources == ("first.py",)
+
+
+def test_what_stands_for_the_courses_modules_is_known(course, folder):
+    """A file that imports one finds it under its own name."""
+    put(folder, homework_py=BOTH, week__extra_py="x = 1\n")
+    submission = read_submission(course, folder, "ada")
+    assert submission.modules == {"first": "homework.py", "second": "homework.py"}
+    assert submission.beside == ("week/extra.py",)

@@ -342,3 +342,20 @@ def test_what_one_exercise_prints_is_returned_call_by_call(
     monkeypatch.setattr(student.submission.session.servant, "drain", lambda: next(texts))
     answers = [student.call("one", n).printed for n in range(3)]
     assert (answers, student.printed) == (["a\n", "", "b\n"], ["a\n", "b\n"])
+
+
+STUB = 'def one():\n    raise NotImplementedError("01_first/one: not attempted yet")\n'
+
+
+@pytest.mark.parametrize("files", [{"a.py": STUB, "b.py": "def one(): return 2\n"}])
+def test_a_stub_hides_no_definition_in_another_file(hand_in: HandIn, files: Any) -> None:
+    """The one that is written counts."""
+    assert hand_in(files).call("one").value == 2
+
+
+def test_of_several_files_that_fail_the_one_that_has_the_name_is_told(hand_in: HandIn) -> None:
+    """Not the first one."""
+    student = hand_in({"a.py": "1 / 0\n", "b.py": "[][0]\n\n\ndef one(): ...\n"})
+    failure = failure_of(lambda: student.call("one"))
+    assert failure.loading is not None
+    assert (failure.loading.type, failure.stopped) == ("IndexError", "b.py")
