@@ -119,6 +119,25 @@ def test_an_import_that_fails_costs_only_what_uses_it(grade, out, work, folder):
     assert rows(out)[2][1:5] == ["2", "6", "2", "2"]
 
 
+@pytest.mark.parametrize("isolation", ["process", "sealed"])
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_modules_of_a_students_own_are_graded_with_the_rest(
+    grade, out, students, folder, tmp_path, isolation, is_zip
+):
+    """From beside a file and from a package, however the class arrives."""
+    parts = students / "bo" / "01_scores" / "parts"
+    parts.mkdir(parents=True)
+    (students / "bo" / "scores.py").unlink()
+    (parts.parent / "scores.py").write_text("from .parts import scores\n", "utf-8")
+    (parts / "__init__.py").write_text("from parts.heads import *\n", "utf-8")
+    shutil.copyfile(folder / "solutions/01_scores/scores.py", parts / "heads.py")
+    handed_in = students
+    if is_zip:
+        handed_in = Path(shutil.make_archive(str(tmp_path / "handed"), "zip", students))
+    grade("--isolation", isolation, submissions=handed_in)
+    assert rows(out)[2][:4] == ["bo", "2", "6", "2"]
+
+
 def test_a_package_that_the_course_promises_and_is_not_here_is_told(grade, edit):
     """By the name that course.toml has."""
     edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\npackages = ['json', 'nowhere']\n")
