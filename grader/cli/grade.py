@@ -19,7 +19,8 @@ from grader.cli.progress import progress
 from grader.cli.tables import class_summary, class_table
 from grader.cli.view import console
 from grader.core.errors import UsageError
-from grader.core.text import escaped
+from grader.core.records import Result
+from grader.core.text import escaped, location_words
 from grader.course.course import Course
 from grader.grading import class_run
 from grader.grading.class_files import LEFT, REPORTS, SUMMARY, ClassResult, Row, read_results
@@ -47,6 +48,7 @@ class GradeOptions:
     scheduler: str | None
     force: bool
     quiet: bool
+    verbose: bool
     reports: tuple[str, ...]
     assignments: tuple[str, ...]
     gradebook: str | None
@@ -87,6 +89,8 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
                 for file in graded(options.reports, run):
                     file.write(out / REPORTS)
             _print_class(screen, result, intake.notes, out)
+            if options.verbose:
+                _print_definitions(screen, read_results(out, rows))
             _print_coverage(screen, result, out)
             _print_changes(screen, result, out)
             _print_older_reports(screen, result, options)
@@ -204,6 +208,20 @@ def _print_class(screen: Console, result: ClassResult, notes: Sequence[str], out
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
     isolation = "; ".join(sorted(map(", ".join, isolations))) or "nothing was run"
     screen.print(f"Isolation: {isolation}. Results are in {out}.")
+
+
+def _print_definitions(screen: Console, results: Sequence[Result]) -> None:
+    """Say for each student which definitions count, from where, and what does not count."""
+    for result in results:
+        _print_line(screen, f"{result.student}:", "bold")
+        for exercise in result.exercises:
+            at, where = exercise.defined, "not defined"
+            if at is not None:
+                where = location_words(at.file, at.cell, at.line)
+            _print_line(screen, f"  {exercise.id}: {where}")
+        for assignment in result.assignments:
+            for line in assignment.ignored:
+                _print_line(screen, f"  {assignment.id}: {line}", "yellow")
 
 
 # nbgrader's gradebook; nbgrader itself is imported only here.

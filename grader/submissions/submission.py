@@ -36,6 +36,7 @@ class Reading:
         undecided: why nobody can say what was handed in; "" where it could be read.
         own: the key of the assignment's own file that counts, "" where there is none.
         is_untouched: whether that file is as it was released.
+        passed_over: the keys of files whose name means this assignment, and that are not read.
     """
 
     sources: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class Reading:
     undecided: str = ""
     own: str = field(default="", compare=False)
     is_untouched: bool = field(default=False, compare=False)
+    passed_over: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ class _Reader:
     Args:
         top: the files that lie in it.
         folders: the folders in it, by the names that are meant.
+        all: the files in it and in folders below it.
     """
 
     course: Course
@@ -135,6 +138,7 @@ class _Reader:
     sources: dict[str, SourceFile] = field(default_factory=dict)
     top: list[Path] = field(default_factory=list)
     folders: dict[str, Path] = field(default_factory=dict)
+    all: list[Path] = field(default_factory=list)
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
@@ -155,6 +159,7 @@ class _Reader:
         with suppress(OSError):
             for entry in code_files(str(self.folder)):
                 path = Path(entry.path)
+                self.all.append(path)
                 is_ours = path.name.startswith("test_") or path.stem in NOT_SUBMISSIONS
                 if not is_ours and not self._is_passed_over(path, readings):
                     self._add(path)
@@ -171,6 +176,11 @@ class _Reader:
         reading, assignment = readings[id_], self.course.by_id[id_]
         if reading.undecided:
             return reading
+        if reading.own:
+            meant = (path for path in self.all if _is_meant(assignment, path))
+            inner = (path.relative_to(self.folder).as_posix() for path in meant)
+            passed_over = tuple(key for key in inner if key not in reading.sources)
+            reading = replace(reading, passed_over=passed_over)
         own = [self.sources[key] for key in reading.sources]
         lacking = [e for e in assignment.exercises if not any(_has(s, assignment, e) for s in own)]
         found = [

@@ -34,6 +34,7 @@ class Located:
         names: what the file defines.
         printed: what it printed while it was loaded.
         is_written: whether the exercise's name stands in it.
+        not_imported: its imports that failed.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Located:
     readable: bool = True
     printed: str = ""
     is_written: bool = True
+    not_imported: tuple[Failure, ...] = ()
 
     def obstacle(self, name: str) -> Failure | None:
         """Why the file cannot be asked for anything, if it cannot."""
@@ -112,7 +114,8 @@ class SubmissionHandle:
         loading = self._loading_failure(key, name, frame)
         names, printed = read_names(frame), read_printed(frame)
         stands_there = name in names or bool(self._cells(key, name))
-        return Located(key, loading, names=names, printed=printed, is_written=stands_there)
+        lacking = tuple(read_failures(frame, "not_imported"))
+        return Located(key, loading, names, True, printed, stands_there, lacking)
 
     def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What failed in the cell that defines a name; else the first failure of the file."""
@@ -185,9 +188,14 @@ class SubmissionHandle:
             if located.key not in lacking
         }
 
+    def last_located(self, exercise: Exercise) -> Located | None:
+        """Where an exercise was looked up last, if it was."""
+        _generation, located = self.located.get(exercise.id, (0, None))
+        return located
+
     def _looked_up(self, exercises: Iterable[Exercise]) -> Iterator[tuple[Exercise, Located]]:
         for exercise in exercises:
-            _generation, located = self.located.get(exercise.id, (0, None))
+            located = self.last_located(exercise)
             if located is not None:
                 yield exercise, located
 

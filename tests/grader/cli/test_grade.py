@@ -138,6 +138,26 @@ def test_modules_of_a_students_own_are_graded_with_the_rest(
     assert rows(out)[2][:4] == ["bo", "2", "6", "2"]
 
 
+def test_which_definitions_count_is_in_the_record_and_told_on_request(grade, out, students, work):
+    """From which file and line; what does not count, with the reason."""
+    (students / "bo" / "old").mkdir()
+    shutil.copyfile(students / "bo" / "scores.py", students / "bo" / "old" / "scores.py")
+    work("bo", scores=f"import nowhere\n{NOT_SCALED}\n\n{NOT_SCALED}")
+    assert "scores.py, line" not in grade().out
+    said = " ".join(grade("--verbose").out.split())
+    assert "ada: 01_scores/scores: scores.py, line 11 02_mixture/weights: mixture.py, line" in said
+    assert "bo: 01_scores/scores: scores.py, line 6 02_mixture/weights: not defined" in said
+    first = record(out, "bo")["assignments"][0]
+    assert first["exercises"][0]["defined"] == {"file": "scores.py", "line": 6, "cell": None}
+    assert first["ignored"] == [
+        "scores.py, line 1: the import failed (ModuleNotFoundError: No module named 'nowhere'); "
+        "what does not use it counts.",
+        "scores.py, line 2: scores is defined again below, and the last definition counts.",
+        "old/scores.py is not read: scores.py counts.",
+    ]
+    assert all(f"01_scores: {line}" in said for line in first["ignored"])
+
+
 def test_a_package_that_the_course_promises_and_is_not_here_is_told(grade, edit):
     """By the name that course.toml has."""
     edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\npackages = ['json', 'nowhere']\n")
