@@ -189,7 +189,7 @@ def explain_failure(
             words = _("{name} is not attempted yet: the stub's NotImplementedError is still there.")
             return words.format(name=name)
         case "missing":
-            return _missing(failure, name)
+            return _missing(failure, name, where)
         case "blocked":
             return _blocked(failure, where)
         case "exception":
@@ -343,7 +343,7 @@ def _location_lines(location: CodeLine | None, where: CodeLocation | None = None
     return [f"  {place}", f"    {clean(location.text.strip(), MAX_LINE)}"]
 
 
-def _missing(failure: Failure, name: str) -> str:
+def _missing(failure: Failure, name: str, where: CodeLocation | None) -> str:
     if not failure.message:
         return _("Nothing was handed in for {name}.").format(name=name)
     if failure.is_sentence:  # the file itself could not be read
@@ -361,9 +361,9 @@ def _missing(failure: Failure, name: str) -> str:
         lines.append(question.format(name=name, similar=clean(failure.similar[0], 80)))
     location = failure.loading.location if failure.loading else None
     if failure.loading and failure.loading.kind in ENDED:
-        lines += [_ended_loading(failure.loading), *_location_lines(location)]
+        lines += [_ended_loading(failure.loading), *_location_lines(location, where)]
     elif failure.loading and location and location.cell is not None:  # a script says it once, above
         template = _("A cell failed: {exception}")
         lines.append(template.format(exception=exception_words(failure.loading)))
-        lines += _location_lines(location)
+        lines += _location_lines(location, where)
     return "\n".join(lines)
