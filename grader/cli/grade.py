@@ -214,12 +214,12 @@ def _print_definitions(screen: Console, results: Sequence[Result]) -> None:
     """Say for each student which definitions count, from where, and what does not count."""
     for result in results:
         _print_line(screen, f"{result.student}:", "bold")
-        for exercise in result.exercises:
-            at, where = exercise.defined, "not defined"
-            if at is not None:
-                where = location_words(at.file, at.cell, at.line)
-            _print_line(screen, f"  {exercise.id}: {where}")
         for assignment in result.assignments:
+            for exercise in assignment.exercises if assignment.read_from else ():
+                at, where = exercise.defined, "not defined"
+                if at is not None:
+                    where = location_words(at.file, at.cell, at.line)
+                _print_line(screen, f"  {exercise.id}: {where}")
             for line in assignment.ignored:
                 _print_line(screen, f"  {assignment.id}: {line}", "yellow")
 

@@ -146,7 +146,7 @@ def test_which_definitions_count_is_in_the_record_and_told_on_request(grade, out
     assert "scores.py, line" not in grade().out
     said = " ".join(grade("--verbose").out.split())
     assert "ada: 01_scores/scores: scores.py, line 11 02_mixture/weights: mixture.py, line" in said
-    assert "bo: 01_scores/scores: scores.py, line 6 02_mixture/weights: not defined" in said
+    assert "bo: 01_scores/scores: scores.py, line 6 01_scores: scores.py, line 1:" in said
     first = record(out, "bo")["assignments"][0]
     assert first["exercises"][0]["defined"] == {"file": "scores.py", "line": 6, "cell": None}
     assert first["ignored"] == [
