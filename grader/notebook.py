@@ -254,7 +254,7 @@ def _source(course: Course, assignment: Assignment, folder: Path) -> SourceFile 
     """The file that counts for an assignment in a student's folder."""
     if not folder.is_dir():
         return None
-    submission = read_submission(course, folder, "me")
+    submission = read_submission(course, folder, "me", is_all_theirs=False)
     keys = submission.readings[assignment.id].sources
     sources = (submission.sources[key] for key in keys)
     return next((s for s in sources if s.module == assignment.module), None)

@@ -25,7 +25,8 @@ def plain_name(name: str) -> str:
 
 MOST_DEPTH = 5
 MOST_FILES = 500
-"""How far below a student's folder files are looked for, and how many are found."""
+MOST_ENTRIES = 10_000
+"""How far below a student's folder files are looked for, how many are found, and among how many."""
 ENVIRONMENT = "pyvenv.cfg"
 """The file that marks a folder as one that Python was installed into."""
 
@@ -36,7 +37,8 @@ def code_files(folder: str) -> Iterator["os.DirEntry[str]"]:
     Raises:
         OSError: when a folder cannot be read.
     """
-    found = (one for one in all_files(folder) if one.name.lower().endswith(FORMS))
+    everything = islice(all_files(folder), MOST_ENTRIES)
+    found = (one for one in everything if one.name.lower().endswith(FORMS))
     return islice((one for one in found if not one.name.startswith(".")), MOST_FILES)
 
 

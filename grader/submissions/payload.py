@@ -3,9 +3,10 @@
 import hashlib
 import os
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from grader.submissions.file_names import TIMESTAMP, all_files, code_files
+from grader.submissions.file_names import MOST_ENTRIES, TIMESTAMP, all_files, code_files
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 
 MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
@@ -64,7 +65,9 @@ def read_payload(path: Path, student: str) -> Payload:
     root = os.fspath(path)
     files = [_file(_inner(one, root), one.path) for one in code_files(root)]
     files += [
-        _file(_inner(one, root), one.path) for one in all_files(root) if one.name == TIMESTAMP
+        _file(_inner(one, root), one.path)
+        for one in islice(all_files(root), MOST_ENTRIES)
+        if one.name == TIMESTAMP
     ]
     return Payload(student, False, tuple(sorted(files)))
 

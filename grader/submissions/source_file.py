@@ -6,13 +6,13 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.core.errors import SubmissionError
 from grader.core.language import _
 from grader.core.text import clean
-from grader.course.course import Course, Exercise
+from grader.course.course import Assignment, Course, Exercise
 from grader.sandbox.failures import stub_message
 from grader.submissions.file_names import plain_name
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
@@ -138,3 +138,19 @@ def is_written(source: SourceFile, exercise: Exercise) -> bool:
         pattern += rf"|^{name}[ \t]*(?::[^=\n]*)?=(?!=)"
     is_stub = f'"{stub_message(exercise.id)}"' in source.text
     return not is_stub and re.search(pattern, source.text, re.MULTILINE) is not None
+
+
+def may_define(source: SourceFile, assignment: Assignment) -> bool:
+    """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
+    names = "|".join(exercise.name for exercise in assignment.exercises)
+    pattern = (
+        rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
+        rf"|^[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
+    )
+    return bool(source.problem) or re.search(pattern, source.text, re.MULTILINE) is not None
+
+
+def has_own(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:
+    """Whether a file may define one exercise of an assignment, other than by its stub."""
+    is_stub = f'"{stub_message(exercise.id)}"' in source.text
+    return not is_stub and may_define(source, replace(assignment, exercises=(exercise,)))

@@ -1,7 +1,6 @@
 """Reads what a student handed in: which file counts for which assignment, as text, never run."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,12 +11,19 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.core.language import _, listed
 from grader.core.text import clean
-from grader.course.course import Assignment, Course, Exercise
+from grader.course.course import Assignment, Course
 from grader.sandbox.failures import stub_message
 from grader.submissions.file_names import FORMS, code_files, plain_name, with_ending_too_many
 from grader.submissions.nbgrader_defects import defects
 from grader.submissions.notebooks import Cell
-from grader.submissions.source_file import SourceFile, is_written, problem_note, read_source
+from grader.submissions.source_file import (
+    SourceFile,
+    has_own,
+    is_written,
+    may_define,
+    problem_note,
+    read_source,
+)
 from grader.submissions.timestamps import handed_in_at
 
 NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
@@ -83,6 +89,11 @@ class Submission:
             digest.update(read.encode("utf-8", "replace"))
         return digest.hexdigest()
 
+    def files_for(self, id_: str) -> tuple[str, ...]:
+        """The keys of the files that an assignment's results depend on."""
+        sources = self.readings[id_].sources
+        return tuple(dict.fromkeys((*sources, *self.beside))) if sources else ()
+
     def for_instructors(self) -> "Submission":
         """The same submission, with defects among its notes."""
         return self.with_notes({id_: r.defects for id_, r in self.readings.items()})
@@ -96,13 +107,16 @@ class Submission:
         return replace(self, readings=readings)
 
 
-def read_submission(course: Course, path: Path, student: str) -> Submission:
+def read_submission(
+    course: Course, path: Path, student: str, *, is_all_theirs: bool = True
+) -> Submission:
     """Read a student's folder or single file.
 
     Args:
         course: the course.
         path: the folder or file.
         student: whose it is.
+        is_all_theirs: whether a folder holds nothing but their work, so that all in it is read.
 
     Raises:
         UsageError: when the path does not exist.
@@ -113,14 +127,14 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
         source = read_source(course, path, path.name)
         undecided = _refused(source.name, source.problem) if source.is_refused else ""
         reading = Reading((source.key,), source.name, problem_note(source), undecided=undecided)
-        mine = [a for a in course.assignments if _may_define(source, a)] or course.assignments
+        mine = [a for a in course.assignments if may_define(source, a)] or course.assignments
         readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
         sources = {source.key: source}
         return Submission(student, sources, readings, _modules(course, sources, readings))
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
         raise UsageError(sentence.format(path=path))
-    return _Reader(course, path).read(student)
+    return _Reader(course, path, is_all_theirs).read(student)
 
 
 @dataclass
@@ -129,12 +143,14 @@ class _Reader:
 
     Args:
         top: the files that lie in it.
+        is_all_theirs: whether files in any other folder are read as well.
         folders: the folders in it, by the names that are meant.
         all: the files in it and in folders below it.
     """
 
     course: Course
     folder: Path
+    is_all_theirs: bool
     sources: dict[str, SourceFile] = field(default_factory=dict)
     top: list[Path] = field(default_factory=list)
     folders: dict[str, Path] = field(default_factory=dict)
@@ -156,6 +172,8 @@ class _Reader:
     def _add_others(self, readings: Mapping[str, Reading]) -> tuple[str, ...]:
         """Add the files that no assignment asks for: others may import them."""
         before = set(self.sources)
+        if not self.is_all_theirs:
+            return ()
         with suppress(OSError):
             for entry in code_files(str(self.folder)):
                 path = Path(entry.path)
@@ -182,7 +200,9 @@ class _Reader:
             passed_over = tuple(key for key in inner if key not in reading.sources)
             reading = replace(reading, passed_over=passed_over)
         own = [self.sources[key] for key in reading.sources]
-        lacking = [e for e in assignment.exercises if not any(_has(s, assignment, e) for s in own)]
+        lacking = [
+            e for e in assignment.exercises if not any(has_own(s, assignment, e) for s in own)
+        ]
         found = [
             source
             for key, source in self.sources.items()
@@ -215,7 +235,7 @@ class _Reader:
             return Reading(undecided=_refused(inner.name, error.strerror or ""))
         own = _named(assignment, files) or files or _named(assignment, self.top)
         submitted_at, time_notes = handed_in_at(inner, self.folder)
-        shared = tuple(key for key in shared if own or _may_define(self.sources[key], assignment))
+        shared = tuple(key for key in shared if own or may_define(self.sources[key], assignment))
         if not own and not shared:
             return Reading(notes=self._ending_note(assignment, inner), submitted_at=submitted_at)
         found = [self._add(path) for path in own] or [self.sources[key] for key in shared]
@@ -340,22 +360,6 @@ def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
 
 def _is_meant(assignment: Assignment, path: Path) -> bool:
     return plain_name(path.stem) == assignment.module
-
-
-def _may_define(source: SourceFile, assignment: Assignment) -> bool:
-    """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
-    names = "|".join(exercise.name for exercise in assignment.exercises)
-    pattern = (
-        rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
-        rf"|^[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
-    )
-    return bool(source.problem) or re.search(pattern, source.text, re.MULTILINE) is not None
-
-
-def _has(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:
-    """Whether a file may define one exercise of an assignment, other than by its stub."""
-    is_stub = f'"{stub_message(exercise.id)}"' in source.text
-    return not is_stub and _may_define(source, replace(assignment, exercises=(exercise,)))
 
 
 def _name_note(assignment: Assignment, source: SourceFile) -> tuple[str, ...]:

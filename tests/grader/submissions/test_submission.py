@@ -478,3 +478,18 @@ def test_what_stands_for_the_courses_modules_is_known(course, folder):
     submission = read_submission(course, folder, "ada")
     assert submission.modules == {"first": "homework.py", "second": "homework.py"}
     assert submission.beside == ("week/extra.py",)
+
+
+def test_a_folder_that_is_not_all_theirs_is_not_searched(course, folder):
+    """As where a notebook looks for earlier work in the folder above it."""
+    put(folder, first_py=DONE, other__more_py=BOTH)
+    submission = read_submission(course, folder, "me", is_all_theirs=False)
+    assert list(submission.sources) == ["first.py"]
+
+
+def test_results_depend_on_the_files_that_may_be_imported(course, folder):
+    """Of an assignment for which something was handed in."""
+    put(folder, **{"01_first__first_py": DONE, "01_first__heads_py": "x = 1\n"})
+    submission = read_submission(course, folder, "ada")
+    files = ("01_first/first.py", "01_first/heads.py")
+    assert (submission.files_for("01_first"), submission.files_for("02_second")) == (files, ())
