@@ -10,6 +10,9 @@ from grader.feedback.messages import exception_words
 from grader.submissions.source_file import SourceFile, definitions
 from grader.testing.lookup import Located, SubmissionHandle
 
+MOST_LINES = 20
+"""How many sentences on what does not count an assignment has."""
+
 
 def defined_at(handle: SubmissionHandle, exercise: Exercise) -> CodeLocation | None:
     """Where the definition stands that was judged; in a file of its own where it is imported."""
@@ -40,7 +43,7 @@ def ignored(handle: SubmissionHandle, exercises: Iterable[Exercise]) -> dict[str
             known.update(dict.fromkeys(lines))
     for id_, lines_ in found.items():
         lines_.update(dict.fromkeys(_not_read(handle, id_)))
-    return {id_: tuple(lines_) for id_, lines_ in found.items()}
+    return {id_: tuple(lines_)[:MOST_LINES] for id_, lines_ in found.items()}
 
 
 def _not_imported(located: Located) -> Iterator[str]:
@@ -55,7 +58,7 @@ def _not_imported(located: Located) -> Iterator[str]:
 def _earlier(source: SourceFile | None, exercise: Exercise) -> Iterator[str]:
     """The definitions of an exercise that a later one in the same file replaces."""
     places = list(definitions(source, exercise.name, outermost=True)) if source else []
-    for place in places[:-1] if source else ():
+    for place in places[:-1][:MOST_LINES] if source else ():
         sentence = _("{place}: {name} is defined again below, and the last definition counts.")
         file = clean(source.key, 120) if source else ""
         yield sentence.format(place=location_words(file, *place), name=exercise.name)

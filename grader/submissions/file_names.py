@@ -24,7 +24,7 @@ def plain_name(name: str) -> str:
 
 
 MOST_DEPTH = 5
-MOST_FILES = 500
+MOST_FILES = 200
 MOST_ENTRIES = 10_000
 """How far below a student's folder files are looked for, how many are found, and among how many."""
 ENVIRONMENT = "pyvenv.cfg"

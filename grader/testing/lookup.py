@@ -21,6 +21,9 @@ from grader.testing.replies import (
     read_printed,
 )
 
+MOST_LINES = 1000
+"""How much of a cell that failed is looked through, and of each of its lines."""
+
 ENDED = ("timeout", "crashed", "out_of_memory")
 """Failures that end the student's process."""
 
@@ -100,9 +103,10 @@ class SubmissionHandle:
         """The files to look into: those that have the exercise's stub last, where others write it."""
         keys = list(self.submission.readings[exercise.assignment].sources)
         written = {key for key in keys if is_written(self.submission.sources[key], exercise)}
-        texts = {key: source.text for key, source in self.submission.sources.items()}
         stub = f'"{stub_message(exercise.id)}"'
-        return sorted(keys, key=lambda key: stub in texts[key]) if written else keys
+        if not written:
+            return keys
+        return sorted(keys, key=lambda key: stub in self.submission.sources[key].text)
 
     def _look_into(self, key: str, name: str) -> Located:
         problem = self.submission.sources[key].problem
@@ -136,15 +140,16 @@ class SubmissionHandle:
     def _first_cause(self, key: str, failure: Failure, failures: list[Failure]) -> Failure:
         """For a name that is not known, the failure of the cell that was to set it before."""
         unknown = re.match(r"name '(\w+)' is not defined", failure.message)
+        if unknown is None:
+            return failure
+        name = re.escape(unknown[1])
+        setting = re.compile(rf"(?:from|import|def|class)\b.*\b{name}\b|{name}\b[^=(]*=")
         cells = {cell.number: cell.text for cell in self.submission.sources[key].cells}
-        for earlier in failures[: failures.index(failure)] if unknown else ():
+        for earlier in failures[: failures.index(failure)]:
             at = earlier.location
-            below = cells.get(at.cell, "").splitlines()[at.line - 1 :] if at else []
-            name = re.escape(unknown[1]) if unknown else ""
-            setting = (
-                rf"^(?:[^=(]*\b{name}\b[^=]*=|(?:from|import)\b.*\b{name}\b|(?:def|class) {name}\b)"
-            )
-            if any(re.search(setting, line) for line in below):
+            lines = cells.get(at.cell, "").splitlines() if at is not None else []
+            below = lines[at.line - 1 :][:MOST_LINES] if at is not None else []
+            if any(setting.match(line[:MOST_LINES]) for line in below):
                 return earlier
         return failure
 
