@@ -15,6 +15,8 @@ SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side
 NAME = r"((?:\w+\.)*\w+)"
 """A name, or an attribute of one, as it stands in a line."""
 
+IMPORT_ERRORS = ("ModuleNotFoundError", "ImportError")
+
 HINTS = (
     ("", "CUDA|NVIDIA", N_("The checks run on the CPU.")),
     (
@@ -90,7 +92,7 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
         return [_("The stub's `raise` still stands above your code: remove it.")]
     if failure.type == "NotImplementedError" and failure.wrote == "forward":
         return [_misplaced(failure)]
-    if failure.type in ("ModuleNotFoundError", "ImportError"):
+    if failure.type in IMPORT_ERRORS:
         return [_not_imported(failure)]
     if failure.wrote and failure.wrote == failure.meant:
         return [_tuple_of_one(failure)]

@@ -9,7 +9,7 @@ import torch
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
 from grader.core.text import clean, display_width, location_words
-from grader.feedback.exception_hints import exception_hints, proposal
+from grader.feedback.exception_hints import IMPORT_ERRORS, exception_hints, proposal
 from grader.feedback.inputs import Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
@@ -215,8 +215,11 @@ def _blocked(failure: Failure, where: CodeLocation | None) -> str:
     if failure.loading is None:
         words = _("It needs {name}, which is not written yet.")
         return words.format(name=clean(failure.message, 100))
-    raised = [_raised(failure.loading)] if failure.loading.type else []
-    return "\n".join([_ended(failure.message), *raised, *_location_lines(failure.location, where)])
+    cause = failure.loading
+    raised = [_raised(cause)] if cause.type else []
+    hints = exception_hints(cause, "") if cause.type in IMPORT_ERRORS else []
+    places = _location_lines(failure.location, where)
+    return "\n".join([_ended(failure.message), *raised, *places, *hints])
 
 
 def _ended(sentence: str) -> str:
