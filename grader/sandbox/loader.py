@@ -252,7 +252,7 @@ class Loader:
                 unknown = opened.namespace[STAR].error()
                 unknown.name = error.name
                 error = unknown.with_traceback(error.__traceback__)
-            cause = self._not_imported(error)
+            cause = self._not_imported(error, statement)
             if cause is not None:
                 _stand_in(statement, cause, opened)
                 return True
@@ -263,11 +263,16 @@ class Loader:
             return isinstance(error, NotImplementedError) and bool(stub_exercise(failure.message))
         return True
 
-    def _not_imported(self, error: BaseException) -> Failure | None:
+    def _not_imported(self, error: BaseException, statement: ast.stmt) -> Failure | None:
         """Why an import failed that need not end a file; None for any other failure."""
-        if not isinstance(error, ImportError):
+        is_import = isinstance(statement, ast.Import | ast.ImportFrom)
+        is_librarys = is_import and isinstance(error, Exception)
+        if isinstance(error, SyntaxError | MemoryError):
             return None
-        cause, name = describe_failure(error, self.find_cell), str(error.name)
+        if not isinstance(error, ImportError) and not is_librarys:
+            return None
+        cause = describe_failure(error, self.find_cell)
+        name = str(getattr(error, "name", None))
         if isinstance(error, UnavailableError):
             return cause
         top = name.partition(".")[0]

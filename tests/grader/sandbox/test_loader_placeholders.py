@@ -1,6 +1,7 @@
 """Tests of imports that fail: the rest of the file is run, and the use of what is missing is told."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +129,22 @@ def test_a_module_of_the_courses_is_waited_for(
     sources.add({}, {"other": ""})
     opened = sources.open("01_first/first.py")
     assert (len(opened.failures), "two" in opened.namespace) == (has_ended, not has_ended)
+
+
+def test_a_library_that_fails_while_it_is_imported_ends_no_file(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that cannot write its cache; its own error is told."""
+    (tmp_path / "drawing_library.py").write_text("raise PermissionError('no cache')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    opened = load("import drawing_library as d\nX = 1\n\n\ndef use():\n    return d.draw()\n")
+    assert (opened.failures, opened.namespace["X"]) == ([], 1)
+    failure = failure_of(opened.namespace["use"], "first.py")
+    assert (failure.type, failure.message) == ("PermissionError", "no cache")
+    assert failure.where == CodeLine("first.py", None, 1, "import drawing_library as d")
+
+
+@pytest.mark.parametrize("text", ["from __future__ import nothing\n", "import torch as 1\n"])
+def test_an_import_that_is_no_python_ends_the_file(load: Load, text: str) -> None:
+    """That is for the student to mend."""
+    assert [failure.type for failure in load(text).failures] == ["SyntaxError"]
