@@ -13,6 +13,8 @@ from dataclasses import dataclass
 MIB = 2**20
 MAX_DESCRIPTORS = 256
 """The buffers of pipes and sockets are memory that no other limit counts."""
+WITHOUT_WINDOWS = {"MPLBACKEND": "Agg"}
+"""What tells matplotlib to draw and show nothing, in a process's environment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,16 +157,15 @@ class Loader:
         found = self._own_modules(name, folder, importer)
         if not found and level == 0:
             return __import__(name, *rest, **named)
-        wanted = name
-        for inner in [inner for inner in names if inner != STAR] if found else ():
+        if not found:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        for inner in [inner for inner in names if inner != STAR]:
             full = f"{name}.{inner}".lstrip(".")
             if not hasattr(found[-1], inner) and self._key(full, folder, importer):
                 module = self._own_modules(full, folder, importer)[-1]
                 setattr(found[-1], inner, module)
             if not name and not hasattr(found[-1], inner):  # `from . import heads`
-                found, wanted = [], inner
-        if not found:
-            raise ModuleNotFoundError(f"No module named {wanted!r}", name=wanted)
+                raise ModuleNotFoundError(f"No module named {inner!r}", name=inner)
         return found[-1] if names else found[0]
 
     def _own_modules(self, name: str, folder: str, importer: str) -> list[types.ModuleType]:
@@ -243,6 +242,8 @@ class Loader:
             try:
                 _execute(statement, filename, flags, opened)
             except UnavailableError:
+                if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                    raise
                 # What only an annotation needs is not needed.
                 _execute(statement, filename, flags | ANNOTATIONS, opened)
         except BaseException as error:

@@ -22,7 +22,7 @@ import torch
 
 from grader.sandbox import seal
 from grader.sandbox.failures import OutOfTime, describe_failure
-from grader.sandbox.limits import ChildLimits, import_packages, limit_process
+from grader.sandbox.limits import WITHOUT_WINDOWS, ChildLimits, import_packages, limit_process
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.stream import Reader, send
@@ -30,8 +30,6 @@ from grader.sandbox.wire import Frame, WireFault
 
 CONTROL_BYTES = 65_536
 """The longest message to and from a warm parent."""
-WITHOUT_WINDOWS = "Agg"
-"""The part of matplotlib that draws and shows nothing."""
 
 
 class BoundedText(io.TextIOBase):
@@ -76,7 +74,7 @@ class BoundedText(io.TextIOBase):
 def serve(connection: socket.socket, limits: ChildLimits) -> None:
     """Reply to requests until the connection ends."""
     os.environ["TMPDIR"] = tempfile.tempdir = limits.folder
-    os.environ["MPLBACKEND"] = WITHOUT_WINDOWS
+    os.environ.update(WITHOUT_WINDOWS)
     printed = BoundedText(limits.output_kib * 1024)
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = printed

@@ -163,6 +163,7 @@ def test_modules_of_the_students_own_are_imported(
     [
         ("from .nowhere import X\n", "nowhere"),
         ("from . import nowhere\n", "nowhere"),
+        ("from . import (heads, nowhere)\n", "nowhere"),
         ("from parts.nowhere import X\n", "parts.nowhere"),
         ("import parts.nowhere\n", "parts.nowhere"),
     ],

@@ -105,6 +105,12 @@ def test_annotations_ask_for_nothing(load: Load) -> None:
     assert (opened.failures, opened.namespace["f"](1)) == ([], 1)
 
 
+def test_what_uses_a_missing_name_is_run_once(load: Load) -> None:
+    """Only a definition is tried without its annotations."""
+    opened = load(f"{IMPORT}ran = []\nfor _ in [0]:\n    ran.append(1)\n    plt.show()\n")
+    assert opened.namespace["ran"] == [1]
+
+
 def test_an_import_that_the_file_allows_to_fail_fails(load: Load) -> None:
     """Where it says what else to do."""
     opened = load("try:\n    import nowhere\nexcept ImportError:\n    nowhere = None\n")
