@@ -45,8 +45,8 @@ from grader.grading.submission_grader import (
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell, code_cells
-from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
-from grader.testing.lookup import definitions
+from grader.submissions.source_file import SourceFile, definitions
+from grader.submissions.submission import Reading, Submission, read_submission
 
 KEY = "this notebook"
 
@@ -254,7 +254,7 @@ def _source(course: Course, assignment: Assignment, folder: Path) -> SourceFile 
     """The file that counts for an assignment in a student's folder."""
     if not folder.is_dir():
         return None
-    submission = read_submission(course, folder, "me")
+    submission = read_submission(course, folder, "me", is_all_theirs=False)
     keys = submission.readings[assignment.id].sources
     sources = (submission.sources[key] for key in keys)
     return next((s for s in sources if s.module == assignment.module), None)

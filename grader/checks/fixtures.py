@@ -14,7 +14,8 @@ from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import default_launcher
 from grader.sessions.reference_sessions import CachedSession, RecordedSession
-from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission, read_submission
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
 from grader.testing.lookup import SubmissionHandle

@@ -211,6 +211,11 @@ def pack(out: Path, lang: str | None) -> None:
 @click.option("--force", is_flag=True, help="Grade everybody, also who handed in nothing new.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option(
+    "--verbose",
+    is_flag=True,
+    help="Say for each student which definitions count, from where, and what does not count.",
+)
+@click.option(
     "--report",
     "reports",
     type=click.Choice(GRADE_REPORTS),

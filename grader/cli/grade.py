@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -18,7 +19,8 @@ from grader.cli.progress import progress
 from grader.cli.tables import class_summary, class_table
 from grader.cli.view import console
 from grader.core.errors import UsageError
-from grader.core.text import escaped
+from grader.core.records import Result
+from grader.core.text import escaped, location_words
 from grader.course.course import Course
 from grader.grading import class_run
 from grader.grading.class_files import LEFT, REPORTS, SUMMARY, ClassResult, Row, read_results
@@ -46,6 +48,7 @@ class GradeOptions:
     scheduler: str | None
     force: bool
     quiet: bool
+    verbose: bool
     reports: tuple[str, ...]
     assignments: tuple[str, ...]
     gradebook: str | None
@@ -63,6 +66,11 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
         raise UsageError(f"{out} holds the submissions; give another --out.")
     if course.points_problem:
         _print_line(screen, f"{course.points_problem}.", "yellow")
+    for name in course.limits.packages:
+        if find_spec(name.partition(".")[0]) is None:
+            _print_line(
+                screen, f"{name} of course.toml's packages is not installed here.", "yellow"
+            )
     if options.gradebook:
         _prepare_gradebook(course, options.gradebook, out)
     try:
@@ -81,6 +89,8 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
                 for file in graded(options.reports, run):
                     file.write(out / REPORTS)
             _print_class(screen, result, intake.notes, out)
+            if options.verbose:
+                _print_definitions(screen, read_results(out, rows))
             _print_coverage(screen, result, out)
             _print_changes(screen, result, out)
             _print_older_reports(screen, result, options)
@@ -198,6 +208,20 @@ def _print_class(screen: Console, result: ClassResult, notes: Sequence[str], out
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")
     isolation = "; ".join(sorted(map(", ".join, isolations))) or "nothing was run"
     screen.print(f"Isolation: {isolation}. Results are in {out}.")
+
+
+def _print_definitions(screen: Console, results: Sequence[Result]) -> None:
+    """Say for each student which definitions count, from where, and what does not count."""
+    for result in results:
+        _print_line(screen, f"{result.student}:", "bold")
+        for assignment in result.assignments:
+            for exercise in assignment.exercises if assignment.read_from else ():
+                at, where = exercise.defined, "not defined"
+                if at is not None:
+                    where = location_words(at.file, at.cell, at.line)
+                _print_line(screen, f"  {exercise.id}: {where}")
+            for line in assignment.ignored:
+                _print_line(screen, f"  {assignment.id}: {line}", "yellow")
 
 
 # nbgrader's gradebook; nbgrader itself is imported only here.

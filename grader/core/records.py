@@ -163,13 +163,19 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ExerciseResult:
-    """One exercise's score. `score` is None when it is undecided or nothing was handed in."""
+    """One exercise's score.
+
+    Args:
+        score: None when it is undecided or nothing was handed in.
+        defined: the definition that was judged, where one was found.
+    """
 
     id: str
     score: Decimal | None
     max_score: float
     checks: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
+    defined: CodeLocation | None = None
 
     @property
     def name(self) -> str:
@@ -222,6 +228,7 @@ class AssignmentResult:
             where a submission was just graded: its file has them among the notes.
         file_failures: sentences about a file that does not run.
         submitted_at: when it was handed in, where that is known; it is in no file of results.
+        ignored: sentences on what was handed in for it and does not count.
     """
 
     id: str
@@ -234,6 +241,7 @@ class AssignmentResult:
     defects: tuple[str, ...] = ()
     file_failures: tuple[str, ...] = ()
     submitted_at: datetime | None = None
+    ignored: tuple[str, ...] = ()
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:

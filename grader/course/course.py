@@ -34,6 +34,7 @@ class Limits:
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
         check_seconds: one check by itself, without what student code takes.
+        packages: what it may rely on besides torch: imported before it runs, where installed.
     """
 
     load_seconds: float = 10.0
@@ -43,6 +44,7 @@ class Limits:
     output_kib: int = 64
     file_mib: int = 16
     check_seconds: float = 60.0
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +362,7 @@ def _course(root: Path, table: Table) -> Course:
             memory_mib=limits.whole("memory_mib", default=defaults.memory_mib, least=64),
             output_kib=limits.whole("output_kib", default=defaults.output_kib, least=1),
             file_mib=limits.whole("file_mib", default=defaults.file_mib, least=1),
+            packages=limits.texts("packages"),
         ),
         late=LateRule(
             grace_minutes=late.whole("grace_minutes", default=0, least=0),

@@ -7,9 +7,8 @@ that was handed in, and a line in it.
 from grader.core.records import CodeLocation
 from grader.core.text import clean
 from grader.sandbox.failures import CodeLine
-from grader.submissions.submission import SourceFile
+from grader.submissions.source_file import SourceFile, definitions
 from grader.testing.judge import Mismatch
-from grader.testing.lookup import definitions
 from grader.testing.student import StudentHandle, StudentOutcome
 
 MAX_NAME = 1000
@@ -28,8 +27,9 @@ def location_of(student: StudentHandle, error: BaseException | None) -> CodeLoca
     if student.located is not None and student.located.key in keys:
         keys.insert(0, student.located.key)  # the one that was read comes first
     files = [submission.sources[key] for key in dict.fromkeys(keys)]
+    beside = [source for source in submission.sources.values() if source not in files]
     reported = _reported(error)
-    if confirmed := reported and _confirmed(files, reported):
+    if confirmed := reported and _confirmed([*files, *beside], reported):
         return confirmed
     for source in files:
         for cell, line in reversed(list(definitions(source, student.exercise.name))):

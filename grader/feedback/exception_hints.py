@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import torch
 
-from grader.core.language import N_, _
+from grader.core.language import N_, _, paragraph
 from grader.core.text import clean, location_words
 from grader.sandbox.failures import IMPORTS, stub_exercise
 from grader.testing.replies import Failure
@@ -14,6 +14,8 @@ SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side
 
 NAME = r"((?:\w+\.)*\w+)"
 """A name, or an attribute of one, as it stands in a line."""
+
+IMPORT_ERRORS = ("ModuleNotFoundError", "ImportError")
 
 HINTS = (
     ("", "CUDA|NVIDIA", N_("The checks run on the CPU.")),
@@ -95,6 +97,8 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
         return [_("The stub's `raise` still stands above your code: remove it.")]
     if failure.type == "NotImplementedError" and failure.wrote == "forward":
         return [_misplaced(failure)]
+    if failure.type in IMPORT_ERRORS:
+        return [_not_imported(failure)]
     if failure.wrote and failure.wrote == failure.meant:
         return [_tuple_of_one(failure)]
     if found := _layer_hint(failure) or (failure.meant and proposal(failure)):
@@ -138,6 +142,24 @@ def _misplaced(failure: Failure) -> str:
     at = failure.set_at
     place = location_words(clean(at.file, 120), at.cell, at.line) if at else ""
     return sentence.format(method=clean(failure.meant, 80), place=place)
+
+
+def _not_imported(failure: Failure) -> str:
+    """Which import failed, and what there is to do about it."""
+    found, at = re.match(r"No module named '([\w.]+)'", failure.message), failure.set_at
+    module = clean(found[1], 80) if found else ""
+    advice = _("Do without it, or leave out what needs it.")
+    if module:
+        sentence = _(
+            "{module} is not installed where this is graded, and no {file} was handed in beside "
+            "this file."
+        )
+        advice = sentence.format(module=module, file=f"{module.replace('.', '/')}.py")
+    if at is None:
+        return advice
+    place = location_words(clean(at.file, 120), at.cell, at.line)
+    used = _("`{name}` is used here, and its import failed ({place}).")
+    return paragraph((used.format(name=clean(failure.wrote, 80), place=place), advice))
 
 
 def _tuple_of_one(failure: Failure) -> str:

@@ -9,12 +9,13 @@ import torch
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
 from grader.core.text import clean, display_width, location_words
-from grader.feedback.exception_hints import exception_hints, proposal
+from grader.feedback.exception_hints import IMPORT_ERRORS, exception_hints, proposal
 from grader.feedback.inputs import FEW, Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.judge import THE_RESULT
+from grader.testing.lookup import ENDED
 from grader.testing.replies import Failure, Write
 from grader.testing.student import Call
 
@@ -199,7 +200,7 @@ def explain_failure(
             words = _("{name} is not attempted yet: the stub's NotImplementedError is still there.")
             return words.format(name=name)
         case "missing":
-            return _missing(failure, name)
+            return _missing(failure, name, where)
         case "blocked":
             return _blocked(failure, where)
         case "exception":
@@ -236,8 +237,11 @@ def _blocked(failure: Failure, where: CodeLocation | None) -> str:
     if failure.loading is None:
         words = _("It needs {name}, which is not written yet.")
         return words.format(name=clean(failure.message, 100))
-    raised = [_raised(failure.loading)] if failure.loading.type else []
-    return "\n".join([_ended(failure.message), *raised, *_location_lines(failure.location, where)])
+    cause = failure.loading
+    raised = [_raised(cause)] if cause.type else []
+    hints = exception_hints(cause, "") if cause.type in IMPORT_ERRORS else []
+    places = _location_lines(failure.location, where)
+    return "\n".join([_ended(failure.message), *raised, *places, *hints])
 
 
 def _ended(sentence: str) -> str:
@@ -256,6 +260,15 @@ def _took_too_long(failure: Failure, *, is_loading: bool) -> str:
         if reason:
             template = _("Loading your file took too long: {reason}.")
     return template.format(reason=reason)
+
+
+def _ended_loading(failure: Failure) -> str:
+    """How the loading of a file ended its process."""
+    if failure.kind == "timeout":
+        return _took_too_long(failure, is_loading=True)
+    if failure.kind == "out_of_memory":
+        return _("Loading your file asked for more memory than a submission may use.")
+    return _("Loading your file ended its process: {reason}.").format(reason=_reason(failure))
 
 
 def _reason(failure: Failure) -> str:
@@ -355,7 +368,7 @@ def _location_lines(location: CodeLine | None, where: CodeLocation | None = None
     return [f"  {place}", f"    {clean(location.text.strip(), MAX_LINE)}"]
 
 
-def _missing(failure: Failure, name: str) -> str:
+def _missing(failure: Failure, name: str, where: CodeLocation | None) -> str:
     if not failure.message:
         return _("Nothing was handed in for {name}.").format(name=name)
     if failure.is_sentence:  # the file itself could not be read
@@ -371,9 +384,11 @@ def _missing(failure: Failure, name: str) -> str:
     if failure.similar:
         question = _("Did you mean {name} when you wrote {similar}?")
         lines.append(question.format(name=name, similar=clean(failure.similar[0], 80)))
-    location = failure.loading and failure.loading.location
-    if failure.loading and location and location.cell is not None:  # a script says it once, above
+    location = failure.loading.location if failure.loading else None
+    if failure.loading and failure.loading.kind in ENDED:
+        lines += [_ended_loading(failure.loading), *_location_lines(location, where)]
+    elif failure.loading and location and location.cell is not None:  # a script says it once, above
         template = _("A cell failed: {exception}")
         lines.append(template.format(exception=exception_words(failure.loading)))
-        lines += _location_lines(location)
+        lines += _location_lines(location, where)
     return "\n".join(lines)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from grader.release.solution_cells import Solution, SolutionCell
 from grader.release.stubs import notebook_text
-from grader.sandbox.loader import without_magics
+from grader.sandbox.statements import without_magics
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import SourceFile, Submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Submission
 
 
 @dataclass(frozen=True, slots=True)

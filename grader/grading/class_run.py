@@ -93,7 +93,7 @@ class ClassRun:
         self._require_solutions()
         run = _Run.of(self)
         with Journal(self.out, run.identity, self.force) as journal:
-            prints = {s.id: fingerprint(self.course, s) for s in self.students}
+            prints = {s.id: fingerprint(s) for s in self.students}
             rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
             unchanged = len(rows)
             dated = {
@@ -291,26 +291,25 @@ WORDS = {"torch": "torch", "python": "Python", "attention-course": "the grader's
 """What decides outcomes, where its name is not the word for it."""
 
 
-def fingerprint(course: Course, student: Student) -> str:
+def fingerprint(student: Student) -> str:
     """A hash of what a student handed in; never the same where that is unreadable."""
     if student.path is None:
         return ""
     try:
-        return read_payload(student.path, student.id, course.by_id).fingerprint
+        return read_payload(student.path, student.id).fingerprint
     except OSError:
         return f"unreadable {new_seed()}"
 
 
 def packed(student: Student) -> Payload | Student:
-    """A submission as data, for a machine that cannot read it; every folder in it counts.
+    """A submission as data, for a machine that cannot read it.
 
     Raises:
         OSError: when a file cannot be read.
     """
     if student.path is None:
         return student
-    folders = {path.name for path in student.path.iterdir()} if student.path.is_dir() else set()
-    return read_payload(student.path, student.id, folders)
+    return read_payload(student.path, student.id)
 
 
 def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:

@@ -7,8 +7,9 @@ from grader.core.records import ExerciseResult, Outcome
 from grader.core.text import clean, location_words
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import slow_loading, stops_there
-from grader.submissions.submission import SourceFile, Submission
-from grader.testing.lookup import SubmissionHandle, definitions
+from grader.submissions.source_file import SourceFile, definitions
+from grader.submissions.submission import Submission
+from grader.testing.lookup import SubmissionHandle
 
 
 def with_file_notes(

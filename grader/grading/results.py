@@ -25,13 +25,15 @@ NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 ORDER: dict[type, tuple[str, ...]] = {
     AssignmentResult: (
         *("id", "read_from", "score", "max_score", "days_late", "notes"),
-        *("file_failures", "exercises"),
+        *("ignored", "file_failures", "exercises"),
     ),
-    ExerciseResult: ("id", "score", "max_score", "misconceptions", "findings", "checks"),
+    ExerciseResult: (
+        *("id", "score", "max_score", "defined", "misconceptions", "findings", "checks"),
+    ),
 }
 """What a file has of these, in its order; of other records it has the fields in theirs."""
 
-WHERE_ANY = ("file_failures",)
+WHERE_ANY = ("file_failures", "ignored", "defined")
 """Those of them that a file has only where there is any."""
 
 SPECIAL: dict[str, Any] = {

@@ -13,7 +13,8 @@ from grader.sandbox import seal
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, Seal, WarmParent
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, SourceFile, Submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentHandle, StudentOutcome
 

@@ -21,6 +21,7 @@ from grader.core.records import (
 from grader.core.versions import versions
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
+from grader.grading.definitions import defined_at, ignored
 from grader.grading.file_notes import with_file_notes
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
 from grader.grading.scoring import scored
@@ -152,14 +153,19 @@ def outcomes(
     for id_, exercise in scope.exercises.items():
         own = tuple(check for check in checks if check.exercise.id == id_)
         found = _in_words(course, findings(grader.mistakes, own, run.records))
-        exercises[id_] = ExerciseResult(id_, None, exercise.points, ended[id_], found)
+        at = defined_at(handle, exercise)
+        exercises[id_] = ExerciseResult(id_, None, exercise.points, ended[id_], found, at)
     submission = with_file_notes(course, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
     stops = handle.stops(scope.exercises.values())
     failures = {key: tuple(does_not_run(*stop) for stop in found) for key, found in stops.items()}
+    left_out = ignored(handle, scope.exercises.values())
     assignments = tuple(
-        _assignment(assignment, submission, exercises, failures)
+        replace(
+            _assignment(assignment, submission, exercises, failures),
+            ignored=left_out.get(assignment.id, ()),
+        )
         for assignment in course.assignments
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )

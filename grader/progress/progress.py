@@ -9,7 +9,8 @@ from itertools import groupby
 from grader.core.records import AssignmentResult, ExerciseResult, Result, added
 from grader.course.course import WORK, Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
-from grader.submissions.submission import SourceFile, Submission, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Submission, read_submission
 
 STUDENT = "me"
 
@@ -38,7 +39,7 @@ class Progress:
 
     def files(self, assignment: Assignment) -> tuple[SourceFile, ...]:
         """What was read for an assignment."""
-        keys = self.submission.readings[assignment.id].sources
+        keys = self.submission.files_for(assignment.id)
         return tuple(self.submission.sources[key] for key in keys)
 
     def is_solved(self, exercise: Exercise) -> bool:
@@ -132,7 +133,7 @@ def work_keys(course: Course, submission: Submission) -> dict[str, str]:
 def _key(course: Course, submission: Submission, assignment: Assignment) -> str:
     digest = hashlib.sha256(course.hash.encode())
     for id_ in sorted(course.with_imports(assignment)):
-        for key in submission.readings[id_].sources:
+        for key in submission.files_for(id_):
             source = submission.sources[key]
             digest.update(repr((id_, key, source)).encode("utf-8", "replace"))
     return digest.hexdigest()

@@ -12,9 +12,11 @@ import traceback
 import types
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
+
+from grader.sandbox.placeholders import UnavailableError
 
 MAX_MESSAGE = 2_000
 
@@ -81,6 +83,7 @@ class Failure:
         own: whether the exception was raised by the student's own line, not below it.
         wrote: for an unknown name or attribute, the name; "" where nothing is proposed.
         meant: what may have been meant: another name, `self.name`, or an import.
+            Of a name that could not be imported, the name again.
             Of a module whose `forward` is not found, what it stands in instead: a method of
             its class, or `module` for nothing. Of a tuple of one value its own name.
         set_at: where the name, or `__init__` the attribute, is set that may have been meant; where
@@ -116,6 +119,8 @@ class Failure:
 def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     """A failure as data, with the last of the student's own lines."""
     where, own, called = _where(error, find_cell)
+    if isinstance(error, UnavailableError):
+        return _unavailable(error, where)
     message = _message(error)
     is_memory = isinstance(error, MemoryError) or "can't allocate memory" in message
     kind = "out_of_memory" if is_memory else "exception"
@@ -134,6 +139,15 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
             meant = wrote
     type_name, found = type(error).__name__[:200], (wrote, meant, set_at, documented)
     return Failure(kind, type_name, bases, message, where, own, *found, called)
+
+
+def _unavailable(error: UnavailableError, where: CodeLine | None) -> Failure:
+    """Why an import failed, told at the line that uses what it was to bring."""
+    cause: Failure = error.cause
+    if where is None or "ImportError" not in cause.bases:
+        return cause
+    set_at, name = cause.set_at or cause.where, str(error.name)
+    return replace(cause, where=where, own=False, wrote=name, meant=name, set_at=set_at)
 
 
 def closest(name: str, names: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ It runs on both sides, beside student code as well: standard library only.
 """
 
 import contextlib
+import importlib
 import os
 import signal
 import sys
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 MIB = 2**20
 MAX_DESCRIPTORS = 256
 """The buffers of pipes and sockets are memory that no other limit counts."""
+WITHOUT_WINDOWS = {"MPLBACKEND": "Agg"}
+"""What tells matplotlib to draw and show nothing, in a process's environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class ChildLimits:
         memory_mib: MiB on top of what torch itself takes.
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
+        packages: what is imported before it is confined, where that is installed.
         sealed: whether Landlock and seccomp are put on.
         namespaces: whether it has namespaces of its own.
     """
@@ -37,8 +41,16 @@ class ChildLimits:
     memory_mib: int
     output_kib: int
     file_mib: int
+    packages: tuple[str, ...] = ()
     sealed: bool = False
     namespaces: bool = False
+
+
+def import_packages(limits: ChildLimits) -> None:
+    """Import what student code may rely on; where that cannot be, its own import says so."""
+    for name in limits.packages:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
 
 
 def limit_process(limits: ChildLimits) -> None:

@@ -16,34 +16,47 @@ import traceback
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 from grader.sandbox.constructors import Classes
 from grader.sandbox.failures import Failure, describe_failure, stub_exercise
+from grader.sandbox.own_modules import file_of, folder_of, is_librarys
+from grader.sandbox.placeholders import NotImported, UnavailableError, bound_names, one_by_one
+from grader.sandbox.statements import future_flags, parse, statements_of
 
 MAX_NAMES = 5_000
 """`from torch import *` alone brings more than a thousand."""
 
-MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w, ]+=\s*[%!]|\?\s*$")
-"""A line that IPython understands and Python does not."""
-
 KERNEL_FILE = re.compile(r"ipykernel|^<ipython-input")
 """The file names that a notebook's kernel gives to its cells."""
-
-CELL_MAGICS_THAT_RUN_PYTHON = ("time", "timeit", "capture", "prun", "python", "python3", "debug")
-
 
 STEPS_OF_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 """What Python makes of a body that is `pass`, `...` or a docstring alone."""
 
 
+GIVEN = ("globals", "locals", "fromlist", "level")
+"""What `__import__` is given besides the name."""
+STAR = "*"
+"""Under this name a file has what stands for all that `from … import *` did not bring."""
+ANNOTATIONS = __future__.annotations.compiler_flag
+COMPOUND = ast.If | ast.For | ast.While | ast.With | ast.Try
+
+
 @dataclass(slots=True)
 class Opened:
-    """A loaded file: what it defined, and what failed on the way."""
+    """A loaded file: what it defined, and what failed on the way.
+
+    Args:
+        namespace: its names.
+        failures: what ended it, or one of its cells.
+        not_imported: the imports that failed; what follows them is run.
+    """
 
     namespace: dict[str, Any]
     failures: list[Failure] = field(default_factory=list)
+    not_imported: list[Failure] = field(default_factory=list)
     classes: Classes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,12 +69,17 @@ class Opened:
             name
             for name, value in list(self.namespace.items())
             if not (
-                name.startswith("_") or name == "display" or isinstance(value, types.ModuleType)
+                name.startswith(("_", STAR))
+                or name == "display"
+                or isinstance(value, types.ModuleType)
             )
         ]
-        failures, classes = [one.header() for one in self.failures[:20]], self.classes.header()
-        named = {"failures": failures, "names": names[:MAX_NAMES]}
-        return {**named, "classes": classes} if classes else named
+        reported: dict[str, Any] = {"failures": [one.header() for one in self.failures[:20]]}
+        if self.not_imported:
+            reported["not_imported"] = [failure.header() for failure in self.not_imported[:20]]
+        if classes := self.classes.header():
+            reported["classes"] = classes
+        return {**reported, "names": names[:MAX_NAMES]}
 
 
 @dataclass(slots=True)
@@ -77,9 +95,11 @@ class Loader:
         interactive: let Ctrl-C through.
         texts: the files by key.
         opened: those that are loaded.
-        modules: the modules of loaded files, by the name that imports them.
+        modules: the modules of loaded files by key, and those of folders.
         files: for the file name of each code object, the student's file and cell.
         adopted: the key of a namespace that is filled elsewhere, if there is one.
+        awaited: for the name of each of the course's modules the file that stands for it, or "";
+            a file that imports one that is not there ends at that line.
     """
 
     register: bool = False
@@ -89,10 +109,14 @@ class Loader:
     modules: dict[str, types.ModuleType] = field(default_factory=dict)
     files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     adopted: str = ""
+    awaited: dict[str, str] = field(default_factory=dict)
 
-    def add(self, texts: Mapping[str, dict[str, Any]]) -> None:
-        """Make these files known; none is run yet."""
+    def add(
+        self, texts: Mapping[str, dict[str, Any]], awaited: Mapping[str, str] | None = None
+    ) -> None:
+        """Make these files known, and what stands for the course's modules; none is run yet."""
         self.texts.update(texts)
+        self.awaited.update(awaited or {})
 
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:
         """Treat a namespace that is filled elsewhere (by a notebook's kernel) as a loaded file."""
@@ -110,13 +134,15 @@ class Loader:
         """Load a file, once."""
         if key not in self.opened:
             source = self.texts[key]
-            importable = bool(source.get("importable"))
-            name = source["module"] if importable else f"submitted_{source['module']}"
+            name = source["module"]
+            if not source.get("importable") and (is_librarys(name) or name in sys.modules):
+                name = f"submitted_{name}"
             module = types.ModuleType(name)
-            module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
+            own_import = partial(self._import, key)
+            module.__dict__["__builtins__"] = {**vars(builtins), "__import__": own_import}
             module.__dict__["__file__"] = source["display"]
             module.__dict__["display"] = lambda *_, **__: None
-            self.modules[name] = module
+            self.modules[key] = module
             opened = self.opened[key] = Opened(module.__dict__)
             with _known_by_name(name, module):
                 self._run(source, opened)
@@ -124,13 +150,78 @@ class Loader:
                 sys.modules[name] = module
         return self.opened[key]
 
-    def _import(self, name: str, *rest: Any, **named: Any) -> types.ModuleType:
-        """Python's `__import__`, which looks among the submission's own files first."""
+    def _import(self, importer: str, name: str, *rest: Any, **named: Any) -> types.ModuleType:
+        """Python's `__import__` in a file: it looks among the submission's own files first.
+
+        Args:
+            importer: the file.
+            name: as in Python, like all that follows.
+            rest: globals, locals, the names that are wanted, and how many dots stand before.
+            named: the same by name.
+        """
+        given = {**dict(zip(GIVEN, rest, strict=False)), **named}
+        names, level = given.get("fromlist") or (), given.get("level", 0)
+        folder = folder_of(importer, level)
+        found = self._own_modules(name, folder, importer)
+        if not found and level == 0:
+            return __import__(name, *rest, **named)
+        if not found:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        for inner in [inner for inner in names if inner != STAR]:
+            full = f"{name}.{inner}".lstrip(".")
+            if not hasattr(found[-1], inner) and self._key(full, folder, importer):
+                module = self._own_modules(full, folder, importer)[-1]
+                setattr(found[-1], inner, module)
+            if not name and not hasattr(found[-1], inner):  # `from . import heads`
+                raise ModuleNotFoundError(f"No module named {inner!r}", name=inner)
+        return found[-1] if names else found[0]
+
+    def _own_modules(self, name: str, folder: str, importer: str) -> list[types.ModuleType]:
+        """The submission's own modules that each part of a dotted name stands for.
+
+        Args:
+            name: the name; "" for the folder.
+            folder: where they are looked for first.
+            importer: the file that asks.
+        """
+        found: list[types.ModuleType] = [] if name else [self._module(f"{folder}/")]
+        for prefix in accumulate(name.split(".") if name else (), "{}.{}".format):
+            key = self._key(prefix, folder, importer)
+            if not key and found:
+                raise ModuleNotFoundError(f"No module named {prefix!r}", name=prefix)
+            if not key:
+                break
+            module = self._module(key)
+            for parent in found[-1:]:
+                setattr(parent, prefix.rpartition(".")[2], module)
+            found.append(module)
+        return found
+
+    def _key(self, name: str, folder: str, importer: str) -> str:
+        """The file, or folder, that a name stands for; "" for a library's.
+
+        Args:
+            name: the name.
+            folder: where it is looked for first.
+            importer: the file that asks.
+        """
         for key, source in self.texts.items():
             if source["module"] == name and source.get("importable"):
-                self.open(key)
-                return self.modules[name]
-        return __import__(name, *rest, **named)
+                return key
+        if name in self.awaited:
+            other = self.awaited[name]
+            return other if other != importer else ""
+        return "" if is_librarys(name) else file_of(self.texts, name, folder)
+
+    def _module(self, key: str) -> types.ModuleType:
+        """The module of a file, loaded; of a folder, an empty one."""
+        if not key.endswith("/"):
+            self.open(key)
+        elif f"{key}__init__.py" in self.texts:
+            return self._module(f"{key}__init__.py")
+        elif key not in self.modules:
+            self.modules[key] = types.ModuleType(key.strip("/").rpartition("/")[2])
+        return self.modules[key]
 
     # Running a file.
 
@@ -143,9 +234,9 @@ class Loader:
                 filename = f"<{label} #{len(self.files)}>"
             self.files[filename] = (source["display"], number)
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-            statements, broken = _statements(text, filename, is_cell=number is not None)
-            for statement in statements:
-                flags |= _future_flags(statement)
+            statements, broken = statements_of(text, filename, is_cell=number is not None)
+            for statement in chain.from_iterable(map(one_by_one, statements)):
+                flags |= future_flags(statement)
                 if not self._run_statement(statement, filename, flags, opened):
                     break
                 if isinstance(statement, ast.ClassDef):
@@ -158,16 +249,78 @@ class Loader:
     ) -> bool:
         """Run one statement; return whether the next ones are to be run as well."""
         try:
-            tree = ast.Module([statement], [])
-            code = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
-            exec(code, opened.namespace)
+            try:
+                _execute(statement, filename, flags, opened)
+            except UnavailableError:
+                if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                    raise
+                # What only an annotation needs is not needed.
+                _execute(statement, filename, flags | ANNOTATIONS, opened)
         except BaseException as error:
             if self.interactive and isinstance(error, KeyboardInterrupt):
                 raise
+            if isinstance(error, NameError) and STAR in opened.namespace:
+                unknown = opened.namespace[STAR].error()
+                unknown.name = error.name
+                error = unknown.with_traceback(error.__traceback__)
+            cause = self._not_imported(error, statement)
+            if cause is not None:
+                _stand_in(statement, cause, opened)
+                return True
+            if isinstance(error, ImportError) and _is_defined(statement, filename):
+                return True
             failure = describe_failure(error, self.find_cell)
             opened.failures.append(failure)
             return isinstance(error, NotImplementedError) and bool(stub_exercise(failure.message))
         return True
+
+    def _not_imported(self, error: BaseException, statement: ast.stmt) -> Failure | None:
+        """Why an import failed that need not end a file; None for any other failure."""
+        is_import = isinstance(statement, ast.Import | ast.ImportFrom)
+        is_librarys = is_import and isinstance(error, Exception)
+        if isinstance(error, SyntaxError | MemoryError):
+            return None
+        if not isinstance(error, ImportError) and not is_librarys:
+            return None
+        cause = describe_failure(error, self.find_cell)
+        name = str(getattr(error, "name", None))
+        if isinstance(error, UnavailableError):
+            return cause
+        top = name.partition(".")[0]
+        sources = self.texts.values()
+        if top in self.awaited or any(s["importable"] and s["module"] == top for s in sources):
+            return None
+        stopped = (
+            opened.failures[0]
+            for key, opened in self.opened.items()
+            if opened.failures and self.modules[key].__name__ == name
+        )
+        return next(stopped, cause)
+
+
+def _execute(statement: ast.stmt, filename: str, flags: int, opened: Opened) -> None:
+    tree = ast.Module([statement], [])
+    code = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
+    exec(code, opened.namespace)
+
+
+def _stand_in(statement: ast.stmt, cause: Failure, opened: Opened) -> None:
+    """Let the names that a statement was to set stand for what could not be imported."""
+    is_import = isinstance(statement, ast.Import | ast.ImportFrom)
+    if is_import:
+        opened.not_imported.append(cause)
+    for name in bound_names(statement):
+        if not isinstance(statement, COMPOUND) or name not in opened.namespace:
+            opened.namespace[name] = NotImported(name, cause)
+
+
+def _is_defined(statement: ast.stmt, filename: str) -> bool:
+    """Whether the file itself defines what a statement was to import."""
+    text = "".join(linecache.getlines(filename))
+    names = [re.escape(name) for name in bound_names(statement)]
+    return isinstance(statement, ast.ImportFrom) and all(
+        re.search(rf"^(?:class|def)[ \t]+{name}\b", text, re.MULTILINE) for name in names
+    )
 
 
 @contextlib.contextmanager
@@ -197,7 +350,7 @@ def empty_body(target: object) -> str:
         return ""
     if {step.opname for step in dis.get_instructions(code)} - STEPS_OF_NOTHING:
         return ""
-    nodes, _error = _parse("".join(linecache.getlines(code.co_filename)), code.co_filename)
+    nodes, _error = parse("".join(linecache.getlines(code.co_filename)), code.co_filename)
     for node, below in pairwise(nodes):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             return "unindented" if _is_loose(below) else "empty"
@@ -207,7 +360,7 @@ def empty_body(target: object) -> str:
 def hides_code(error: BaseException) -> bool:
     """Whether statements stand below the `raise` of an error, in the same block."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    nodes, _error = _parse("".join(linecache.getlines(frame.filename)), frame.filename)
+    nodes, _error = parse("".join(linecache.getlines(frame.filename)), frame.filename)
     blocks = (
         block
         for node in nodes
@@ -226,78 +379,3 @@ def _is_loose(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
         return any(isinstance(t, ast.Name) and t.id.islower() for t in statement.targets)
     return isinstance(statement, ast.Return | ast.For | ast.While | ast.AugAssign)
-
-
-def _parse(text: str, filename: str) -> tuple[list[ast.stmt], BaseException | None]:
-    """The statements of a text, or the error that stopped the parser."""
-    try:
-        return ast.parse(text, filename).body, None
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return [], error
-
-
-def _statements(
-    text: str, filename: str, *, is_cell: bool
-) -> tuple[list[ast.stmt], BaseException | None]:
-    """The statements that can be run, and the error that stopped the parser, if any."""
-    found, first_error = _parse(text, filename)
-    if first_error is None:
-        return found, None
-    if is_cell:
-        return _parse(without_magics(text), filename)
-    lines = text.splitlines()
-    line = getattr(first_error, "lineno", None) or len(lines)
-    # Walk back over the starts of top-level statements until the rest can be parsed.
-    for end in range(min(line, len(lines)) - 1, 0, -1):
-        if lines[end][:1] not in ("", " ", "\t", ")", "]", "}", "#"):
-            found, error = _parse("\n".join(lines[:end]), filename)
-            if error is None:
-                is_cut = end == line - 1 and _is_cut(found, lines[end:])
-                return found[:-1] if is_cut else found, first_error
-    return [], first_error
-
-
-def _is_cut(found: list[ast.stmt], rest: list[str]) -> bool:
-    """Whether the line that ended a file stands inside the last definition above it.
-
-    Args:
-        found: the statements above the line.
-        rest: the line, and those below it.
-    """
-    if not found or not isinstance(found[-1], ast.FunctionDef | ast.ClassDef):
-        return False
-    last = found[-1].body[-1]
-    has_code = not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant))
-    below = next((line for line in rest[1:] if line.strip()), "")
-    is_mark = rest[0][:7] in ("<" * 7, "=" * 7, ">" * 7)  # of Git's
-    return (is_mark and below[:1] in (" ", "\t")) or not has_code
-
-
-def without_magics(text: str) -> str:
-    """A notebook cell with its magics and shell lines blanked; line numbers stay.
-
-    A line is blanked only where Python cannot parse it: a comment that ends in a question mark,
-    or a modulo at the start of a line, is the student's code.
-    """
-    lines = text.split("\n")
-    first = next((index for index, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].startswith("%%"):
-        words = lines[first][2:].split() or [""]
-        if words[0] not in CELL_MAGICS_THAT_RUN_PYTHON:
-            return ""
-        lines[first] = ""
-    for _ in range(len(lines)):
-        _found, error = _parse("\n".join(lines), "<cell>")
-        index = (getattr(error, "lineno", None) or 0) - 1
-        if not 0 <= index < len(lines) or not MAGIC.search(lines[index]):
-            break
-        indentation = len(lines[index]) - len(lines[index].lstrip())
-        lines[index] = lines[index][:indentation] + "pass"
-    return "\n".join(lines)
-
-
-def _future_flags(statement: ast.stmt) -> int:
-    if not isinstance(statement, ast.ImportFrom) or statement.module != "__future__":
-        return 0
-    features = [getattr(__future__, alias.name, None) for alias in statement.names]
-    return sum(feature.compiler_flag for feature in features if feature is not None)

@@ -22,7 +22,7 @@ import torch
 
 from grader.sandbox import seal
 from grader.sandbox.failures import OutOfTime, describe_failure
-from grader.sandbox.limits import ChildLimits, limit_process
+from grader.sandbox.limits import WITHOUT_WINDOWS, ChildLimits, import_packages, limit_process
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.stream import Reader, send
@@ -74,6 +74,7 @@ class BoundedText(io.TextIOBase):
 def serve(connection: socket.socket, limits: ChildLimits) -> None:
     """Reply to requests until the connection ends."""
     os.environ["TMPDIR"] = tempfile.tempdir = limits.folder
+    os.environ.update(WITHOUT_WINDOWS)
     printed = BoundedText(limits.output_kib * 1024)
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = printed
@@ -170,6 +171,7 @@ def spawned(header: str, descriptor: int | None) -> None:
     os.chdir(limits.folder)
     _silence()
     warm_up()
+    import_packages(limits)
     limit_process(limits)
     serve(connection, limits)
 
@@ -237,7 +239,9 @@ def _serve_forks(control: socket.socket) -> None:
             return
         request = json.loads(message)
         if "fork" in request:
-            pid = _fork(control, descriptors[0], ChildLimits(**request["fork"]))
+            limits = ChildLimits(**request["fork"])
+            import_packages(limits)  # once, for all children
+            pid = _fork(control, descriptors[0], limits)
             living.add(pid)
             reply = {"pid": pid}
         else:

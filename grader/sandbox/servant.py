@@ -16,6 +16,7 @@ from torch import nn
 from grader.sandbox.arguments import argument_of, is_changed, leaf_of
 from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.loader import Loader, empty_body, hides_code
+from grader.sandbox.placeholders import NotImported
 from grader.sandbox.watching import (
     Operations,
     parameter_names,
@@ -77,7 +78,7 @@ class Servant:
         request = frame.header
         match request.get("verb"):
             case "sources":
-                self.loader.add(request["sources"])
+                self.loader.add(request["sources"], request.get("awaited", ()))
                 return {}
             case "open":
                 return self.loader.open(request["source"]).header()
@@ -116,6 +117,8 @@ class Servant:
                 if (stub_exercise(failure.message) or "").endswith(f"/{request['name']}"):
                     raise NotAttempted(failure) from None
             raise Missing(request["name"]) from None
+        if isinstance(value, NotImported):
+            raise value.error()
         if isinstance(value, NotImplementedError):
             raise NotAttempted(describe_failure(value, self.loader.find_cell))
         return value

@@ -132,7 +132,8 @@ class ChildSession(Session):
             if "fault" in header:
                 raise GraderFault(f"a child process could not be confined: {header['fault']}")
             for key, source in self.submission.sources.items():
-                request = Frame({"verb": "sources", "sources": {key: source.header()}})
+                header = {"verb": "sources", "sources": {key: source.header()}}
+                request = Frame({**header, "awaited": self.submission.modules})
                 self._exchange(encode(request), START_SECONDS)
         except (EOFError, OSError, WireFault) as error:
             self._end()

@@ -15,7 +15,8 @@ class InProcessSession(Session):
 
     def __init__(self, submission: Submission) -> None:
         self.servant = Servant(Loader(interactive=True), interactive=True)
-        self.servant.loader.add({k: s.header() for k, s in submission.sources.items()})
+        headers = {key: source.header() for key, source in submission.sources.items()}
+        self.servant.loader.add(headers, submission.modules)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Reply at once; nothing limits the time here."""

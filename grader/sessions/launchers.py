@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from grader.core.errors import GraderFault
 from grader.course.course import Limits
-from grader.sandbox.limits import ChildLimits
+from grader.sandbox.limits import WITHOUT_WINDOWS, ChildLimits
 
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 START_SECONDS = 120.0
@@ -94,7 +94,8 @@ def child_limits(
 
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, **own, **WITHOUT_WINDOWS}
 
 
 def _start_interpreter(

@@ -1,6 +1,9 @@
 """The names of files and folders: what they are meant to be, and which are not read."""
 
+import os
 import re
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from grader.core.text import clean
@@ -18,6 +21,47 @@ COPY = re.compile(
 def plain_name(name: str) -> str:
     """A file's or folder's name as it was meant: in lower case, not as that of a copy."""
     return re.sub(r"[\s-]+", "_", COPY.sub("", name).strip().lower())
+
+
+MOST_DEPTH = 5
+MOST_FILES = 200
+MOST_ENTRIES = 10_000
+"""How far below a student's folder files are looked for, how many are found, and among how many."""
+ENVIRONMENT = "pyvenv.cfg"
+"""The file that marks a folder as one that Python was installed into."""
+
+
+def code_files(folder: str) -> Iterator["os.DirEntry[str]"]:
+    """The scripts and notebooks in a folder and below it, never through a link, in a fixed order.
+
+    Raises:
+        OSError: when a folder cannot be read.
+    """
+    everything = islice(all_files(folder), MOST_ENTRIES)
+    found = (one for one in everything if one.name.lower().endswith(FORMS))
+    return islice((one for one in found if not one.name.startswith(".")), MOST_FILES)
+
+
+def all_files(folder: str, depth: int = 1) -> Iterator["os.DirEntry[str]"]:
+    """The files in a folder and below it; what tools keep there is left out.
+
+    Raises:
+        OSError: when a folder cannot be read.
+    """
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    if any(entry.name == ENVIRONMENT for entry in entries):
+        return
+    for entry in entries:
+        if entry.is_file(follow_symlinks=False):
+            yield entry
+        elif depth < MOST_DEPTH and _is_own_folder(entry):
+            yield from all_files(entry.path, depth + 1)
+
+
+def _is_own_folder(entry: "os.DirEntry[str]") -> bool:
+    is_tools = entry.name.startswith((".", "__", "node_modules"))
+    return not is_tools and entry.is_dir(follow_symlinks=False)
 
 
 def with_ending_too_many(folder: Path, module: str) -> Path | None:

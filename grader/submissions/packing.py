@@ -61,10 +61,9 @@ def packed(course: Course, folder: Path) -> Packed:
         for id_, reading in readings.items()
         if reading.own and not reading.is_untouched
     }
-    anything = {
-        key for reading in readings.values() for key in reading.sources if key != reading.own
-    }
-    chosen |= {key: key for key in anything}
+    own = {reading.own for reading in readings.values()}
+    anything = {key for reading in readings.values() for key in reading.sources}
+    chosen |= {key: key for key in (anything | {*submission.beside}) - own}
     files = {name: (folder / key).read_bytes() for name, key in chosen.items()}
     if not files:
         sentence = _("There is nothing to hand in yet: no exercise in {folder} has been begun.")

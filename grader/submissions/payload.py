@@ -2,11 +2,11 @@
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from grader.submissions.file_names import FORMS, TIMESTAMP, plain_name
+from grader.submissions.file_names import MOST_ENTRIES, TIMESTAMP, all_files, code_files
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 
 MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
@@ -50,37 +50,30 @@ class Payload:
         return root / self.files[0][0] if self.is_single else root
 
 
-def read_payload(path: Path, student: str, assignments: Collection[str]) -> Payload:
+def read_payload(path: Path, student: str) -> Payload:
     """Read a student's folder or single file, never through a link.
 
     Args:
         path: the folder or file.
         student: whose it is.
-        assignments: the folders inside that are looked into.
 
     Raises:
         OSError: when a file cannot be read.
     """
     if path.is_file():
         return Payload(student, True, (_file(path.name, os.fspath(path)),))
-    found = []
-    for entry in _entries(os.fspath(path)):
-        if plain_name(entry.name) in assignments and entry.is_dir(follow_symlinks=False):
-            inner = (one for one in _entries(entry.path) if _matters(one))
-            found += [_file(f"{entry.name}/{one.name}", one.path) for one in inner]
-        elif _matters(entry):
-            found.append(_file(entry.name, entry.path))
-    return Payload(student, False, tuple(sorted(found)))
+    root = os.fspath(path)
+    files = [_file(_inner(one, root), one.path) for one in code_files(root)]
+    files += [
+        _file(_inner(one, root), one.path)
+        for one in islice(all_files(root), MOST_ENTRIES)
+        if one.name == TIMESTAMP
+    ]
+    return Payload(student, False, tuple(sorted(files)))
 
 
-def _entries(folder: str) -> Iterator["os.DirEntry[str]"]:
-    with os.scandir(folder) as entries:
-        yield from entries
-
-
-def _matters(entry: "os.DirEntry[str]") -> bool:
-    name = entry.name
-    return name.lower().endswith((*FORMS, TIMESTAMP)) and entry.is_file(follow_symlinks=False)
+def _inner(entry: "os.DirEntry[str]", root: str) -> str:
+    return os.path.relpath(entry.path, root).replace(os.sep, "/")
 
 
 def _file(name: str, path: str) -> tuple[str, bytes, int]:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from grader.course.course import MANIFEST, WORK, Assignment, Course
-from grader.submissions.file_names import FORMS
+from grader.submissions.file_names import code_files
 from grader.submissions.roster import Enrolled, is_folder_name
 
 
@@ -122,6 +122,10 @@ def _copy_work(repository: Path, assignment: Assignment, target: Path) -> None:
     inner = (repository / WORK / assignment.id, repository / assignment.id, repository)
     source = next(path for path in inner if path.is_dir() and not path.is_symlink())
     target.mkdir(parents=True, exist_ok=True)
-    for path in sorted(source.iterdir()):
-        if path.suffix.lower() in FORMS and path.is_file() and not path.is_symlink():
-            shutil.copyfile(path, target / path.name)
+    is_all_its_own = source != repository or not _is_copy(repository)
+    for entry in code_files(str(source)):
+        if Path(entry.path).parent != source and not is_all_its_own:
+            continue
+        copy = target / Path(entry.path).relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(entry.path, copy)

@@ -1,65 +1,32 @@
 """Reads what a student handed in: which file counts for which assignment, as text, never run."""
 
-import codecs
 import hashlib
-import io
-import re
-import tokenize
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from grader.core.errors import SubmissionError, UsageError
+from grader.core.errors import UsageError
 from grader.core.language import _, listed
 from grader.core.text import clean
 from grader.course.course import Assignment, Course
 from grader.sandbox.failures import stub_message
-from grader.submissions.file_names import FORMS, TIMESTAMP, plain_name, with_ending_too_many
+from grader.submissions.file_names import FORMS, code_files, plain_name, with_ending_too_many
 from grader.submissions.nbgrader_defects import defects
-from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
-from grader.submissions.notebooks import MAX_CODE_CHARACTERS, Cell, code_cells
+from grader.submissions.notebooks import Cell
+from grader.submissions.source_file import (
+    SourceFile,
+    has_own,
+    is_written,
+    may_define,
+    problem_note,
+    read_source,
+)
+from grader.submissions.timestamps import handed_in_at
 
 NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
-NOT_FOR_FILES = {"punycode", "idna", "unicode-escape", "raw-unicode-escape", "utf-7"}
-"""Codecs that no file is written in; two of them take time by the square of a text's length."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """One file as text.
-
-    Args:
-        key: its path inside the submission, with `/`.
-        module: the name it is imported by.
-        importable: whether other files may import it (only the course's own module names).
-        cells: its code; one cell without a number for a `.py` file.
-        problem: why it could not be read, "" when it could.
-        is_refused: whether it was this machine that could not read it, not that it makes no sense.
-    """
-
-    key: str
-    module: str
-    importable: bool
-    cells: tuple[Cell, ...]
-    problem: str = ""
-    is_refused: bool = False
-
-    @property
-    def name(self) -> str:
-        """The path as people are shown it."""
-        return clean(self.key, 200)
-
-    def header(self) -> dict[str, object]:
-        """This file as it is sent to the servant."""
-        return {
-            "module": self.module,
-            "importable": self.importable,
-            "display": self.key.rpartition("/")[2],
-            "cells": [[cell.number, cell.text] for cell in self.cells],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +42,7 @@ class Reading:
         undecided: why nobody can say what was handed in; "" where it could be read.
         own: the key of the assignment's own file that counts, "" where there is none.
         is_untouched: whether that file is as it was released.
+        passed_over: the keys of files whose name means this assignment, and that are not read.
     """
 
     sources: tuple[str, ...] = ()
@@ -85,15 +53,27 @@ class Reading:
     undecided: str = ""
     own: str = field(default="", compare=False)
     is_untouched: bool = field(default=False, compare=False)
+    passed_over: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
 class Submission:
-    """Everything one student handed in."""
+    """Everything one student handed in.
+
+    Args:
+        student: who.
+        sources: the files, by their keys.
+        readings: what was read for each assignment.
+        modules: for the name of each of the course's own modules the file that stands for it, ""
+            where there is none.
+        beside: the files of the student's own that no assignment asks for.
+    """
 
     student: str
     sources: dict[str, SourceFile] = field(default_factory=dict)
     readings: dict[str, Reading] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    beside: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -109,6 +89,11 @@ class Submission:
             digest.update(read.encode("utf-8", "replace"))
         return digest.hexdigest()
 
+    def files_for(self, id_: str) -> tuple[str, ...]:
+        """The keys of the files that an assignment's results depend on."""
+        sources = self.readings[id_].sources
+        return tuple(dict.fromkeys((*sources, *self.beside))) if sources else ()
+
     def for_instructors(self) -> "Submission":
         """The same submission, with defects among its notes."""
         return self.with_notes({id_: r.defects for id_, r in self.readings.items()})
@@ -122,13 +107,16 @@ class Submission:
         return replace(self, readings=readings)
 
 
-def read_submission(course: Course, path: Path, student: str) -> Submission:
+def read_submission(
+    course: Course, path: Path, student: str, *, is_all_theirs: bool = True
+) -> Submission:
     """Read a student's folder or single file.
 
     Args:
         course: the course.
         path: the folder or file.
         student: whose it is.
+        is_all_theirs: whether a folder holds nothing but their work, so that all in it is read.
 
     Raises:
         UsageError: when the path does not exist.
@@ -136,16 +124,17 @@ def read_submission(course: Course, path: Path, student: str) -> Submission:
     if path.is_file():
         if path.suffix.lower() not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
-        source = _read(course, path, path.name)
+        source = read_source(course, path, path.name)
         undecided = _refused(source.name, source.problem) if source.is_refused else ""
-        reading = Reading((source.key,), source.name, _problem_note(source), undecided=undecided)
-        mine = [a for a in course.assignments if _may_define(source, a)] or course.assignments
+        reading = Reading((source.key,), source.name, problem_note(source), undecided=undecided)
+        mine = [a for a in course.assignments if may_define(source, a)] or course.assignments
         readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
-        return Submission(student, {source.key: source}, readings)
+        sources = {source.key: source}
+        return Submission(student, sources, readings, _modules(course, sources, readings))
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
         raise UsageError(sentence.format(path=path))
-    return _Reader(course, path).read(student)
+    return _Reader(course, path, is_all_theirs).read(student)
 
 
 @dataclass
@@ -154,14 +143,18 @@ class _Reader:
 
     Args:
         top: the files that lie in it.
+        is_all_theirs: whether files in any other folder are read as well.
         folders: the folders in it, by the names that are meant.
+        all: the files in it and in folders below it.
     """
 
     course: Course
     folder: Path
+    is_all_theirs: bool
     sources: dict[str, SourceFile] = field(default_factory=dict)
     top: list[Path] = field(default_factory=list)
     folders: dict[str, Path] = field(default_factory=dict)
+    all: list[Path] = field(default_factory=list)
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
@@ -171,7 +164,68 @@ class _Reader:
         shared = [p for p in self.top if plain_name(p.stem) not in modules]
         shared_keys = tuple(self._add(path).key for path in shared)
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
-        return Submission(student, self.sources, readings)
+        beside = self._add_others(readings)
+        readings = {id_: self._with_others(id_, readings) for id_ in readings}
+        found = _modules(self.course, self.sources, readings)
+        return Submission(student, self.sources, readings, found, beside)
+
+    def _add_others(self, readings: Mapping[str, Reading]) -> tuple[str, ...]:
+        """Add the files that no assignment asks for: others may import them."""
+        before = set(self.sources)
+        if not self.is_all_theirs:
+            return ()
+        with suppress(OSError):
+            for entry in code_files(str(self.folder)):
+                path = Path(entry.path)
+                self.all.append(path)
+                is_ours = path.name.startswith("test_") or path.stem in NOT_SUBMISSIONS
+                if not is_ours and not self._is_passed_over(path, readings):
+                    self._add(path)
+        return tuple(key for key in self.sources if key not in before)
+
+    def _is_passed_over(self, path: Path, readings: Mapping[str, Reading]) -> bool:
+        """Whether another file counts for the assignment that a file's name means."""
+        meant = (readings[a.id] for a in self.course.assignments if _is_meant(a, path))
+        key = path.relative_to(self.folder).as_posix()
+        return any(r.own not in ("", key) and not r.is_untouched for r in meant)
+
+    def _with_others(self, id_: str, readings: Mapping[str, Reading]) -> Reading:
+        """A reading with the files that define what those of the assignment do not."""
+        reading, assignment = readings[id_], self.course.by_id[id_]
+        if reading.undecided:
+            return reading
+        if reading.own:
+            meant = (path for path in self.all if _is_meant(assignment, path))
+            inner = (path.relative_to(self.folder).as_posix() for path in meant)
+            passed_over = tuple(key for key in inner if key not in reading.sources)
+            reading = replace(reading, passed_over=passed_over)
+        own = [self.sources[key] for key in reading.sources]
+        lacking = [
+            e for e in assignment.exercises if not any(has_own(s, assignment, e) for s in own)
+        ]
+        found = [
+            source
+            for key, source in self.sources.items()
+            if key not in reading.sources
+            and not Path(key).name.startswith("_")
+            and not self._is_passed_over(self.folder / key, readings)
+            and any(is_written(source, e) for e in lacking if e.name not in self._owns(key, id_))
+        ]
+        if not found:
+            return reading
+        keys = (*reading.sources, *(source.key for source in found))
+        note = _("{file} was read for {assignment}.")
+        notes = [note.format(file=source.name, assignment=id_) for source in found]
+        read_from = reading.read_from or found[0].name
+        return replace(reading, sources=keys, read_from=read_from, notes=(*reading.notes, *notes))
+
+    def _owns(self, key: str, id_: str) -> set[str]:
+        """The names that a file defines for an assignment of its own, which is not this one."""
+        path = self.folder / key
+        folder = plain_name(key.partition("/")[0])
+        others = (a for a in self.course.assignments if a.id != id_)
+        own = (a for a in others if _is_meant(a, path) or a.id == folder)
+        return {exercise.name for assignment in own for exercise in assignment.exercises}
 
     def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
         inner = self._inner(assignment)
@@ -180,8 +234,8 @@ class _Reader:
         except OSError as error:
             return Reading(undecided=_refused(inner.name, error.strerror or ""))
         own = _named(assignment, files) or files or _named(assignment, self.top)
-        submitted_at, time_notes = _submitted_at(inner, self.folder)
-        shared = tuple(key for key in shared if own or _may_define(self.sources[key], assignment))
+        submitted_at, time_notes = handed_in_at(inner, self.folder)
+        shared = tuple(key for key in shared if own or may_define(self.sources[key], assignment))
         if not own and not shared:
             return Reading(notes=self._ending_note(assignment, inner), submitted_at=submitted_at)
         found = [self._add(path) for path in own] or [self.sources[key] for key in shared]
@@ -195,12 +249,8 @@ class _Reader:
             if source is not chosen:  # an import finds the file that counts
                 self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
-        copies = [p.name for p in files if p not in own and _is_meant(assignment, p)]
-        if untouched and copies and not notes:
-            note = _("{file} was read and {others} was not: one file counts.")
-            notes = (note.format(file=chosen.name, others=listed(clean(n, 80) for n in copies)),)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
-        notes = (*notes, *_name_note(assignment, chosen), *_problem_note(chosen), *time_notes)
+        notes = (*notes, *_name_note(assignment, chosen), *problem_note(chosen), *time_notes)
         defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
         read_from = self.sources[keys[0]].name
         return Reading(
@@ -267,23 +317,39 @@ class _Reader:
         if (self.folder / source.key).resolve() == stub.resolve():
             # A student's own copy: what was released here is known only by the gaps it had, which
             # are those of the other form.
-            released = _gaps(assignment, _read(self.course, other, other.name))
+            released = _gaps(assignment, read_source(self.course, other, other.name))
             return all(gaps) and sum(gaps) >= sum(released)
         # A stub of another release differs in its words; it still has every sentinel.
-        original = _read(self.course, stub, stub.name)
+        original = read_source(self.course, stub, stub.name)
         return all(gaps) or _normal(original.cells) == _normal(source.cells)
 
     def _add(self, path: Path) -> SourceFile:
         key = path.relative_to(self.folder).as_posix()
         if key not in self.sources:
-            self.sources[key] = _read(self.course, path, key)
+            self.sources[key] = read_source(self.course, path, key)
         return self.sources[key]
+
+
+def _modules(
+    course: Course, sources: Mapping[str, SourceFile], readings: Mapping[str, Reading]
+) -> dict[str, str]:
+    """The file that stands for each of the course's modules, by the module's name."""
+    return {
+        assignment.module: next(
+            (
+                key
+                for key in readings[assignment.id].sources
+                if any(is_written(sources[key], exercise) for exercise in assignment.exercises)
+            ),
+            "",
+        )
+        for assignment in course.assignments
+    }
 
 
 def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:
     """How many gaps of each exercise are still as released, by the stub's sentinel."""
-    text = "\n".join(cell.text for cell in source.cells)
-    return [text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
+    return [source.text.count(f'"{stub_message(e.id)}"') for e in assignment.exercises]
 
 
 def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
@@ -294,17 +360,6 @@ def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
 
 def _is_meant(assignment: Assignment, path: Path) -> bool:
     return plain_name(path.stem) == assignment.module
-
-
-def _may_define(source: SourceFile, assignment: Assignment) -> bool:
-    """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
-    text = "\n".join(cell.text for cell in source.cells)
-    names = "|".join(exercise.name for exercise in assignment.exercises)
-    pattern = (
-        rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
-        rf"|^[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
-    )
-    return bool(source.problem) or re.search(pattern, text, re.MULTILINE) is not None
 
 
 def _name_note(assignment: Assignment, source: SourceFile) -> tuple[str, ...]:
@@ -323,13 +378,6 @@ def _refused(name: str, reason: str) -> str:
     return sentence.format(file=name, reason=reason)
 
 
-def _problem_note(source: SourceFile) -> tuple[str, ...]:
-    if not source.problem:
-        return ()
-    note = _("{file} cannot be read: {problem}.")
-    return (note.format(file=source.name, problem=source.problem),)
-
-
 def _files(folder: Path) -> Iterator[Path]:
     """The scripts and notebooks right in a folder, never through a link, in a fixed order."""
     if not folder.is_dir() or folder.is_symlink():
@@ -345,64 +393,7 @@ def _is_handed_in(path: Path) -> bool:
     return not path.exists() if path.is_symlink() else path.is_file()
 
 
-def _read(course: Course, path: Path, key: str) -> SourceFile:
-    module = plain_name(path.stem)
-    importable = any(module == assignment.module for assignment in course.assignments)
-    module = module if importable else path.stem
-    is_notebook = path.suffix.lower() == ".ipynb"
-    cells: tuple[Cell, ...] = ()
-    problem, is_refused = "", False
-    try:
-        size, most = path.stat().st_size, MAX_NOTEBOOK_BYTES if is_notebook else MAX_CODE_CHARACTERS
-        if size > most:
-            sentence = _("it has {size} bytes; at most {most} are read")
-            raise SubmissionError(sentence.format(size=size, most=most))
-        data = path.read_bytes()
-        cells = code_cells(data) if is_notebook else (Cell(None, _script(data)),)
-    except (SubmissionError, OSError) as error:
-        is_refused = isinstance(error, OSError)
-        problem = f"{error.strerror}" if isinstance(error, OSError) else str(error)
-    return SourceFile(key, module, importable, cells, problem, is_refused)
-
-
-def _script(data: bytes) -> str:
-    try:
-        encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if codecs.lookup(encoding).name in NOT_FOR_FILES:
-                raise LookupError
-            text = data.decode(encoding)
-    except (SyntaxError, ValueError, LookupError) as error:
-        problem = _("it is not text in UTF-8; save it again in that encoding")
-        raise SubmissionError(problem) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def _normal(cells: tuple[Cell, ...]) -> list[list[str]]:
     """Text to compare with the stub: without blank lines and trailing space."""
     lines = [[line.rstrip() for line in cell.text.split("\n")] for cell in cells]
     return [[line for line in cell if line] for cell in lines if any(cell)]
-
-
-def _submitted_at(*folders: Path) -> tuple[datetime | None, tuple[str, ...]]:
-    """The time that nbgrader wrote into the first of these folders, or why there is none."""
-    notes: tuple[str, ...] = ()
-    for folder in folders:
-        path = folder / TIMESTAMP
-        if path.is_file():
-            if not folder.is_symlink() and not path.is_symlink() and (moment := _moment(path)):
-                return moment, ()
-            note = _("{file} holds no date and time: nothing is taken for late.")
-            notes = (note.format(file=TIMESTAMP),)
-    return None, notes
-
-
-def _moment(path: Path) -> datetime | None:
-    """The moment that a file holds, if that is what it holds."""
-    try:
-        text = path.read_text("utf-8") if path.stat().st_size <= 100 else ""
-        moment = datetime.fromisoformat(text.strip().replace(" UTC", "+00:00"))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -8,10 +8,11 @@ from typing import Any
 
 from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
-from grader.sandbox.failures import CodeLine, stub_exercise
+from grader.sandbox.failures import CodeLine, stub_exercise, stub_message
 from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
-from grader.submissions.submission import SourceFile, Submission
+from grader.submissions.source_file import definitions, is_written
+from grader.submissions.submission import Submission
 from grader.testing.replies import (
     Failure,
     read_failure,
@@ -20,6 +21,9 @@ from grader.testing.replies import (
     read_printed,
 )
 from grader.testing.signatures import Classes, Parameters, best, read_classes
+
+MOST_LINES = 1000
+"""How much of a cell that failed is looked through, and of each of its lines."""
 
 ENDED = ("timeout", "crashed", "out_of_memory")
 """Failures that end the student's process."""
@@ -35,6 +39,8 @@ class Located:
         printed: what it printed while it was loaded.
         classes: its classes by name, also earlier ones of a name.
         chosen: the place of the exercise's class among those of its name.
+        is_written: whether the exercise's name stands in it.
+        not_imported: its imports that failed.
     """
 
     key: str
@@ -44,13 +50,18 @@ class Located:
     printed: str = ""
     classes: Classes = field(default_factory=dict)
     chosen: int = -1
+    is_written: bool = True
+    not_imported: tuple[Failure, ...] = ()
 
     def obstacle(self, name: str) -> Failure | None:
         """Why the file cannot be asked for anything, if it cannot."""
         if not self.readable:
             return self.loading or Failure("missing")
-        has_ended = self.loading is not None and self.loading.kind in ENDED
-        return self.loading if has_ended and name not in self.names else None
+        if self.loading is None or self.loading.kind not in ENDED or name in self.names:
+            return None
+        if self.is_written:
+            return self.loading
+        return Failure("missing", message=name, loading=self.loading)
 
     def fits(self, name: str, wanted: Parameters | None) -> bool:
         """Whether a class of this name takes as many arguments as are wanted; True for no class."""
@@ -66,25 +77,6 @@ class Located:
         """What the class of this name takes, if that is known."""
         candidates = self.classes.get(name, ())
         return candidates[place].parameters if candidates else None
-
-
-def definitions(
-    source: SourceFile, name: str, *, outermost: bool = False
-) -> Iterator[tuple[int | None, int]]:
-    """The cells and lines in which a file defines a name, by its text, in order.
-
-    Args:
-        source: the file.
-        name: the name.
-        outermost: only as a function or class that stands in no other one.
-    """
-    escaped = re.escape(name)
-    pattern = rf"^[ \t]*(?:def|class)[ \t]+{escaped}\b|^{escaped}[ \t]*[:=]"
-    if outermost:
-        pattern = rf"^(?:def|class)[ \t]+{escaped}\b"
-    for cell in source.cells:
-        for match in re.finditer(pattern, cell.text, re.MULTILINE):
-            yield cell.number, cell.text.count("\n", 0, match.start()) + 1
 
 
 @dataclass(slots=True)
@@ -126,16 +118,26 @@ class SubmissionHandle:
             return located
         name, wanted = exercise.name, self.documented.get(exercise.id, {}).get(exercise.name)
         seen: list[Located] = []
-        for key in self.submission.readings[exercise.assignment].sources:
+        for key in self._keys(exercise):
             seen.append(self._look_into(key, name))
             if name in seen[-1].names and seen[-1].fits(name, wanted):
                 seen = seen[-1:]
                 break
         defining = [found for found in seen if name in found.names]
-        located = next(iter(defining or seen), Located("", Failure("missing"), readable=False))
-        located = located.choosing(name, wanted)
+        written = [found for found in seen if found.is_written]
+        nothing = Located("", Failure("missing"), readable=False)
+        located = next(iter(defining or written or seen), nothing).choosing(name, wanted)
         self.located[exercise.id] = (self.session.generation, located)
         return located
+
+    def _keys(self, exercise: Exercise) -> list[str]:
+        """The files to look into: those that have the exercise's stub last, where others write it."""
+        keys = list(self.submission.readings[exercise.assignment].sources)
+        written = {key for key in keys if is_written(self.submission.sources[key], exercise)}
+        stub = f'"{stub_message(exercise.id)}"'
+        if not written:
+            return keys
+        return sorted(keys, key=lambda key: stub in self.submission.sources[key].text)
 
     def _look_into(self, key: str, name: str) -> Located:
         problem = self.submission.sources[key].problem
@@ -146,7 +148,9 @@ class SubmissionHandle:
         frame = self._open(key)
         loading = self._loading_failure(key, name, frame)
         names, printed, classes = read_names(frame), read_printed(frame), read_classes(frame)
-        return Located(key, loading, names=names, printed=printed, classes=classes)
+        stands_there = name in names or bool(self._cells(key, name))
+        lacking = tuple(read_failures(frame, "not_imported"))
+        return Located(key, loading, names, True, printed, classes, -1, stands_there, lacking)
 
     def _loading_failure(self, key: str, name: str, frame: Frame) -> Failure | None:
         """What failed in the cell that defines a name; else the first failure of the file."""
@@ -161,7 +165,24 @@ class SubmissionHandle:
         # Without another assignment's file, everything that builds on it fails further down.
         lacking = {f"No module named '{a.module}'" for a in self.assignments}
         lacks = [failure for failure in failures if failure.message in lacking]
-        return next(iter(lacks or in_cell or failures), None)
+        found = next(iter(lacks or in_cell or failures), None)
+        return found and self._first_cause(key, found, failures)
+
+    def _first_cause(self, key: str, failure: Failure, failures: list[Failure]) -> Failure:
+        """For a name that is not known, the failure of the cell that was to set it before."""
+        unknown = re.match(r"name '(\w+)' is not defined", failure.message)
+        if unknown is None:
+            return failure
+        name = re.escape(unknown[1])
+        setting = re.compile(rf"(?:from|import|def|class)\b.*\b{name}\b|{name}\b[^=(]*=")
+        cells = {cell.number: cell.text for cell in self.submission.sources[key].cells}
+        for earlier in failures[: failures.index(failure)]:
+            at = earlier.location
+            lines = cells.get(at.cell, "").splitlines() if at is not None else []
+            below = lines[at.line - 1 :][:MOST_LINES] if at is not None else []
+            if any(setting.match(line[:MOST_LINES]) for line in below):
+                return earlier
+        return failure
 
     def _cells(self, key: str, name: str) -> set[int | None]:
         """The cells that define a name by their text; None is a whole script."""
@@ -203,9 +224,14 @@ class SubmissionHandle:
             if located.key not in lacking
         }
 
+    def last_located(self, exercise: Exercise) -> Located | None:
+        """Where an exercise was looked up last, if it was."""
+        _generation, located = self.located.get(exercise.id, (0, None))
+        return located
+
     def _looked_up(self, exercises: Iterable[Exercise]) -> Iterator[tuple[Exercise, Located]]:
         for exercise in exercises:
-            _generation, located = self.located.get(exercise.id, (0, None))
+            located = self.last_located(exercise)
             if located is not None:
                 yield exercise, located
 

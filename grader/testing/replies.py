@@ -281,10 +281,10 @@ def read_names(frame: Frame) -> tuple[str, ...]:
     return tuple(name for name in listed if isinstance(name, str) and len(name) <= MAX_NAME)
 
 
-def read_failures(frame: Frame) -> list[Failure]:
-    """What failed while a file was loaded, as its process reports it, in order."""
-    failures = frame.header.get("failures")
-    return [read_failure(entry) for entry in failures] if isinstance(failures, list) else []
+def read_failures(frame: Frame, what: str = "failures") -> list[Failure]:
+    """What failed while a file was loaded, or what was not imported, as its process reports it."""
+    failures = frame.header.get(what)
+    return [read_failure(entry) for entry in failures[:20]] if isinstance(failures, list) else []
 
 
 def read_failure(content: Any, *, is_ours: bool = False) -> Failure:

@@ -159,14 +159,14 @@ def test_the_environment_and_the_arguments_are_bare(attack):
 
 
         def double(x):
-            assert sorted(os.environ) == ["HOME", "LANG", "PATH", "TMPDIR"], sorted(os.environ)
+            assert sorted(os.environ) == ["HOME", "LANG", "MPLBACKEND", "PATH", "TMPDIR"], sorted(os.environ)
             assert os.environ["HOME"] == os.environ["TMPDIR"] == os.getcwd()
             raw = ctypes.POINTER(ctypes.c_char_p).in_dll(LIBC, "environ")
             names, index = [], 0
             while raw[index]:
                 names.append(raw[index].partition(b"=")[0])
                 index += 1
-            assert sorted(names) == [b"HOME", b"LANG", b"PATH", b"TMPDIR"], names
+            assert sorted(names) == [b"HOME", b"LANG", b"MPLBACKEND", b"PATH", b"TMPDIR"], names
             assert sys.argv == ["-c"], sys.argv
             return x + x
         """
@@ -207,7 +207,7 @@ def test_nothing_that_judges_is_loaded(attack):
         def double(x):
             ours = {name for name in sys.modules if name.partition(".")[0] in ("grader", "pytest")}
             parts = {"failures", "limits", "loader", "processes", "seal", "servant", "stream"}
-            parts |= {"syscall_table", "watching", "wire"}
+            parts |= {"own_modules", "placeholders", "statements", "syscall_table", "watching", "wire"}
             inside = {f"grader.sandbox.{part}" for part in parts}
             assert ours == {"grader", "grader.sandbox", *inside}, ours
             return x + x

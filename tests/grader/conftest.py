@@ -20,7 +20,8 @@ from grader.sessions.child import SLACK, ChildSession
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.launchers import Launcher, SpawnLauncher, WarmParent
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, SourceFile, Submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentHandle
 

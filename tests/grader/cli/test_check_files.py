@@ -1,5 +1,7 @@
 """Tests of what `grader check` says of whole files: where one stops, and what it holds."""
 
+import json
+
 import pytest
 
 
@@ -37,7 +39,7 @@ def test_a_file_that_stops_above_an_exercise_has_no_note_besides(grader, folder,
     ("broken", "shown"),
     [
         ("def scores(a, b):\n    return a @ b)\n", "line 2: SyntaxError: unmatched ')' return a @ b) ^"),
-        ("import nothing\n", "line 1: ModuleNotFoundError: No module named 'nothing' import nothing"),
+        ("1 / 0\n", "line 1: ZeroDivisionError: division by zero 1 / 0"),
     ],
     ids=["syntax", "raised"],
 )  # fmt: skip
@@ -91,3 +93,48 @@ def test_a_function_that_is_defined_twice_is_noted_where_it_is_not_right(grader,
     ran = grader("check", "01", "--submission", work(scores=again + right))
     assert ran.code == 0
     assert sentence not in said(ran)
+
+
+def test_an_import_that_fails_costs_only_what_uses_it(grader, folder, work):
+    """The rest of the file is judged; the use says which import failed, and where."""
+    right = (folder / "solutions/02_mixture/mixture.py").read_text("utf-8")
+    text = f"import nowhere as plt\nplt.figure()\n{right}"
+    text = text.replace("    return torch.softmax", "    plt.show()\n    return torch.softmax")
+    mine = work(mixture=text, scores="right")
+    ran = grader("check", "02", "--submission", mine)
+    assert "✗ weights" in said(ran)
+    assert "It raised ModuleNotFoundError: No module named 'nowhere' at" in said(ran)
+    assert (
+        "`plt` is used here, and its import failed (mixture.py, line 1). nowhere is not installed "
+        "where this is graded, and no nowhere.py was handed in beside this file."
+    ) in said(ran)
+    assert "does not run" not in ran.out
+    assert "stops there" not in ran.out
+    ran = grader("check", "02", "--submission", work(mixture=text.replace("    plt.show()\n", "")))
+    assert (ran.code, "4 of 4 points" in said(ran)) == (0, True)
+
+
+def test_a_missing_import_in_a_notebook_takes_nothing_with_it(grader, folder, work):
+    """What follows in its cell is run as well, so that later cells find it."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    cells = ["import nowhere\nfrom torch import Tensor", right.replace("from torch import", "#")]
+    notebook = work() / "scores.ipynb"
+    notebook.write_text(json.dumps({"cells": [cell(text) for text in cells]}), "utf-8")
+    ran = grader("check", "01", "--submission", notebook.parent)
+    assert (ran.code, "2 of 2 points" in said(ran)) == (0, True)
+
+
+def test_the_cell_that_was_to_set_a_name_is_told_before_the_one_that_lacks_it(grader, folder, work):
+    """The second failure follows from the first."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    cells = ["1 / 0\nfrom torch import Tensor", right.replace("from torch import", "#")]
+    notebook = work() / "scores.ipynb"
+    notebook.write_text(json.dumps({"cells": [cell(text) for text in cells]}), "utf-8")
+    ran = grader("check", "01", "--submission", notebook.parent)
+    assert "A cell failed: ZeroDivisionError: division by zero" in said(ran)
+    assert "NameError" not in ran.out
+
+
+def cell(text):
+    """A code cell of a notebook."""
+    return {"cell_type": "code", "source": text}

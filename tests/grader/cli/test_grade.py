@@ -113,6 +113,61 @@ def test_the_students_copy_keeps_hidden_checks_to_itself(grade, out):
     assert exercise["misconceptions"] == ["scores-not-scaled"]
 
 
+def test_an_import_that_fails_costs_only_what_uses_it(grade, out, work, folder):
+    """The rest of the file is graded."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    work("bo", scores=f"import nowhere\nnowhere.begin()\n{right}")
+    grade()
+    assert rows(out)[2][1:5] == ["2", "6", "2", "2"]
+
+
+@pytest.mark.parametrize("isolation", ["process", "sealed"])
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_modules_of_a_students_own_are_graded_with_the_rest(
+    grade, out, students, folder, tmp_path, isolation, is_zip
+):
+    """From beside a file and from a package, however the class arrives."""
+    parts = students / "bo" / "01_scores" / "parts"
+    parts.mkdir(parents=True)
+    (students / "bo" / "scores.py").unlink()
+    (parts.parent / "scores.py").write_text("from .parts import scores\n", "utf-8")
+    (parts / "__init__.py").write_text("from parts.heads import *\n", "utf-8")
+    shutil.copyfile(folder / "solutions/01_scores/scores.py", parts / "heads.py")
+    handed_in = students
+    if is_zip:
+        handed_in = Path(shutil.make_archive(str(tmp_path / "handed"), "zip", students))
+    grade("--isolation", isolation, submissions=handed_in)
+    assert rows(out)[2][:4] == ["bo", "2", "6", "2"]
+
+
+def test_which_definitions_count_is_in_the_record_and_told_on_request(grade, out, students, work):
+    """From which file and line; what does not count, with the reason."""
+    (students / "bo" / "old").mkdir()
+    shutil.copyfile(students / "bo" / "scores.py", students / "bo" / "old" / "scores.py")
+    work("bo", scores=f"import nowhere\n{NOT_SCALED}\n\n{NOT_SCALED}")
+    assert "scores.py, line" not in grade().out
+    said = " ".join(grade("--verbose").out.split())
+    assert "ada: 01_scores/scores: scores.py, line 11 02_mixture/weights: mixture.py, line" in said
+    assert "bo: 01_scores/scores: scores.py, line 6 01_scores: scores.py, line 1:" in said
+    first = record(out, "bo")["assignments"][0]
+    assert first["exercises"][0]["defined"] == {"file": "scores.py", "line": 6, "cell": None}
+    assert first["ignored"] == [
+        "scores.py, line 1: the import failed (ModuleNotFoundError: No module named 'nowhere'); "
+        "what does not use it counts.",
+        "scores.py, line 2: scores is defined again below, and the last definition counts.",
+        "old/scores.py is not read: scores.py counts.",
+    ]
+    assert all(f"01_scores: {line}" in said for line in first["ignored"])
+
+
+def test_a_package_that_the_course_promises_and_is_not_here_is_told(grade, edit):
+    """By the name that course.toml has."""
+    edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\npackages = ['json', 'nowhere']\n")
+    assert "nowhere of course.toml's packages is not installed here." in " ".join(
+        grade().out.split()
+    )
+
+
 def test_a_seed_repeats_a_run(grade, out):
     """The same hidden inputs, the same messages; another seed draws others."""
 

@@ -39,7 +39,7 @@ def test_where_nothing_is_begun_nothing_is_packed(grader, folder) -> None:
 @sealed
 def test_what_is_begun_is_packed_with_a_receipt(grader, begun) -> None:
     """The file that counts for each assignment, its points, the hash; what is left out is named."""
-    (begun / "assignments/01_scores/helper.py").write_text("", "utf-8")
+    (begun / "assignments/01_scores/notes.txt").write_text("", "utf-8")
     (begun / "assignments/01_scores/.helper.py.swp").write_text("", "utf-8")
     ran = grader("pack")
     assert (ran.code, ran.err) == (0, "")
@@ -51,7 +51,7 @@ def test_what_is_begun_is_packed_with_a_receipt(grader, begun) -> None:
         "This counts:",
         f"{head}     2 / 2",
         "Not begun, and left out: 02_mixture",
-        "Left out, because the grader does not read it: 01_scores/helper.py",
+        "Left out, because the grader does not read it: 01_scores/notes.txt",
         "It ran as it will be graded: sealed, without your other files or the network.",
         "2 of 6 points by the visible checks. Your instructor grades with more.",
         "Hand in submission.zip as it is.",
@@ -94,6 +94,25 @@ def test_a_notebook_is_handed_in_where_only_it_is_filled(grader, folder) -> None
     assert grader("pack").lines[3] == f"{head}     2 / 2"
     with zipfile.ZipFile(folder / "submission.zip") as made:
         assert made.namelist() == ["01_scores/scores.ipynb"]
+
+
+def test_modules_of_ones_own_are_handed_in(grader, begun) -> None:
+    """What a file imports from beside it comes with it, from a folder, too."""
+    text = "from .parts.heads import scores\n"
+    (begun / SCORES).write_text(text, "utf-8")
+    parts = begun / "assignments/01_scores/parts"
+    parts.mkdir()
+    (parts / "__init__.py").write_text("", "utf-8")
+    right = (begun / "solutions/01_scores/scores.py").read_text("utf-8")
+    (parts / "heads.py").write_text(right, "utf-8")
+    ran = grader("pack")
+    assert "2 of 6 points by the visible checks." in " ".join(ran.out.split())
+    with zipfile.ZipFile(begun / "submission.zip") as made:
+        assert made.namelist() == [
+            "01_scores/parts/__init__.py",
+            "01_scores/parts/heads.py",
+            "01_scores/scores.py",
+        ]
 
 
 def test_a_file_of_ones_own_that_defines_everything_is_handed_in(grader, folder) -> None:

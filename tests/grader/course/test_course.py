@@ -101,6 +101,12 @@ def test_the_smallest_course_takes_its_defaults(read):
     )
 
 
+def test_packages_are_read(read):
+    """What student code may rely on besides torch."""
+    course = read(SMALLEST + '\n[limits]\npackages = ["matplotlib.pyplot"]\n')
+    assert course.limits.packages == ("matplotlib.pyplot",)
+
+
 def test_a_full_course_is_read_in_order(read):
     """Every key has its field, and assignments and exercises keep their order."""
     course = read(FULL)

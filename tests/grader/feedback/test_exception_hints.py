@@ -224,3 +224,36 @@ def test_a_comma_too_many_is_told(set_at, said):
     message = "'tuple' object is not callable"
     told = raised("TypeError", message, wrote="head", meant="head", set_at=set_at)
     assert told.splitlines()[1:] == [said]
+
+
+@pytest.mark.parametrize(
+    ("message", "rest", "hint"),
+    [
+        (
+            "No module named 'nowhere.plots'",
+            {},
+            "nowhere.plots is not installed where this is graded, and no nowhere/plots.py was handed "
+            "in beside this file.",
+        ),
+        (
+            "No module named 'nowhere'",
+            {"wrote": "plt", "meant": "plt", "set_at": SET_AT},
+            "`plt` is used here, and its import failed (heads.py, line 70). nowhere is not installed "
+            "where this is graded, and no nowhere.py was handed in beside this file.",
+        ),
+        (
+            "cannot import name 'sin' from 'torch'",
+            {"wrote": "sin", "meant": "sin", "set_at": SET_AT},
+            "`sin` is used here, and its import failed (heads.py, line 70). Do without it, or leave "
+            "out what needs it.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_blocked", [False, True])
+def test_an_import_that_failed_is_told_where_it_is_used(message, rest, hint, is_blocked):
+    """Also where what is used is the head of another assignment."""
+    type_ = "ModuleNotFoundError" if message.startswith("No module") else "ImportError"
+    failure = Failure("exception", type_, message=message, **rest)
+    if is_blocked:
+        failure = Failure("blocked", message="It needs a head", loading=failure)
+    assert explain_failure(failure, (), "Heads").splitlines()[-1] == hint

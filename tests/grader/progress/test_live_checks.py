@@ -10,7 +10,8 @@ from grader.progress.live_checks import AheadLauncher, StoppableSession, Stopped
 from grader.sandbox.wire import Frame
 from grader.sessions.launchers import Child, Launcher
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import SourceFile, Submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Submission
 
 LIMITS = Limits()
 OPEN = Frame({"verb": "open", "source": "a.py"})

@@ -60,14 +60,6 @@ def test_an_import_of_a_name_that_is_not_there_is_told_at_the_importing_line(loa
     )
 
 
-def test_only_the_courses_own_modules_can_be_imported(sources_of: Callable[..., Loader]) -> None:
-    """A file of another name is loaded for its definitions, and known to nobody."""
-    sources = sources_of({"b.py": "import helpers\n", "helpers.py": "A = 1\n"})
-    sources.texts["helpers.py"]["importable"] = False
-    (failure,) = sources.open("b.py").failures
-    assert failure.message == "No module named 'helpers'"
-
-
 def test_a_file_named_like_a_library_does_not_replace_it(
     sources_of: Callable[..., Loader],
 ) -> None:
@@ -121,4 +113,88 @@ def test_two_files_of_one_name_each_show_their_own_lines(
         failing()
     assert describe_failure(caught.value, sources.find_cell).where == CodeLine(
         "mine.py", None, 2, "return 1 / 0"
+    )
+
+
+HEADS = {
+    "08_wrapper/heads.py": "def one():\n    return 1\n",
+    "08_wrapper/parts/__init__.py": "from .inner import two\n",
+    "08_wrapper/parts/inner.py": "from ..heads import one\n\n\ndef two():\n    return one() + 1\n",
+    "shared.py": "from heads import one\nSHARED = one() + 2\n",
+    "notes.ipynb": ["FOUR = 4"],
+    "folder/five.py": "FIVE = 5\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("from heads import one\nX = one()\n", 1),
+        ("import heads as h\nX = h.one()\n", 1),
+        ("from .heads import one\nX = one()\n", 1),
+        ("from . import heads\nX = heads.one()\n", 1),
+        ("from heads import *\nX = one()\n", 1),
+        ("def get():\n    from heads import one\n    return one()\nX = get()\n", 1),
+        ("from parts import two\nX = two()\n", 2),
+        ("from .parts.inner import two\nX = two()\n", 2),
+        ("import parts.inner\nX = parts.inner.two()\n", 2),
+        ("import parts.inner as p\nX = p.two()\n", 2),
+        ("from parts import inner\nX = inner.two()\n", 2),
+        ("from shared import SHARED as X\n", 3),
+        ("from notes import FOUR as X\n", 4),
+        ("from folder.five import FIVE as X\n", 5),
+        ("from folder import five\nX = five.FIVE\n", 5),
+        ("from five import FIVE as X\n", 5),
+    ],
+)
+def test_modules_of_the_students_own_are_imported(
+    sources_of: Callable[..., Loader], text: str, value: int
+) -> None:
+    """By any name, from beside the file, from the top and from other folders; packages, too."""
+    sources = sources_of({"08_wrapper/wrapper.py": text, **HEADS})
+    for key in HEADS:
+        sources.texts[key]["importable"] = False
+    opened = sources.open("08_wrapper/wrapper.py")
+    assert (opened.failures, opened.not_imported, opened.namespace["X"]) == ([], [], value)
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("from .nowhere import X\n", "nowhere"),
+        ("from . import nowhere\n", "nowhere"),
+        ("from . import (heads, nowhere)\n", "nowhere"),
+        ("from parts.nowhere import X\n", "parts.nowhere"),
+        ("import parts.nowhere\n", "parts.nowhere"),
+    ],
+)
+def test_a_module_of_the_students_own_that_is_not_there_is_named(
+    sources_of: Callable[..., Loader], text: str, missing: str
+) -> None:
+    """The rest of the file is run."""
+    sources = sources_of({"08_wrapper/wrapper.py": f"{text}Y = 1\n", **HEADS})
+    for key in HEADS:
+        sources.texts[key]["importable"] = False
+    opened = sources.open("08_wrapper/wrapper.py")
+    (cause,) = opened.not_imported
+    assert (cause.message, opened.failures) == (f"No module named '{missing}'", [])
+    assert opened.namespace["Y"] == 1
+
+
+def test_what_a_module_of_the_students_own_ends_in_is_the_cause(
+    sources_of: Callable[..., Loader],
+) -> None:
+    """Not that a name cannot be imported from it."""
+    files = {"a.py": "from b import two\nY = 1\n", "b.py": "one = 1\n1 / 0\ntwo = 2\n"}
+    sources = sources_of(files)
+    sources.texts["b.py"]["importable"] = False
+    opened = sources.open("a.py")
+    assert opened.failures == []
+    assert opened.namespace["Y"] == 1
+    with pytest.raises(ImportError) as caught:
+        opened.namespace["two"]()
+    failure = describe_failure(caught.value, lambda _name: None)
+    assert (failure.type, failure.where) == (
+        "ZeroDivisionError",
+        CodeLine("b.py", None, 2, "1 / 0"),
     )

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.sandbox.failures import CodeLine
-from grader.sandbox.loader import Loader, Opened, without_magics
+from grader.sandbox.loader import Loader, Opened
+from grader.sandbox.statements import without_magics
 from grader.submissions.submission import Submission
 
 Load = Callable[..., Opened]

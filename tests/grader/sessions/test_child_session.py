@@ -299,6 +299,13 @@ def test_instances_of_each_generation_have_numbers_of_their_own() -> None:
     assert firsts == [0, 1_000_000, 2_000_000]
 
 
+def test_what_the_course_promises_is_there_and_draws_without_a_window(talk_to: Any) -> None:
+    """It is imported before the child is confined; what is not installed stops nothing."""
+    text = "import os, sys\n\n\ndef f():\n    return [os.environ['MPLBACKEND'], 'wave' in sys.modules]\n"
+    talk = talk_to(text, packages=("nowhere", "wave"))
+    assert talk.call("f")["value"] == talk_to("X = ['Agg', True]\n").get("X")
+
+
 class Stillborn:
     """A launcher, and the child it makes, which ends before it answers anything."""
 

@@ -9,7 +9,6 @@ import pytest
 from grader.submissions.payload import MOST_BYTES, read_payload
 from grader.submissions.submission import read_submission
 
-ASSIGNMENTS = ("01_first", "02_second")
 ONE = "def one():\n    return 1\n"
 
 
@@ -27,16 +26,22 @@ def folder(tmp_path) -> Path:
     return root
 
 
-def fingerprint(path, assignments=ASSIGNMENTS):
+def fingerprint(path):
     """The fingerprint of what lies at a path."""
-    return read_payload(path, "ada", assignments).fingerprint
+    return read_payload(path, "ada").fingerprint
 
 
 def test_what_can_matter_is_taken_in(folder):
-    """Scripts, notebooks and timestamps, flat and in the assignments' folders; nothing else."""
-    assert [(name, size) for name, _, size in read_payload(folder, "ada", ASSIGNMENTS).files] == [
+    """Scripts, notebooks and timestamps, in any folder; nothing else."""
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "tool.py").write_text("")
+    (folder / "python").mkdir()
+    (folder / "python" / "pyvenv.cfg").write_text("")
+    (folder / "python" / "tool.py").write_text("")
+    assert [(name, size) for name, _, size in read_payload(folder, "ada").files] == [
         ("01_first/first.py", len(ONE)),
         ("01_first/timestamp.txt", 23),
+        ("other/first.py", 0),
         ("second.py", 24),
     ]
 
@@ -110,7 +115,7 @@ def test_a_pipe_is_not_waited_for(folder):
 
 def test_unpacked_it_reads_the_same(small_course, folder, tmp_path):
     """Sources, readings, notes and times: what another machine reads is what this one would."""
-    handed = read_payload(folder, "ada", ASSIGNMENTS)
+    handed = read_payload(folder, "ada")
     place = tmp_path / "elsewhere"
     place.mkdir()
     unpacked = handed.unpack(place)
@@ -118,13 +123,13 @@ def test_unpacked_it_reads_the_same(small_course, folder, tmp_path):
     assert read_submission(small_course, unpacked, "ada") == read_submission(
         small_course, folder, "ada"
     )
-    assert read_payload(unpacked, "ada", ASSIGNMENTS) == handed
+    assert read_payload(unpacked, "ada") == handed
 
 
 def test_a_single_file_unpacked_reads_the_same(small_course, folder, tmp_path):
     """Under its own name."""
     file = folder / "second.py"
-    unpacked = read_payload(file, "ada", ASSIGNMENTS).unpack(tmp_path)
+    unpacked = read_payload(file, "ada").unpack(tmp_path)
     assert unpacked == tmp_path / "ada" / "second.py"
     assert read_submission(small_course, unpacked, "ada") == read_submission(
         small_course, file, "ada"
@@ -135,7 +140,7 @@ def test_an_empty_submission_is_an_empty_folder(tmp_path):
     """Not a missing one."""
     empty = tmp_path / "empty"
     empty.mkdir()
-    unpacked = read_payload(empty, "ada", ASSIGNMENTS).unpack(tmp_path)
+    unpacked = read_payload(empty, "ada").unpack(tmp_path)
     assert (unpacked, list(unpacked.iterdir())) == (tmp_path / "ada", [])
 
 
@@ -145,7 +150,7 @@ def test_of_a_huge_file_the_beginning_and_the_size_travel(small_course, tmp_path
     root.mkdir(parents=True)
     with (root / "first.ipynb").open("wb") as file:
         file.truncate(MOST_BYTES + 1000)
-    handed = read_payload(root, "ada", ASSIGNMENTS)
+    handed = read_payload(root, "ada")
     assert [(name, len(data), size) for name, data, size in handed.files] == [
         ("first.ipynb", MOST_BYTES, MOST_BYTES + 1000)
     ]

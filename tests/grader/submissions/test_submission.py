@@ -8,7 +8,8 @@ from grader.core.errors import UsageError
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.file_names import unread_files
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Reading, SourceFile, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, read_submission
 
 STUB = 'def dot(a, b):\n    raise NotImplementedError("01_first/dot: not attempted yet")\n'
 DONE = "def dot(a, b):\n    return a @ b\n"
@@ -147,7 +148,12 @@ def test_an_empty_folder_is_no_submission(course, folder):
 
 def test_a_folder_with_nothing_to_read_is_no_submission(course, folder):
     """Files of other kinds, hidden ones and folders are no code."""
-    put(folder, notes_txt="x", data_csv="x", **{"other__deep_py": DONE, "01_first__notes_md": "x"})
+    put(
+        folder,
+        notes_txt="x",
+        data_csv="x",
+        **{"other__deep_py": "x = 1", "01_first__notes_md": "x"},
+    )
     (folder / "first.py").mkdir()
     assert read_submission(course, folder, "ada").is_empty
 
@@ -387,15 +393,15 @@ def test_the_exact_name_goes_before_that_of_a_copy(course, folder):
     assert read_submission(course, folder, "ada").readings["01_first"].read_from == "first.py"
 
 
-def test_a_copy_beside_an_untouched_stub_is_noted(course, folder):
-    """The work may stand in the copy."""
+def test_a_copy_beside_an_untouched_stub_counts(course, folder):
+    """The work stands in the copy."""
     put(folder, first_py=STUB)
     (folder / "01_first").mkdir()
     (folder / "01_first" / "first.py").write_text(STUB, "utf-8")
     (folder / "01_first" / "first (1).py").write_text(DONE, "utf-8")
     reading = read_submission(course, folder, "ada").readings["01_first"]
-    note = "01_first/first.py was read and first (1).py was not: one file counts."
-    assert reading.notes == (note,)
+    assert reading.sources == ("01_first/first.py", "01_first/first (1).py")
+    assert reading.notes == ("01_first/first (1).py was read for 01_first.",)
 
 
 @pytest.mark.parametrize("name", ["first.py.txt", "01_first/First.ipynb.TXT"])
@@ -407,3 +413,83 @@ def test_a_name_with_an_ending_too_many_is_noted(course, folder, name):
     short = name.rpartition("/")[2]
     sentence = f"{short} is not read: its name ends in .txt. Rename it to {short[:-4]}."
     assert (reading.read_from, reading.notes) == ("", (sentence,))
+
+
+@pytest.mark.parametrize(
+    "name", ["first.py", "01_first/first.py", "01_first/mine.py", "week/1/all.py", "week/first.py"]
+)
+def test_a_files_name_does_not_hide_what_it_holds(course, folder, name):
+    """The file of one assignment, or one in any folder, counts for all that it defines."""
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(BOTH, "utf-8")
+    readings = read_submission(course, folder, "ada").readings
+    assert [reading.sources for reading in readings.values()] == [(name,)] * 2
+    assert f"{name} was read for 02_second." in readings["02_second"].notes
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"first_py": BOTH, "02_second__second_py": "x = 1\n"},
+        {"first_py": BOTH, "second_py": "x = 1\n"},
+        {"01_first__a_py": DONE, "01_first__b_py": "class Layer: ...\n", "second_py": "x = 1\n"},
+    ],
+)
+def test_what_an_assignments_own_file_lacks_is_found_elsewhere(course, folder, files):
+    """Its own file is looked into first."""
+    put(folder, **files)
+    reading = read_submission(course, folder, "ada").readings["02_second"]
+    own, other = reading.sources
+    assert own.endswith("second.py")
+    assert reading.read_from == own
+    assert f"{other} was read for 02_second." in reading.notes
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"01_first__first_py": DONE, "old__first_py": BOTH}, Reading()),
+        ({"01_first__first_py": DONE, "02_second___heads_py": BOTH}, Reading()),
+        ({"01_first__first_py": f"class Other:\n    def Layer(self): ...\n{DONE}"}, Reading()),
+        ({"01_first__first_py": f"Layer = max\n{DONE}"}, Reading()),
+    ],
+    ids=["another version", "private", "a method", "a variable"],
+)
+def test_what_is_no_definition_of_its_own_hands_nothing_in(course, folder, files, expected):
+    """Of an assignment that has no file."""
+    put(folder, **files)
+    assert read_submission(course, folder, "ada").readings["02_second"] == expected
+
+
+def test_a_name_that_two_assignments_ask_for_is_that_of_its_file(course, folder):
+    """What the file of one defines for itself is nothing handed in for the other."""
+    same = (Exercise("02_second", "dot", 1), Exercise("02_second", "Layer", 1))
+    second = Assignment("02_second", "02_second", same)
+    both = Course(course.root, "T", "py", Limits(), LateRule(), (course.assignments[0], second))
+    put(folder, first_py=DONE)
+    assert read_submission(both, folder, "ada").readings["02_second"] == Reading()
+    put(folder, first_py=BOTH)
+    assert read_submission(both, folder, "ada").readings["02_second"].sources == ("first.py",)
+
+
+def test_what_stands_for_the_courses_modules_is_known(course, folder):
+    """A file that imports one finds it under its own name."""
+    put(folder, homework_py=BOTH, week__extra_py="x = 1\n")
+    submission = read_submission(course, folder, "ada")
+    assert submission.modules == {"first": "homework.py", "second": "homework.py"}
+    assert submission.beside == ("week/extra.py",)
+
+
+def test_a_folder_that_is_not_all_theirs_is_not_searched(course, folder):
+    """As where a notebook looks for earlier work in the folder above it."""
+    put(folder, first_py=DONE, other__more_py=BOTH)
+    submission = read_submission(course, folder, "me", is_all_theirs=False)
+    assert list(submission.sources) == ["first.py"]
+
+
+def test_results_depend_on_the_files_that_may_be_imported(course, folder):
+    """Of an assignment for which something was handed in."""
+    put(folder, **{"01_first__first_py": DONE, "01_first__heads_py": "x = 1\n"})
+    submission = read_submission(course, folder, "ada")
+    files = ("01_first/first.py", "01_first/heads.py")
+    assert (submission.files_for("01_first"), submission.files_for("02_second")) == (files, ())

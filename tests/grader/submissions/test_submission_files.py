@@ -8,7 +8,8 @@ import pytest
 
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import SourceFile, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import read_submission
 
 NOT_UTF8 = "it is not text in UTF-8; save it again in that encoding"
 

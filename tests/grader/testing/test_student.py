@@ -16,7 +16,8 @@ from grader.feedback.messages import explain_failure
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import Reading, SourceFile, Submission, read_submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission, read_submission
 from grader.testing.judge import NO_GRADIENT, Judge, Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure, Loaded
@@ -230,9 +231,9 @@ def test_a_missing_name_comes_with_what_stopped_the_file(hand_in: HandIn) -> Non
 @pytest.mark.parametrize(
     ("files", "stopped", "stops"),
     [
-        ({"first.py": "import nothing\n\n\ndef one(): ...\n"}, "first.py", True),
+        ({"first.py": "1 / 0\n\n\ndef one(): ...\n"}, "first.py", True),
         ({"first.py": "def one(): pass\n\n\nx = (\n"}, None, False),
-        ({"first.py": "import nothing\n\n\ndef two(): ...\n"}, "", True),
+        ({"first.py": "1 / 0\n\n\ndef two(): ...\n"}, "", True),
         ({"first.ipynb": ["1 / 0\ndef one(): ..."]}, "first.ipynb", True),
         ({"first.ipynb": ["1 / 0", "def two(): ..."]}, "", False),
     ],
@@ -353,3 +354,20 @@ def test_what_one_exercise_prints_is_returned_call_by_call(
     monkeypatch.setattr(student.submission.session.servant, "drain", lambda: next(texts))
     answers = [student.call("one", n).printed for n in range(3)]
     assert (answers, student.printed) == (["a\n", "", "b\n"], ["a\n", "b\n"])
+
+
+STUB = 'def one():\n    raise NotImplementedError("01_first/one: not attempted yet")\n'
+
+
+@pytest.mark.parametrize("files", [{"a.py": STUB, "b.py": "def one(): return 2\n"}])
+def test_a_stub_hides_no_definition_in_another_file(hand_in: HandIn, files: Any) -> None:
+    """The one that is written counts."""
+    assert hand_in(files).call("one").value == 2
+
+
+def test_of_several_files_that_fail_the_one_that_has_the_name_is_told(hand_in: HandIn) -> None:
+    """Not the first one."""
+    student = hand_in({"a.py": "1 / 0\n", "b.py": "[][0]\n\n\ndef one(): ...\n"})
+    failure = failure_of(lambda: student.call("one"))
+    assert failure.loading is not None
+    assert (failure.loading.type, failure.stopped) == ("IndexError", "b.py")

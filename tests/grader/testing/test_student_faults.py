@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from grader.core.records import Outcome
 from grader.course.course import Exercise, Limits
+from grader.feedback.messages import explain_failure
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.sessions.base import failed
-from grader.submissions.submission import Reading, SourceFile, Submission
+from grader.submissions.notebooks import Cell
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Reading, Submission
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure
 from grader.testing.student import StudentHandle, StudentOutcome
@@ -51,7 +54,8 @@ class FakeSession:
 
 def student_of(session: FakeSession) -> StudentHandle:
     """A handle on a submission whose session this is."""
-    source = SourceFile("first.py", "first", True, ())
+    cells = (Cell(None, "def one(): ...\n"),)
+    source = SourceFile("first.py", "first", True, cells)
     submission = Submission("x", {"first.py": source}, {"01_first": Reading(("first.py",))})
     handle = SubmissionHandle(submission, session, Limits(load_seconds=7, request_seconds=3))
     return StudentHandle(handle, Exercise("01_first", "one", 1))
@@ -236,6 +240,25 @@ def test_a_file_that_ended_its_process_is_not_loaded_again(kind: str) -> None:
     again = StudentHandle(student.submission, student.exercise)
     assert (first, failure_of(lambda: again.call("one"))) == (Failure(kind, message="so"),) * 2
     assert [verb for verb, _ in session.asked] == ["open"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("timeout", "Loading your file took too long: so."),
+        ("crashed", "Loading your file ended its process: so."),
+        ("out_of_memory", "Loading your file asked for more memory than a submission may use."),
+    ],
+)
+def test_of_a_file_that_ended_its_process_what_is_not_in_it_is_missing(
+    kind: str, sentence: str
+) -> None:
+    """And not out of memory."""
+    student = student_of(FakeSession({"open": failed(kind, "so")}))
+    student.exercise = Exercise("01_first", "other", 1)
+    failure = failure_of(lambda: student.call("other"))
+    assert failure == Failure("missing", message="other", loading=Failure(kind, message="so"))
+    assert explain_failure(failure, (), "other") == f"other is not defined.\n{sentence}"
 
 
 def test_forgetting_asks_only_a_session_that_was_asked_before() -> None:

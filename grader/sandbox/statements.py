@@ -1,0 +1,90 @@
+"""The statements of a script or a notebook's cell that can be run, and the error among them.
+
+It runs beside student code: standard library only.
+"""
+
+import __future__
+
+import ast
+import re
+
+MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w, ]+=\s*[%!]|\?\s*$")
+"""A line that IPython understands and Python does not."""
+
+CELL_MAGICS_THAT_RUN_PYTHON = ("time", "timeit", "capture", "prun", "python", "python3", "debug")
+
+
+def parse(text: str, filename: str) -> tuple[list[ast.stmt], BaseException | None]:
+    """The statements of a text, or the error that stopped the parser."""
+    try:
+        return ast.parse(text, filename).body, None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return [], error
+
+
+def statements_of(
+    text: str, filename: str, *, is_cell: bool
+) -> tuple[list[ast.stmt], BaseException | None]:
+    """The statements that can be run, and the error that stopped the parser, if any."""
+    found, first_error = parse(text, filename)
+    if first_error is None:
+        return found, None
+    if is_cell:
+        return parse(without_magics(text), filename)
+    lines = text.splitlines()
+    line = getattr(first_error, "lineno", None) or len(lines)
+    # Walk back over the starts of top-level statements until the rest can be parsed.
+    for end in range(min(line, len(lines)) - 1, 0, -1):
+        if lines[end][:1] not in ("", " ", "\t", ")", "]", "}", "#"):
+            found, error = parse("\n".join(lines[:end]), filename)
+            if error is None:
+                is_cut = end == line - 1 and _is_cut(found, lines[end:])
+                return found[:-1] if is_cut else found, first_error
+    return [], first_error
+
+
+def _is_cut(found: list[ast.stmt], rest: list[str]) -> bool:
+    """Whether the line that ended a file stands inside the last definition above it.
+
+    Args:
+        found: the statements above the line.
+        rest: the line, and those below it.
+    """
+    if not found or not isinstance(found[-1], ast.FunctionDef | ast.ClassDef):
+        return False
+    last = found[-1].body[-1]
+    has_code = not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant))
+    below = next((line for line in rest[1:] if line.strip()), "")
+    is_mark = rest[0][:7] in ("<" * 7, "=" * 7, ">" * 7)  # of Git's
+    return (is_mark and below[:1] in (" ", "\t")) or not has_code
+
+
+def without_magics(text: str) -> str:
+    """A notebook cell with its magics and shell lines blanked; line numbers stay.
+
+    A line is blanked only where Python cannot parse it: a comment that ends in a question mark,
+    or a modulo at the start of a line, is the student's code.
+    """
+    lines = text.split("\n")
+    first = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        words = lines[first][2:].split() or [""]
+        if words[0] not in CELL_MAGICS_THAT_RUN_PYTHON:
+            return ""
+        lines[first] = ""
+    for _ in range(len(lines)):
+        _found, error = parse("\n".join(lines), "<cell>")
+        index = (getattr(error, "lineno", None) or 0) - 1
+        if not 0 <= index < len(lines) or not MAGIC.search(lines[index]):
+            break
+        indentation = len(lines[index]) - len(lines[index].lstrip())
+        lines[index] = lines[index][:indentation] + "pass"
+    return "\n".join(lines)
+
+
+def future_flags(statement: ast.stmt) -> int:
+    """The flags of the compiler that a statement sets for what follows."""
+    if not isinstance(statement, ast.ImportFrom) or statement.module != "__future__":
+        return 0
+    features = [getattr(__future__, alias.name, None) for alias in statement.names]
+    return sum(feature.compiler_flag for feature in features if feature is not None)
