@@ -38,7 +38,7 @@ def read_equivalents(course: Course, assignment: Assignment) -> tuple[Equivalent
     found = []
     for entry in table.tables("equivalent"):
         entry.text("reason")
-        place = f"{course.inner(path)}: {entry.key_path}"
+        place = f"{entry.file}: {entry.key_path}"
         exercise = f"{assignment.id}/{entry.text('exercise')}"
         found.append(Equivalent(place, exercise, entry.text("old"), entry.text("new")))
         if exercise not in course.exercises:

@@ -1,6 +1,7 @@
 """The commands for authors. Each imports what it needs: a released copy lacks some of it."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,7 +110,11 @@ def run_mutate(course: Course, targets: tuple[str, ...], *, jobs: int, verbose: 
         targets: assignments or exercises; none for all.
         jobs: how many processes try them.
         verbose: list also those that a student would read no name of.
+
+    Raises:
+        UsageError: in a released copy, or without libcst.
     """
+    course.require_solutions()
     try:
         from grader.authoring.mutate import mutate, outdated
     except ModuleNotFoundError as error:
@@ -118,7 +123,6 @@ def run_mutate(course: Course, targets: tuple[str, ...], *, jobs: int, verbose: 
             "Run: pip install 'attention-course[author]'."
         ) from error
 
-    course.require_solutions()
     all_tried = []
     for tried in mutate(course, targets, jobs):
         all_tried.append(tried)
@@ -128,10 +132,17 @@ def run_mutate(course: Course, targets: tuple[str, ...], *, jobs: int, verbose: 
     needless = list(outdated(course, all_tried))
     for sentence in needless:
         screen.print(f"✗ {sentence}", markup=False, soft_wrap=True)
-    count = sum(len(tried.faults) for tried in all_tried)
-    survived = f"{count} {'mutant survives' if count == 1 else 'mutants survive'}."
-    screen.print(survived if count else "No mutant survives.")
-    return ExitCode.NOT_PASSED if count or needless else ExitCode.FINE
+    said = list(_faults_in_words(all_tried))
+    screen.print("\n".join(said) or "No mutant survives.")
+    return ExitCode.NOT_PASSED if said or needless else ExitCode.FINE
+
+
+def _faults_in_words(all_tried: "Sequence[Tried]") -> Iterator[str]:
+    counts = Counter(trial.fate.value for tried in all_tried for trial in tried.faults)
+    if count := counts["survived"]:
+        yield f"{count} {'mutant survives' if count == 1 else 'mutants survive'}."
+    if count := counts["broken"]:
+        yield f"{count} {'mutant breaks' if count == 1 else 'mutants break'} a check."
 
 
 def _print_tried(course: Course, tried: "Tried", *, verbose: bool) -> None:

@@ -122,12 +122,15 @@ def mutation_table(all_tried: "Sequence[Tried]") -> Table:
     table = Table(header_style="bold", box=SIMPLE)
     table.add_column("assignment", no_wrap=True)
     columns = ("caught", "named", "remarked", "equivalent", "survived", "broken")
-    for name in ("mutants", *columns, "seconds"):
+    for name in ("mutants", "caught", "named", "remark", "equal", "survive", "break", "s"):
         table.add_column(name, justify="right", no_wrap=True)
-    groups = groupby(all_tried, lambda tried: tried.exercise.assignment)
-    for name, group in (*((name, [*own]) for name, own in groups), ("the course", all_tried)):
+    groups = [(name, [*own]) for name, own in groupby(all_tried, lambda t: t.exercise.assignment)]
+    for name, group in (*groups, ("the course", all_tried)):
         counts = [sum(tried.counts[column] for tried in group) for column in columns]
         mutants, seconds = (sum(len(t.trials) for t in group), sum(t.seconds for t in group))
-        table.add_row(name, *map(str, (mutants, *counts)), f"{seconds:.1f}")
-    table.caption = "named: of those that are caught, by a known mistake."
+        table.add_row(name, *map(str, (mutants, *counts)), f"{seconds:.0f}")
+    table.caption = (
+        "named: of those caught, by a known mistake. remark: only a remark says it. "
+        "equal: as the solution, or written down as that. break: a check by itself fails. s: seconds."
+    )
     return table

@@ -220,7 +220,7 @@ class Course:
     def hash(self) -> str:
         """A hash of everything that decides scores: manifest, solutions, checks, printed tensors.
 
-        Comments and hints decide none.
+        Comments, hints and what is equivalent decide none.
         """
         digest = hashlib.sha256()
         folders = [self.root / name for name in (SOLUTIONS, CHECKS, "tests/documents")]
