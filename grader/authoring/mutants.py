@@ -282,6 +282,8 @@ def _operations(editor: _Editor, node: cst.BinaryOperation) -> Iterator[str]:
         yield f"{left} {OTHER_OPERATOR[kind]} {right}"
     if kind is cst.Power:
         yield f"({left} * {right})"
+    if kind is cst.Multiply and left not in editor.names.of_kind(SIZE):
+        yield f"{left} @ {right}"
     yield from (editor.whole(node.left), editor.whole(node.right))
     if kind in IN_ORDER:
         yield f"{editor.whole(node.right)} {sign} {editor.whole(node.left)}"

@@ -89,6 +89,11 @@ def test_a_mutant_says_where_it_is_and_what_it_changes(course_copy: Path) -> Non
             id="operators and numbers",
         ),
         pytest.param(
+            "return raw * raw",
+            {"return raw / raw", "return raw @ raw", "return raw.mul_(raw)", "return raw"},
+            id="products",
+        ),
+        pytest.param(
             "return raw.masked_fill(raw[:2] > raw, -torch.inf)",
             {
                 "return raw.masked_fill_(raw[:2] > raw, -torch.inf)",
