@@ -22,7 +22,7 @@ SHORT_LINE = 12
 """Lines of a solution shorter than this give nothing away."""
 
 GENERATED = ("__pycache__", ".ipynb_checkpoints")
-SECRET_FILES = ("test_hidden.py", "misconceptions.toml")
+SECRET_FILES = ("test_hidden.py", "misconceptions.toml", "equivalent.toml")
 
 
 def points_agree(course: Course) -> Iterator[str]:
@@ -42,12 +42,12 @@ def hints_are_complete(course: Course) -> Iterator[str]:
 
 def files_are_declared(course: Course) -> Iterator[str]:
     """Nothing undeclared lies among the course's files, and nothing declared is missing."""
-    declared = set()
+    declared: set[Path] = set()
     for assignment in course.assignments:
         paths = course.paths(assignment)
         needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
         needed += [paths.visible_checks, paths.hidden_checks]
-        declared.update(needed)
+        declared.update((*needed, paths.equivalent))
         yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())
     for folder in (SOLUTIONS, WORK, CHECKS):
         for path in sorted((course.root / folder).rglob("*")):

@@ -1,15 +1,21 @@
 """The commands for authors. Each imports what it needs: a released copy lacks some of it."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.edge import ExitCode
-from grader.cli.tables import validation_table
+from grader.cli.edge import ExitCode, from_here
+from grader.cli.tables import mutation_table, validation_table
 from grader.cli.view import console
+from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.course.course import Course
+
+if TYPE_CHECKING:
+    from grader.authoring.mutate import Trial, Tried
 
 
 def run_generate(course: Course, *, only_check: bool) -> ExitCode:
@@ -94,3 +100,67 @@ def run_validate(course: Course, targets: tuple[str, ...]) -> ExitCode:
     kept = "What was chosen keeps its promises." if targets else "The course keeps its promises."
     screen.print(broken if count else kept)
     return ExitCode.NOT_PASSED if count else ExitCode.FINE
+
+
+def run_mutate(course: Course, targets: tuple[str, ...], *, jobs: int, verbose: bool) -> ExitCode:
+    """Try the mutants of the solutions, and print those that no check tells from a solution.
+
+    Args:
+        course: the course.
+        targets: assignments or exercises; none for all.
+        jobs: how many processes try them.
+        verbose: list also those that a student would read no name of.
+
+    Raises:
+        UsageError: in a released copy, or without libcst.
+    """
+    course.require_solutions()
+    try:
+        from grader.authoring.mutate import mutate, outdated
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"Mutants need libcst, and {error.name} is not installed. "
+            "Run: pip install 'attention-course[author]'."
+        ) from error
+
+    all_tried = []
+    for tried in mutate(course, targets, jobs):
+        all_tried.append(tried)
+        _print_tried(course, tried, verbose=verbose)
+    screen = console()
+    screen.print(mutation_table(all_tried))
+    needless = list(outdated(course, all_tried))
+    for sentence in needless:
+        screen.print(f"✗ {sentence}", markup=False, soft_wrap=True)
+    said = list(_faults_in_words(all_tried))
+    screen.print("\n".join(said) or "No mutant survives.")
+    return ExitCode.NOT_PASSED if said or needless else ExitCode.FINE
+
+
+def _faults_in_words(all_tried: "Sequence[Tried]") -> Iterator[str]:
+    counts = Counter(trial.fate.value for tried in all_tried for trial in tried.faults)
+    if count := counts["survived"]:
+        yield f"{count} {'mutant survives' if count == 1 else 'mutants survive'}."
+    if count := counts["broken"]:
+        yield f"{count} {'mutant breaks' if count == 1 else 'mutants break'} a check."
+
+
+def _print_tried(course: Course, tried: "Tried", *, verbose: bool) -> None:
+    """Print what came of an exercise's mutants: a line, and those that are worth a look."""
+    counts = ", ".join(f"{count} {what}" for what, count in tried.counts.items() if count)
+    lines = [f"{tried.exercise.id}: {len(tried.trials)} mutants: {counts}"]
+    for trial in tried.trials if verbose else tried.faults:
+        if not trial.named:
+            lines += _trial_lines(course, trial)
+    console().print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _trial_lines(course: Course, trial: "Trial") -> list[str]:
+    mutant, by = trial.mutant, f": {trial.check}" if trial.check else ""
+    sign = "✗" if trial.is_fault else "·"
+    place = f"{from_here(course.root / mutant.path)}:{mutant.line}"
+    return [
+        f"{sign} {place}: {trial.fate}{by}",
+        f"    - {mutant.old}",
+        f"    + {mutant.new}",
+    ]

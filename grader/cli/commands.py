@@ -12,6 +12,7 @@ import click
 from grader.cli.edge import (
     Done,
     ExitCode,
+    cores,
     current_course,
     is_students_copy,
     lang_option,
@@ -356,3 +357,34 @@ def validate(targets: tuple[str, ...]) -> None:
     from grader.cli.author import run_validate
 
     raise SystemExit(run_validate(current_course(), targets))
+
+
+@cli.command()
+@targets_argument
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="How many processes try the mutants; one per core unless said.",
+)
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="List also what is caught and not named, remarked upon, or equivalent.",
+)
+def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
+    """Try the checks on mechanical wrong answers, small edits of the solutions.
+
+    TARGET is an assignment or an exercise, as for `grader check`; nothing means all. An edit is
+    caught when a check that carries weight does not pass, named when a known mistake is recognised
+    in it, remarked upon when only a remark says it, and equivalent when everything that the checks
+    ask for is the same, also with other seeds and other inputs. What is none of these survives.
+
+    solutions/ASSIGNMENT/equivalent.toml lists survivors that are right all the same: `exercise`,
+    `old`, `new` and the `reason` of each [[equivalent]].
+
+    Exits with 0; with 1 when an edit survives or breaks a check, or one is listed for nothing.
+    """
+    from grader.cli.author import run_mutate
+
+    raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))

@@ -129,6 +129,11 @@ def current_course() -> Course:
     return load_course(find_course(Path.cwd()))
 
 
+def cores() -> int:
+    """How many processes can work at a time on this machine."""
+    return (len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()) or 1
+
+
 def is_students_copy() -> bool:
     """Whether the working directory lies in a released copy, which has no solutions."""
     with suppress(UsageError):

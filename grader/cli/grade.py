@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from grader.cli.edge import ExitCode
+from grader.cli.edge import ExitCode, cores
 from grader.cli.progress import progress
 from grader.cli.tables import class_summary, class_table
 from grader.cli.view import console
@@ -150,8 +149,7 @@ def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
 
 def _scheduler(options: GradeOptions) -> class_run.Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
-    jobs, address = options.jobs or cores or 1, options.scheduler
+    jobs, address = options.jobs or cores(), options.scheduler
     if address is not None:
         return partial(grade_on_cluster, address=address, jobs=jobs, pack=class_run.packed)
     return class_run.grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)

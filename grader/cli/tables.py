@@ -14,6 +14,7 @@ from grader.course.course import Course
 from grader.grading.class_files import Row
 
 if TYPE_CHECKING:
+    from grader.authoring.mutate import Tried
     from grader.authoring.validate import Report
     from grader.authoring.validate import Row as ValidationRow
 
@@ -114,3 +115,22 @@ def _numbers(rows: "list[ValidationRow]") -> list[str]:
     smallest = min((row.separation for row in rows), default=float("inf"))
     apart = "-" if smallest == float("inf") else f"{smallest:.2g}"
     return [*(str(sum(column)) for column in zip(*counts, strict=True)), apart]
+
+
+def mutation_table(all_tried: "Sequence[Tried]") -> Table:
+    """What came of mutants: a row per assignment."""
+    table = Table(header_style="bold", box=SIMPLE)
+    table.add_column("assignment", no_wrap=True)
+    columns = ("caught", "named", "remarked", "equivalent", "survived", "broken")
+    for name in ("mutants", "caught", "named", "remark", "equal", "survive", "break", "s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    groups = [(name, [*own]) for name, own in groupby(all_tried, lambda t: t.exercise.assignment)]
+    for name, group in (*groups, ("the course", all_tried)):
+        counts = [sum(tried.counts[column] for tried in group) for column in columns]
+        mutants, seconds = (sum(len(t.trials) for t in group), sum(t.seconds for t in group))
+        table.add_row(name, *map(str, (mutants, *counts)), f"{seconds:.0f}")
+    table.caption = (
+        "named: of those caught, by a known mistake. remark: only a remark says it. "
+        "equal: as the solution, or written down as that. break: a check by itself fails. s: seconds."
+    )
+    return table

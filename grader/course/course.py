@@ -19,8 +19,9 @@ MANIFEST = "course.toml"
 ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 COURSE_VARIABLE = "GRADER_COURSE"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
-HINTS = "hints.toml"
 """A course's folders: what students fill in, its answers, and what grades them."""
+HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
+"""Files beside a solution that decide no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ class Paths:
     solution: Path
     misconceptions: Path
     hints: Path
+    equivalent: Path
     visible_checks: Path
     hidden_checks: Path
     recording: Path
@@ -206,6 +208,7 @@ class Course:
             solution=solutions / f"{assignment.module}.py",
             misconceptions=solutions / "misconceptions.toml",
             hints=solutions / HINTS,
+            equivalent=solutions / EQUIVALENT,
             visible_checks=checks / "test_visible.py",
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
@@ -219,7 +222,7 @@ class Course:
     def hash(self) -> str:
         """A hash of everything that decides scores: manifest, solutions, checks, printed tensors.
 
-        Comments and hints decide none.
+        Comments, hints and what is equivalent decide none.
         """
         digest = hashlib.sha256()
         folders = [self.root / name for name in (SOLUTIONS, CHECKS, "tests/documents")]
@@ -302,8 +305,8 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or documents has a part in scores or in what is shown."""
-    is_read = path.suffix in (".py", ".toml", ".json", ".bin") and path.name != HINTS
-    return is_read and path.is_file()
+    is_read = path.suffix in (".py", ".toml", ".json", ".bin")
+    return is_read and path.name not in (HINTS, EQUIVALENT) and path.is_file()
 
 
 def find_course(start: Path) -> Path:

@@ -17,9 +17,10 @@ from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, edited, read_misconceptions
 from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.feedback.outcomes import UNJUDGED
+from grader.sessions.base import Session
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import Submission
+from grader.submissions.submission import SourceFile, Submission
 from grader.testing.compare import Difference, wrong_values
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
@@ -138,7 +139,10 @@ class LiveMistakes:
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
             self.tried[key] = [
-                Known(tuple(m.mistake for m in group), traces(self._run(made, exercise, checks)))
+                Known(
+                    tuple(m.mistake for m in group),
+                    traces(self.run(made, exercise, checks, InProcessSession(made))),
+                )
                 for group in combinations(self.of(exercise), size)
                 if size == 1 or not any(m.is_alone for m in group)
                 if (made := self.with_mistakes(exercise, *group)) is not None
@@ -147,17 +151,30 @@ class LiveMistakes:
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
         """The solutions with these mistakes in them, or None where the edits collide."""
-        key = self.solutions.readings[exercise.assignment].sources[0]
-        source = self.solutions.sources[key]
-        text = edited(source.cells[0].text, *group)
-        if text is None:
-            return None
-        changed = replace(source, cells=(Cell(None, text),))
-        return replace(self.solutions, sources={**self.solutions.sources, key: changed})
+        text = edited(self.source(exercise).cells[0].text, *group)
+        return None if text is None else self.with_text(exercise, text)
 
-    def _run(self, submission: Submission, exercise: Exercise, checks: Checks) -> list[CheckRecord]:
-        """Run an exercise's checks on a submission, up to one that blocks the others."""
-        session = InProcessSession(submission)
+    def source(self, exercise: Exercise) -> SourceFile:
+        """The solution that an exercise is in."""
+        return self.solutions.sources[self.solutions.readings[exercise.assignment].sources[0]]
+
+    def with_text(self, exercise: Exercise, text: str) -> Submission:
+        """The solutions with another text of the one that an exercise is in."""
+        source = self.source(exercise)
+        changed = replace(source, cells=(Cell(None, text),))
+        return replace(self.solutions, sources={**self.solutions.sources, source.key: changed})
+
+    def run(
+        self, submission: Submission, exercise: Exercise, checks: Checks, session: Session
+    ) -> list[CheckRecord]:
+        """Run an exercise's checks on a submission, up to one that blocks the others.
+
+        Args:
+            submission: the solutions, or what was made of them.
+            exercise: the exercise.
+            checks: its checks.
+            session: what the submission runs in.
+        """
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
         handle.documented[exercise.id] = self.environment.documented(exercise)
         records = []

@@ -65,22 +65,34 @@ def judge_answer(student, reference, judge, name, sizes, values, x, *, spare=Non
     judge(value, reference.call(right, x).value, axes=AXES)
 
 
-def judge_gradients(student, reference, judge, draw, name, values, *, spare=None):
-    """Judge the gradients for the parameters and for the tokens."""
+def judge_gradients(student, reference, judge, draw, name, values, *, spare=None, own=""):
+    """Judge the gradients for the parameters and for the tokens; those of `own` pass as well."""
     x, cotangent = draw.normal(NUM_TOKENS, D_IN), draw.normal(NUM_TOKENS, D_OUT)
     mine, _ = made(student, name, (D_IN, D_OUT), values, spare=spare)
     right, _ = made(reference, name, (D_IN, D_OUT), values)
     found = student.call(mine, x, cotangent=cotangent).gradients
     expected = reference.call(right, x, cotangent=cotangent).gradients
+    other = gradients_of(student, own, values, x, cotangent) if own else None
     for each in values:
         gradient = by_name(found.parameters, each)
+        theirs = other and by_name(other.parameters, each)
         judge(
             gradient,
-            expected.parameters[each],
+            theirs if alike(gradient, theirs) else expected.parameters[each],
             what=judge.words("the gradient for {name}", name=each),
         )
-    gradient = found.arguments.get("0")
-    judge(gradient, expected.arguments["0"], what="the gradient for the tokens", axes=AXES)
+    gradient, theirs = found.arguments.get("0"), other and other.arguments.get("0")
+    right = theirs if alike(gradient, theirs) else expected.arguments["0"]
+    judge(gradient, right, what="the gradient for the tokens", axes=AXES)
+
+
+def gradients_of(student, name, values, x, cotangent):
+    """The gradients of another class of the student's, None where it raises."""
+    try:
+        instance, _ = made(student, name, (D_IN, D_OUT), values)
+        return student.call(instance, x, cotangent=cotangent).gradients
+    except StudentOutcome:
+        return None
 
 
 def held(student, instance):
@@ -229,6 +241,14 @@ class TestSelfAttentionNormal:
         judge_parameters(judge, missing)
         value = student.call(mine, x).value
         judge(value, own if alike(value, own) else expected, axes=AXES)
+
+    @pytest.mark.deepens("test_gradients_reach_the_matrices")
+    def test_gradients_are_right(self, student, reference, judge, draw):
+        """The gradients for the matrices and for the tokens should be right."""
+        values, name = drawn(draw, MATRICES, D_IN, D_OUT), "SelfAttentionNormal"
+        # A slip that the student's own v1 makes too is paid for there.
+        own = "SelfAttention_v1"
+        judge_gradients(student, reference, judge, draw, name, values, own=own)
 
     @pytest.mark.deepens("test_the_matrices_start_normally_drawn")
     def test_the_matrices_start_normally_drawn(self, student, judge, draw):

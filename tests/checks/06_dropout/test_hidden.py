@@ -100,3 +100,10 @@ class TestDropout:
         """Outside of training, other weights should come back as they are, in float64 as well."""
         weights = draw.uniform(5, 7, low=0.1).double()
         judge(student.call("dropout", weights, 0.7, False).value, weights, axes=("row", "column"))
+
+    @pytest.mark.deepens("test_gradients_reach_the_kept_weights")
+    def test_outside_of_training_gradients_reach_all_weights(self, student, judge, draw):
+        """Outside of training, gradients should flow to all weights."""
+        weights, cotangent = draw.uniform(5, 7, low=0.1), draw.normal(5, 7)
+        found = student.call("dropout", weights, 0.7, False, cotangent=cotangent).gradients
+        judge(found.arguments["0"], cotangent, what="the gradient for the weights")

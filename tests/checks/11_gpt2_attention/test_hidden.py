@@ -62,18 +62,18 @@ def zero_biases(d_out, dtype=torch.float32):
     return {f"{layer}.bias": zeros for layer in ("W_query", "W_key", "W_value")}
 
 
-def given(handle, values):
+def given(handle, values, num_heads):
     """A layer of this file's sizes with these parameters."""
     sizes = {"d_in": D_IN, "d_out": D_OUT, "context_length": CONTEXT_LENGTH}
-    layer = handle.call("GPT2MultiHeadAttention", **sizes, num_heads=NUM_HEADS, dropout=0.0).value
+    layer = handle.call("GPT2MultiHeadAttention", **sizes, num_heads=num_heads, dropout=0.0).value
     handle.load(layer, zero_biases(D_OUT, values["out_proj.bias"].dtype) | values)
     return layer
 
 
-def judge_values(student, reference, judge, values, x):
+def judge_values(student, reference, judge, values, x, num_heads=NUM_HEADS):
     """The context vectors of given parameters are the solution's."""
-    expected = reference.call(given(reference, values), x).value
-    value = student.call(given(student, values), x, training=False).value
+    expected = reference.call(given(reference, values, num_heads), x).value
+    value = student.call(given(student, values, num_heads), x, training=False).value
     judge(value, expected, axes=("batch", "token", "feature"))
 
 
@@ -97,6 +97,12 @@ class TestGPT2MultiHeadAttention:
         """Heads and tokens should be told apart, also where there are as many of both."""
         x = draw.normal(NUM_HEADS, NUM_HEADS, D_IN)
         judge_values(student, reference, judge, drawn_parameters(draw), x)
+
+    @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
+    def test_a_single_head(self, student, reference, judge, draw):
+        """A single head should give the right result, too."""
+        x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
+        judge_values(student, reference, judge, drawn_parameters(draw), x, num_heads=1)
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
     def test_dropout_follows_its_probability(self, student, judge, draw):

@@ -84,6 +84,128 @@ def test_broken_promises_are_counted(grader, folder):
     ]
 
 
+# `grader mutate`.
+
+SURVIVOR = """\
+✗ solutions/02_mixture/mixture.py:24: survived
+    - return torch.softmax(raw, dim=-1)
+    + return torch.softmax(raw.detach(), dim=-1)"""
+WRITTEN_DOWN = """\
+[[equivalent]]
+exercise = "weights"
+old = '''return torch.softmax(raw, dim=-1)'''
+new = '''return torch.softmax(raw{}, dim=-1)'''
+reason = "Nobody asks for gradients."
+"""
+EQUIVALENT = "solutions/02_mixture/equivalent.toml"
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_mutant_that_survives_is_told_with_its_line(grader, jobs: int):
+    """It exits with 1."""
+    ran = grader("mutate", "weights", "--jobs", jobs)
+    assert (ran.code, ran.err) == (1, "")
+    head = "02_mixture/weights: 7 mutants: 5 caught, 2 named, 1 survived, 1 equivalent"
+    assert ran.out.startswith(f"{head}\n{SURVIVOR}\n")
+    rows = [line.split()[:-1] for line in ran.lines[5:-1]]
+    assert ["02_mixture", "7", "5", "2", "0", "1", "1", "0"] in rows
+    assert ["the", "course", "7", "5", "2", "0", "1", "1", "0"] in rows
+    assert ran.lines[-1] == "1 mutant survives."
+
+
+def test_all_that_is_not_named_is_listed_on_request(grader):
+    """With the check that caught it."""
+    ran = grader("mutate", "weights", "--jobs", 1, "--verbose")
+    signs = [line.split(": ", 1)[1] for line in ran.lines if line.startswith(("·", "✗"))]
+    check = "02_mixture/weights::visible::test_weights"
+    assert signs == [
+        f"caught: {check}_of_other_scores",
+        f"caught: {check}_of_other_scores",
+        f"caught: {check}_have_the_shape_of_the_scores",
+        "survived",
+        "equivalent",
+    ]
+
+
+def test_a_mutant_that_is_written_down_is_equivalent(grader, folder):
+    """What is written down and does not survive is told, and exits with 1 too."""
+    (folder / EQUIVALENT).write_text(WRITTEN_DOWN.format(".detach()"), "utf-8")
+    ran = grader("mutate", "weights", "--jobs", 1)
+    assert (ran.code, ran.lines[-1]) == (0, "No mutant survives.")
+    assert grader("validate").code == 0
+    more = [WRITTEN_DOWN.format(new) for new in (".detach()", ".T", ".detach().T")]
+    more[1] = more[1].replace("torch.softmax(raw.T, dim=-1)", "raw")
+    (folder / EQUIVALENT).write_text("\n".join(more), "utf-8")
+    ran = grader("mutate", "weights", "--jobs", 1)
+    assert ran.code == 1
+    check = "02_mixture/weights::visible::test_weights_of_other_scores"
+    assert ran.lines[-3:] == [
+        f"✗ 02_mixture/equivalent.toml: equivalent[2]: {check} tells it from the solution; take it out",
+        "✗ 02_mixture/equivalent.toml: equivalent[3]: there is no such mutant any more; take it out",
+        "No mutant survives.",
+    ]
+
+
+@pytest.mark.parametrize("line", ["raw = raw[:4]", "raw = raw.clamp(-20, 20)"])
+def test_what_only_other_inputs_tell_survives(grader, edit, line):
+    """Checks have four rows at most, and no large scores."""
+    edit("solutions/02_mixture/mixture.py", "    return torch", f"    {line}\n    return torch")
+    ran = grader("mutate", "weights", "--jobs", 1)
+    place = ran.lines.index("    + raw = raw") - 2
+    assert ran.lines[place : place + 2] == [
+        "✗ solutions/02_mixture/mixture.py:24: survived",
+        f"    - {line}",
+    ]
+
+
+def test_what_is_written_down_wrongly_is_told(grader, folder):
+    """With its key path."""
+    wrong = WRITTEN_DOWN.format(".T").replace("weights", "weight").replace("reason", "because")
+    (folder / EQUIVALENT).write_text(wrong, "utf-8")
+    ran = grader("mutate", "weights", "--jobs", 1)
+    assert (ran.code, ran.out, ran.err.splitlines()[1:]) == (
+        2,
+        "",
+        [
+            "  02_mixture/equivalent.toml: equivalent[1].reason: missing; a text is needed",
+            "  02_mixture/equivalent.toml: equivalent[1]: there is no exercise 02_mixture/weight",
+            "  02_mixture/equivalent.toml: equivalent[1].because: unknown key; "
+            "allowed: exercise, new, old, reason",
+        ],
+    )
+
+
+def test_a_mutant_that_never_returns_is_caught(grader, edit):
+    """It is ended after the seconds that a request may take."""
+    edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\nrequest_seconds = 0.3\n")
+    more = "    left = 1\n    while left:\n        left -= 1\n"
+    edit("solutions/02_mixture/mixture.py", "    return torch", f"{more}    return torch")
+    ran = grader("mutate", "weights", "--jobs", 1, "--verbose")
+    place = ran.lines[ran.lines.index("    + pass") - 2]
+    assert place.startswith("· solutions/02_mixture/mixture.py:26: caught: 02_mixture/weights::")
+    assert ran.lines[-1] == "1 mutant survives."
+
+
+def test_a_check_that_breaks_on_a_mutant_is_told(grader, edit):
+    """Student code must not be able to break a check."""
+    path = "tests/checks/02_mixture/test_visible.py"
+    line = "        judge.shape(value, (2, 3))\n"
+    edit(path, line, f"{line}        1 / (float(value.sum()) > 0)\n")
+    ran = grader("mutate", "weights", "--jobs", 1)
+    check = "02_mixture/weights::visible::test_weights_have_the_shape_of_the_scores"
+    assert f"✗ solutions/02_mixture/mixture.py:24: broken: {check}" in ran.lines
+    assert ran.lines[-2:] == ["1 mutant survives.", "1 mutant breaks a check."]
+
+
+def test_a_solution_that_fails_has_no_mutants(grader, edit):
+    """First it has to pass."""
+    edit("tests/checks/02_mixture/test_visible.py", "judge.shape(value, (2, 3))", "judge(0, 1)")
+    ran = grader("mutate", "weights", "--jobs", 1)
+    check = "02_mixture/weights::visible::test_weights_have_the_shape_of_the_scores"
+    said = f"The course has a problem:\n  {check}: the solution does not pass it\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
+
+
 # `grader release`.
 
 

@@ -138,6 +138,7 @@ def test_every_path_is_made_from_the_ids(course):
         "solution": "solutions/02_layers/layers.py",
         "misconceptions": "solutions/02_layers/misconceptions.toml",
         "hints": "solutions/02_layers/hints.toml",
+        "equivalent": "solutions/02_layers/equivalent.toml",
         "visible_checks": "tests/checks/02_layers/test_visible.py",
         "hidden_checks": "tests/checks/02_layers/test_hidden.py",
         "recording": "tests/checks/02_layers/recording.bin",
@@ -176,6 +177,7 @@ def test_the_hash_follows_what_decides_scores(changed, course):
         ("solutions/02_layers/layers.py", "x = 1\n", "# why\nx = 1  # so\n"),
         ("course.toml", "x = 1\n", "# why\nx = 1  # so\n"),
         ("solutions/02_layers/hints.toml", "x = 1\n", "x = 2\n"),
+        ("solutions/02_layers/equivalent.toml", "x = 1\n", "x = 2\n"),
     ],
 )
 def test_comments_and_hints_decide_no_score(path, plain, commented, course):

@@ -1,0 +1,240 @@
+"""Tries the checks on mechanical wrong answers: each is caught, or does what the solution does."""
+
+import multiprocessing
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+from grader.authoring.equivalents import Equivalent, read_equivalents
+from grader.authoring.mutants import Mutant, mutants
+from grader.authoring.replay import Exchange, HeardSession, are_same, by_check, differ_elsewhere
+from grader.checks.fixtures import live_environment
+from grader.checks.run import Check, CheckRecord, outcome_of
+from grader.core.errors import CourseError
+from grader.core.records import Outcome
+from grader.course.course import Course, Exercise, load_course
+from grader.feedback.diagnosis import Known, diagnose
+from grader.grading.known_mistakes import LiveMistakes, traces
+from grader.grading.submission_grader import Scope, SubmissionGrader
+from grader.submissions.submission import Submission
+
+SEEDS = ("validate", "second", "third")
+"""Seeds of the hidden checks' inputs; the first decides what is caught."""
+
+
+class Fate(StrEnum):
+    """What came of a mutant."""
+
+    CAUGHT = "caught"
+    REMARKED = "remarked"
+    EQUIVALENT = "equivalent"
+    SURVIVED = "survived"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How the checks went with a mutant.
+
+    Args:
+        fate: REMARKED where nothing but a remark says it; BROKEN where a check breaks.
+        named: whether a known mistake was recognised in one that was caught.
+        check: the first check that said it, or that broke.
+    """
+
+    mutant: Mutant
+    fate: Fate
+    named: bool = False
+    check: str = ""
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the checks have to do better."""
+        return self.fate in (Fate.SURVIVED, Fate.BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """All mutants of an exercise, and the time that they took."""
+
+    exercise: Exercise
+    trials: tuple[Trial, ...]
+    seconds: float
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many mutants there are of each fate, and how many are named."""
+        found = Counter(caught=0, named=sum(trial.named for trial in self.trials))
+        found.update(trial.fate.value for trial in self.trials)
+        return found
+
+    @property
+    def faults(self) -> list[Trial]:
+        """Those with which the checks have to do better."""
+        return [trial for trial in self.trials if trial.is_fault]
+
+
+def mutate(course: Course, targets: tuple[str, ...], jobs: int) -> Iterator[Tried]:
+    """Try the mutants of each exercise; what is written down as equivalent is that.
+
+    Args:
+        course: the course.
+        targets: assignments or exercises; none for all.
+        jobs: how many processes try them.
+
+    Raises:
+        UsageError: when a target names nothing.
+        CourseError: when a file of the course is wrong.
+    """
+    ids = list(course.select(targets))
+    known = {(e.exercise, e.old, e.new) for e in written_down(course)}
+    for tried in _tried(course.root, ids, jobs):
+        yield replace(tried, trials=tuple(_settled(trial, known) for trial in tried.trials))
+
+
+def written_down(course: Course) -> list[Equivalent]:
+    """The mutants that the course's files say are equivalent."""
+    return [
+        one for assignment in course.assignments for one in read_equivalents(course, assignment)
+    ]
+
+
+def outdated(course: Course, all_tried: Sequence[Tried]) -> Iterator[str]:
+    """A sentence for each mutant that is written down, and does not survive."""
+    fates = {
+        (trial.mutant.exercise, trial.mutant.old, trial.mutant.new): trial
+        for tried in all_tried
+        for trial in tried.trials
+    }
+    chosen = {tried.exercise.id for tried in all_tried}
+    for one in written_down(course):
+        trial = fates.get((one.exercise, one.old, one.new))
+        if one.exercise in chosen and trial is None:
+            yield f"{one.place}: there is no such mutant any more; take it out"
+        elif trial is not None and trial.check:
+            yield f"{one.place}: {trial.check} tells it from the solution; take it out"
+
+
+def _settled(trial: Trial, known: set[tuple[str, str, str]]) -> Trial:
+    mutant = trial.mutant
+    is_known = (mutant.exercise, mutant.old, mutant.new) in known
+    is_equivalent = is_known and trial.fate is Fate.SURVIVED
+    return replace(trial, fate=Fate.EQUIVALENT) if is_equivalent else trial
+
+
+def _tried(root: Path, ids: Sequence[str], jobs: int) -> Iterator[Tried]:
+    if jobs == 1:
+        yield from map(_Trials(load_course(root)).all_of, ids)
+        return
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(ids)), spawn) as processes:
+        yield from processes.map(_try, [root] * len(ids), ids)
+
+
+def _try(root: Path, exercise: str) -> Tried:
+    """Try all mutants of an exercise, in a process that keeps what it tries them with."""
+    return _trials(root).all_of(exercise)
+
+
+@cache
+def _trials(root: Path) -> "_Trials":
+    return _Trials(load_course(root))
+
+
+@dataclass(slots=True)
+class _Trials:
+    """What mutants are tried with: the checks, and the known mistakes."""
+
+    course: Course
+    grader: SubmissionGrader = field(init=False)
+    mistakes: LiveMistakes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the solutions."""
+        environment = live_environment(self.course, SEEDS[0])
+        self.mistakes = LiveMistakes(environment)
+        self.grader = SubmissionGrader(environment, self.mistakes)
+
+    def all_of(self, id_: str) -> Tried:
+        """Try all mutants of an exercise."""
+        started, exercise = time.monotonic(), self.course.exercises[id_]
+        checks = self.grader.checks(Scope({id_: exercise}))
+        one = _Exercise(self.mistakes, exercise, checks)
+        trials = tuple(one.trial(mutant) for mutant in mutants(self.course, exercise))
+        return Tried(exercise, trials, time.monotonic() - started)
+
+
+@dataclass(slots=True)
+class _Exercise:
+    """An exercise whose mutants are tried: how its checks go with the solution.
+
+    Args:
+        remarks: the remarks that are made on the solution itself.
+        right: by seed, what the checks ask of the solution, and what it replies.
+    """
+
+    mistakes: LiveMistakes
+    exercise: Exercise
+    checks: tuple[Check, ...]
+    known: list[Known] = field(init=False)
+    remarks: set[str] = field(default_factory=set)
+    right: dict[str, list[Exchange]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Run the checks on the solution, and on its known mistakes.
+
+        Raises:
+            CourseError: when the solution does not pass one.
+        """
+        for seed in SEEDS:
+            session = HeardSession(self.mistakes.solutions)
+            told = [r.check for r in self._run(session, seed) if r.raised is not None]
+            self.right[seed] = session.exchanges
+            self.remarks |= {check.id for check in told}
+            if failed := [check.id for check in told if check.weight]:
+                raise CourseError(f"{failed[0]}: the solution does not pass it")
+        self.mistakes.environment.seed = SEEDS[0]
+        self.known = self.mistakes.known(self.exercise, self.checks, 1)
+
+    def trial(self, mutant: Mutant) -> Trial:
+        """Run the checks on a mutant."""
+        submission = self.mistakes.with_text(self.exercise, mutant.text)
+        session = HeardSession(submission)
+        records = self._run(session, SEEDS[0])
+        told = [r for r in records if r.raised is not None and r.check.id not in self.remarks]
+        failed = [record for record in told if record.check.weight]
+        for record in failed:
+            is_endless = isinstance(record.raised, TimeoutError)
+            if outcome_of(record.check, record.raised) is Outcome.ERROR and not is_endless:
+                return Trial(mutant, Fate.BROKEN, check=record.check.id)
+        if failed:
+            found = diagnose(traces(records), self.known, lambda: ())
+            return Trial(mutant, Fate.CAUGHT, bool(found), failed[0].check.id)
+        if told:
+            return Trial(mutant, Fate.REMARKED, check=told[0].check.id)
+        is_same = are_same(session.exchanges, self.right[SEEDS[0]]) and self._is_same(submission)
+        return Trial(mutant, Fate.EQUIVALENT if is_same else Fate.SURVIVED)
+
+    def _is_same(self, submission: Submission) -> bool:
+        """Whether a mutant does what the solution does, with other seeds and other inputs."""
+        for seed in SEEDS[1:]:
+            session = HeardSession(submission)
+            self._run(session, seed)
+            if not are_same(session.exchanges, self.right[seed]):
+                return False
+        solution = HeardSession(self.mistakes.solutions, keeps=False)
+        mutant = HeardSession(submission, keeps=False)
+        said = by_check(self.right[SEEDS[0]])
+        return not any(differ_elsewhere(solution, mutant, exchanges) for exchanges in said)
+
+    def _run(self, session: HeardSession, seed: str) -> list[CheckRecord]:
+        environment = self.mistakes.environment
+        environment.seed = seed
+        records = self.mistakes.run(session.submission, self.exercise, self.checks, session)
+        environment.overdue.clear()
+        return records
