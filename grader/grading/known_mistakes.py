@@ -20,7 +20,8 @@ from grader.feedback.outcomes import UNJUDGED
 from grader.sessions.base import Session
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
-from grader.submissions.submission import SourceFile, Submission
+from grader.submissions.source_file import SourceFile
+from grader.submissions.submission import Submission
 from grader.testing.compare import Difference, wrong_values
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
