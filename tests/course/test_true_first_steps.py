@@ -175,7 +175,7 @@ def test_a_title_that_holds_is_not_shown_as_failed(
             V1,
             f"{MATRICES}\n",
             f"self.register_forward_pre_hook(lambda self, _: {MADE_LATER})\n",
-            "A new instance has no parameters yet: are they made in `__init__`?",
+            "A new instance has no parameters yet: are they made in `__init__`, as attributes of `self`?",
         ),
         (
             *(V2, "return attn_weights", "return nn.functional.dropout(attn_weights, 0.1)"),

@@ -94,7 +94,9 @@ def judge_module(student, judge, instance, names, shape):
     state = student.state(instance)
     judge_not_plain(judge, state, names)
     shapes = {name: by_name(state.parameters, name) for name in names}
-    sentence = N_("A new instance has no parameters yet: are they made in `__init__`?")
+    sentence = N_(
+        "A new instance has no parameters yet: are they made in `__init__`, as attributes of `self`?"
+    )
     judge.that(bool(state.parameters), sentence, about=shapes)
     shapes = {name: None if found is None else tuple(found.shape) for name, found in shapes.items()}
     judge(shapes, dict.fromkeys(names, shape), what="the shapes of the parameters")
