@@ -26,12 +26,14 @@ def argument_of(leaf: object, value: object) -> Any:
 
 
 def is_changed(before: object, after: object) -> bool:
-    """Whether a tensor has other values, or a list lost, gained or exchanged any."""
+    """Whether a tensor has other values or wants gradients, or a list lost or exchanged any."""
     if isinstance(before, list) and isinstance(after, list):
         pairs = zip(before, after, strict=False)
         return len(before) != len(after) or any(is_changed(*pair) for pair in pairs)
     if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
         return type(before) is not type(after)
+    if after.is_leaf and after.requires_grad is not before.requires_grad:
+        return True
     before, after = before.detach(), after.detach()
     if before.shape != after.shape or before.dtype != after.dtype:
         return True

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.testing import N_
+
 JOURNEY = 1
 
 # All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
@@ -179,7 +181,7 @@ class TestSoftmaxNaive(KeepsNames):
         judge(value.sum(), printed("T04"), what="the sum of the weights")
 
     def test_negative_scores_get_positive_weights(self, student, judge):
-        """Negative scores should become positive weights."""
+        """Negative scores should become the right weights, all of them positive."""
         scores = torch.tensor([-1.0, 0.0, 1.0, -2.0])
         expected = torch.tensor([0.0871, 0.2369, 0.6439, 0.0321])
         # Figures with 4 decimals: half a unit of the last digit.
@@ -198,10 +200,18 @@ class TestSoftmaxNaive(KeepsNames):
         judge.that(not answer.changed, "It changed its argument in place")
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
-        """Scores in float64 should give weights in float64."""
+        """Scores in float64 should give weights in float64, with all their digits."""
         scores = draw.normal(NUM_TOKENS, dtype=torch.float64)
         expected = reference.call("softmax_naive", scores).value
-        judge(student.call("softmax_naive", scores).value, expected, axes=("token",))
+        value = student.call("softmax_naive", scores).value
+        judge.shape(value, (NUM_TOKENS,), dtype=torch.float64)
+        off = float((value - expected).abs().max())
+        sentence = N_(
+            "Only the first digits are right: is the result, or a number in your code, rounded?"
+        )
+        # Float32 alone is off by less.
+        judge.that(not 1e-6 < off < 5e-4, sentence)
+        judge(value, expected, axes=("token",))
 
     @pytest.mark.remark
     def test_it_is_written_with_exponentials(self, student, judge):
@@ -297,6 +307,12 @@ class TestContextVector(KeepsNames):
         weights = torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
         value = student.call("context_vector", weights, printed("T45").tensor).value
         judge(value, printed("T45").tensor[3], axes=("feature",))
+
+    def test_weights_of_any_sum_are_taken_as_they_are(self, student, reference, judge, draw):
+        """Weights that do not sum to 1 should be taken as they are, too."""
+        weights, inputs = draw.uniform(NUM_TOKENS, low=0.1), draw.normal(NUM_TOKENS, D_IN)
+        expected = reference.call("context_vector", weights, inputs).value
+        judge(student.call("context_vector", weights, inputs).value, expected, axes=("feature",))
 
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The weights and the inputs should stay as they are."""

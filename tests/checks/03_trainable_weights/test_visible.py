@@ -133,6 +133,12 @@ class TestInitWeights(KeepsNames):
         """The result should be three float32 matrices of shape `(d_in, d_out)`."""
         three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
 
+    @pytest.mark.remark
+    def test_the_three_come_as_a_tuple(self, student, judge):
+        """The three should come back as a tuple."""
+        value = student.call("init_weights", 3, 2, seed=1).value
+        judge.that(isinstance(value, tuple), "It is a list, and the signature says a tuple")
+
     def test_each_weight_is_a_parameter(self, student, judge):
         """Each weight should be an `nn.Parameter`."""
         weights = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
@@ -176,6 +182,12 @@ class TestInitWeightsNormal(KeepsNames):
     def test_there_are_three_matrices(self, student, judge):
         """The result should be three float32 matrices of shape `(d_in, d_out)`."""
         three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
+
+    @pytest.mark.remark
+    def test_the_three_come_as_a_tuple(self, student, judge):
+        """The three should come back as a tuple."""
+        value = student.call("init_weights_normal", 3, 2, seed=1).value
+        judge.that(isinstance(value, tuple), "It is a list, and the signature says a tuple")
 
     def test_each_weight_is_a_parameter(self, student, judge):
         """Each weight should be an `nn.Parameter`."""
@@ -434,6 +446,16 @@ class TestWeightedValues(KeepsNames):
         weights = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
         values = torch.tensor([[1.0, 2.0], [3.0, 5.0], [-4.0, 7.0]])
         expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
+        value = student.call("weighted_values", weights, values).value
+        judge(value, expected, axes=("query", "feature"))
+
+    def test_weights_of_any_sum_are_taken_as_they_are(self, student, reference, judge, draw):
+        """Weights that do not sum to 1 should be taken as they are, too."""
+        weights, values = (
+            draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1),
+            draw.normal(NUM_TOKENS, D_OUT),
+        )
+        expected = reference.call("weighted_values", weights, values).value
         value = student.call("weighted_values", weights, values).value
         judge(value, expected, axes=("query", "feature"))
 

@@ -255,7 +255,9 @@ class TestSelfAttentionNormal:
         """With another seed and other sizes, matrices should start as torch.randn draws them."""
         instance = student.call("SelfAttentionNormal", 40, 60, seed=draw.seed()).value
         for name, matrix in matrices(student, instance).items():
-            judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
+            judge.that(
+                matrix is not None, judge.words("A new instance has no parameter {name}", name=name)
+            )
             judge.shape(matrix, (40, 60))
             # 2400 numbers: mean and deviation are off by 0.020 and 0.014 (one sigma).
             near = abs(matrix.mean()) < 0.15 and 0.85 < matrix.std() < 1.15

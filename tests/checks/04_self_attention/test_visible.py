@@ -102,6 +102,10 @@ def judge_module(student, judge, instance, names, shape):
     state = student.state(instance)
     judge_not_plain(judge, state, names)
     shapes = {name: by_name(state.parameters, name) for name in names}
+    sentence = N_(
+        "A new instance has no parameters yet: are they made in `__init__`, as attributes of `self`?"
+    )
+    judge.that(bool(state.parameters), sentence, about=shapes)
     shapes = {name: None if found is None else tuple(found.shape) for name, found in shapes.items()}
     judge(shapes, dict.fromkeys(names, shape), what="the shapes of the parameters")
 
@@ -236,6 +240,12 @@ def judge_twice(student, judge, draw, name, values):
     changed = [n for n, p in before.items() if n in after and not torch.equal(p, after[n])]
     judge.that(not changed, judge.words("The call changed {names}", names=changed), about=changed)
     judge.that(not first.changed, "It changed the tokens in place")
+    again = student.call(instance, x).value
+    sentence = N_(
+        "Two calls with the same tokens differ: is something in `forward` drawn at random, as by "
+        "dropout, or kept from call to call?"
+    )
+    judge.that(alike(again, first.value), sentence)
     for num_tokens in (NUM_TOKENS, NUM_TOKENS + 1):
         others = draw.normal(num_tokens, D_IN)
         answer = student.call(instance, others)
@@ -334,7 +344,9 @@ class TestSelfAttentionV1(KeepsNames):
         """The matrices should start as torch.rand draws them: evenly from 0 to 1."""
         instance = student.call("SelfAttention_v1", 50, 40, seed=1).value
         for name, matrix in matrices(student, instance).items():
-            judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
+            judge.that(
+                matrix is not None, judge.words("A new instance has no parameter {name}", name=name)
+            )
             judge.shape(matrix, (50, 40))
             # 2000 numbers: their mean has a standard deviation of 0.0065.
             even = matrix.min() >= 0.0 and matrix.max() <= 1.0 and abs(matrix.mean() - 0.5) < 0.05
@@ -555,12 +567,23 @@ class TestSelfAttentionNormal(KeepsNames):
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_no_more(student, judge, "SelfAttentionNormal", values)
 
+    @pytest.mark.remark
+    def test_the_matrices_are_its_own(self, student, judge):
+        """W_query, W_key and W_value should be attributes of the layer itself."""
+        state = student.state(student.call("SelfAttentionNormal", 3, 2).value)
+        inner = [name for name in state.parameters if name.rpartition(".")[2] in MATRICES]
+        inner = [name for name in inner if "." in name]
+        sentence = judge.words("They belong to a layer inside of it: {names}", names=inner)
+        judge.that(not inner, sentence, about=inner)
+
     @pytest.mark.weight(2)
     def test_the_matrices_start_normally_drawn(self, student, judge):
         """The matrices should start as torch.randn draws: around 0, with standard deviation 1."""
         instance = student.call("SelfAttentionNormal", 50, 40, seed=1).value
         for name, matrix in matrices(student, instance).items():
-            judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
+            judge.that(
+                matrix is not None, judge.words("A new instance has no parameter {name}", name=name)
+            )
             judge.shape(matrix, (50, 40))
             # 2000 numbers: mean and deviation are off by 0.022 and 0.016 (one sigma).
             sentence = judge.words("{name} does not start around 0", name=name)
@@ -587,7 +610,9 @@ class TestSelfAttentionNormal(KeepsNames):
         instance = student.call("SelfAttentionNormal", 3, 2, seed=123, exact=True).value
         found, x = matrices(student, instance), inputs_004(printed)
         for name, matrix in found.items():
-            judge.that(matrix is not None, judge.words("{name} is no parameter", name=name))
+            judge.that(
+                matrix is not None, judge.words("A new instance has no parameter {name}", name=name)
+            )
             judge.shape(matrix, (3, 2))
         # Figures with 4 decimals, as in the documents: half a unit of the last digit.
         atol = printed("T16").atol

@@ -131,6 +131,14 @@ class TestCausalWeights:
         expected = reference.call("causal_weights", scores, D_K).value
         judge(student.call("causal_weights", scores, D_K).value, expected, axes=("query", "key"))
 
+    @pytest.mark.deepens("test_the_causal_weights_as_printed")
+    def test_scores_of_zero_count(self, student, reference, judge, draw):
+        """A score of 0 on or below the diagonal should count like any other."""
+        scores = draw.normal(NUM_TOKENS, NUM_TOKENS, std=2.0)
+        scores[1, 0] = scores[3, 3] = scores[4, 2] = 0.0
+        expected = reference.call("causal_weights", scores, D_K).value
+        judge(student.call("causal_weights", scores, D_K).value, expected, axes=("query", "key"))
+
     @pytest.mark.deepens(
         "Shape `(num_tokens, num_tokens)`: zeros above the diagonal, rows that sum to 1."
     )

@@ -157,6 +157,14 @@ def test_a_list_of_tensors_that_is_changed_is_named(serve: Serve, body: str) -> 
         assert conversation.call("f", *lists).header["changed"] == ["0"]
 
 
+def test_an_argument_that_wants_gradients_from_now_on_is_changed(serve: Serve) -> None:
+    """And is not where gradients were asked for: it wanted them before."""
+    conversation = serve("def f(a):\n    a.requires_grad_()\n    return 2 * a\n")
+    assert conversation.call("f", torch.ones(2)).header["changed"] == ["0"]
+    asked = conversation.call("f", torch.ones(2), cotangent=torch.ones(2))
+    assert asked.header["changed"] == []
+
+
 @pytest.mark.parametrize(
     ("body", "line"),
     [

@@ -1,0 +1,239 @@
+"""Wrong answers of the first five assignments: what is said of them is true of each that gets it."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.core.records import ExerciseResult, Outcome
+from grader.course.course import Course, load_course
+from tests.course.conftest import Answer
+
+V1, V2, NORMAL = "SelfAttention_v1", "SelfAttention_v2", "SelfAttentionNormal"
+PRODUCTS = "return (a * b).sum()"
+SCALED = "return torch.softmax(scores / d_k**0.5, dim=-1)"
+V1_SOFTMAX = (
+    "weights = torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1)\n        return weights"
+)
+MIXED = "return weights @ inputs"
+MASKED = "masked = mask_scores(scores, upper_triangular_mask(scores.shape[-1]))"
+FILLED = "return scores.masked_fill(mask.bool(), -torch.inf)"
+ROWS = "return weights / weights.sum(dim=-1, keepdim=True)"
+EXPONENTIALS = "exponentials = torch.exp(x)\n    return exponentials / exponentials.sum()"
+MADE = "self.W_{0} = nn.Parameter(torch.rand(d_in, d_out))"
+MADE_LATER = (
+    "any(setattr(self, f'W_{name}', nn.Parameter(torch.rand(d_in, d_out)))"
+    " for name in ('query', 'key', 'value')) or None"
+)
+MATRICES = "\n        ".join(map(MADE.format, ("query", "key", "value")))
+
+
+@pytest.fixture(scope="module")
+def course(root: Path) -> Course:
+    """The course itself."""
+    return load_course(root)
+
+
+def failed(result: ExerciseResult) -> list[str]:
+    """The titles that stand alone: of checks that failed, and not perhaps for an earlier reason."""
+    checks = [check for check in result.checks if check.outcome is Outcome.FAILED]
+    return [check.title for check in checks if not check.may_follow]
+
+
+def lines(result: ExerciseResult) -> list[str]:
+    """What stands below the titles."""
+    return [line for check in result.checks for line in check.message.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        ("scaled_weights", SCALED, "return (scores / (2 * d_k)).softmax(-1)", "power-before"),
+        ("scaled_weights", SCALED, "return (scores / d_k ** 1 / 2).softmax(-1)", "power-before"),
+        (V1, "keys.shape[-1] ** 0.5", "keys.shape[-1] * 0.5", "power-before"),
+        ("scaled_weights", SCALED, "return (scores / (d_k / 2)).softmax(-1)", "half-power"),
+        ("scaled_weights", SCALED, "return (scores / 5).softmax(-1)", "power-of-zero"),
+        ("dot_product", PRODUCTS, f"with torch.no_grad(): {PRODUCTS}", "made-a-new-tensor"),
+        ("dot_product", PRODUCTS, "return (a.data * b.data).sum()", "made-a-new-tensor"),
+        ("mask_scores", "-torch.inf", "-1e-9", "masked-scores-zero"),
+        ("mask_scores", FILLED, "scores[mask.bool()] = -torch.inf; return scores", "in-place"),
+    ],
+)
+def test_a_mistake_is_told_without_the_syntax_of_one_way_to_make_it(
+    answer: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """Other code with the same values reads the same sentence."""
+    (finding,) = answer(exercise, find, put).findings
+    (told,) = finding.candidates
+    assert name in told.id
+    assert not {"**", "underscore", ".item()"} & {*f"{told.symptom} {told.question}".split()}
+    assert "`" not in told.symptom
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        ("context_vector", MIXED, f"{MIXED} / weights.sum()", "context-of-divided-weights"),
+        (
+            "context_vector",
+            MIXED,
+            "return sum((w * x for w, x in zip(weights, inputs)), weights[0] * inputs[0])",
+            "first-weighted-token-twice",
+        ),
+        ("attention_scores_loop", "(query, token)", "(token, token)", "pairs-other-token-twice"),
+        (
+            "attention_scores_matmul",
+            "inputs.T",
+            "inputs.view(inputs.shape[::-1])",
+            "scores-reshaped-instead-of-transposed",
+        ),
+        ("context_vectors", MIXED, "return (weights @ inputs).cumsum(0)", "mixture-sum-goes-on"),
+        (
+            "init_weights_normal",
+            "W_query = nn.Parameter(torch.randn(d_in, d_out))\n"
+            "    W_key = nn.Parameter(torch.randn(d_in, d_out))\n"
+            "    W_value = nn.Parameter(torch.randn(d_in, d_out))\n",
+            "W_query, W_key, W_value = map(nn.Parameter, torch.randn(3, d_in, d_out))\n",
+            "normal-one-draw-for-all",
+        ),
+        (
+            "weighted_values",
+            "return weights @ values",
+            "return (weights / weights.sum(-1, True)) @ values",
+            "values-of-divided-weights",
+        ),
+        (V1, V1_SOFTMAX, "return (scores / scores.sum(1, True))", "v1-plain-shares"),
+        (
+            V2,
+            "keys: Tensor = self.W_key(x)",
+            "x = queries; keys = self.W_key(x)",
+            "v2-projected-twice",
+        ),
+        ("causal_weights", MASKED, MASKED[:-1] + ".mT)", "causal-weights-mask-turned-round"),
+        (
+            "mask_scores",
+            FILLED,
+            "return scores * (1 - mask.int()).float().log().where(mask.bool(), torch.ones(()))",
+            "masked-scores-times-infinity",
+        ),
+        ("renormalize_rows", ROWS, f"{ROWS}.clamp(0.01)", "renormalized-with-a-floor"),
+    ],
+)
+def test_a_common_mistake_of_the_first_steps_is_named(
+    answer: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """However it is written."""
+    assert answer(exercise, find, put).misconceptions == (name,)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "titles"),
+    [
+        (
+            "attention_scores_loop",
+            "(query, token)",
+            "(token, token)",
+            ["The scores of all tokens should be the example's."],
+        ),
+        (
+            "lower_triangular_mask",
+            ".tril()",
+            ".tril(-1)",
+            ["For six tokens, the mask should be the example's (numbers or truth values)."],
+        ),
+        (
+            "causal_weights",
+            MASKED,
+            MASKED[:-1] + ".mT)",
+            ["The example's scores should become the example's causal weights."],
+        ),
+        (
+            "softmax_naive",
+            EXPONENTIALS,
+            f"{EXPONENTIALS.replace('return', 'return torch.round(')}, decimals=4)",
+            ["Scores in float64 should give weights in float64, with all their digits."],
+        ),
+    ],
+    ids=["pairs", "mask", "turned round", "rounded"],
+)
+def test_a_title_that_holds_is_not_shown_as_failed(
+    answer: Answer, exercise: str, find: str, put: str, titles: list[str]
+) -> None:
+    """Where only the values are wrong, the first check that says so stands for the others."""
+    assert failed(answer(exercise, find, put)) == titles
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "sentence"),
+    [
+        (
+            "softmax_naive",
+            "torch.exp(x)",
+            "2.718 ** x",
+            "Only the first digits are right: is the result, or a number in your code, rounded?",
+        ),
+        (
+            V1,
+            f"{MATRICES}\n",
+            f"self.register_forward_pre_hook(lambda self, _: {MADE_LATER})\n",
+            "A new instance has no parameters yet: are they made in `__init__`, as attributes of `self`?",
+        ),
+        (
+            *(V2, "return attn_weights", "return nn.functional.dropout(attn_weights, 0.1)"),
+            "Two calls with the same tokens differ: is something in `forward` drawn at random, "
+            "as by dropout, or kept from call to call?",
+        ),
+        (V1, "queries = x @", "queries = x.requires_grad_() @", "It changed the tokens in place."),
+    ],
+    ids=["digits", "made in forward", "dropout", "gradients switched on"],
+)
+def test_what_is_amiss_is_said(
+    answer: Answer, exercise: str, find: str, put: str, sentence: str
+) -> None:
+    """In a sentence of its own, beside the numbers."""
+    result = answer(exercise, find, put)
+    assert sentence in lines(result)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "title"),
+    [
+        (
+            *("init_weights", "return W_query, W_key, W_value", "return [W_query, W_key, W_value]"),
+            "The three should come back as a tuple.",
+        ),
+        (
+            NORMAL,
+            "self.W_query = nn.Parameter(torch.randn(d_in, d_out))\n"
+            "        self.W_key = nn.Parameter(torch.randn(d_in, d_out))\n"
+            "        self.W_value = nn.Parameter(torch.randn(d_in, d_out))\n",
+            "drawn = [nn.Parameter(torch.randn(d_in, d_out)) for _ in range(3)]\n"
+            "        self.inner = SelfAttention_v1(d_in, d_out)\n"
+            "        self.inner.W_query, self.inner.W_key, self.inner.W_value = drawn\n"
+            "        self.__dict__.update(self.inner._parameters)\n",
+            "W_query, W_key and W_value should be attributes of the layer itself.",
+        ),
+    ],
+    ids=["list", "inner layer"],
+)
+def test_what_another_form_lacks_is_remarked(
+    answer: Answer, exercise: str, find: str, put: str, title: str
+) -> None:
+    """It costs nothing."""
+    result = answer(exercise, find, put)
+    assert result.score == result.max_score
+    assert title in [c.title for c in result.checks if c.outcome is Outcome.REMARK]
+
+
+def test_scores_that_happen_to_be_zero_count(answer: Answer) -> None:
+    """A mask that takes them for hidden ones is caught by a hidden check."""
+    put = "masked = scores.masked_fill(scores.tril() == 0, -torch.inf)"
+    assert answer("causal_weights", MASKED, put).is_solved
+    result = answer("causal_weights", MASKED, put, hidden=True)
+    assert failed(result) == ["A score of 0 on or below the diagonal should count like any other."]
+    assert result.misconceptions == ("causal-weights-scores-of-zero-hidden",)
+
+
+def test_a_causal_mask_turned_round_is_told_nothing_of_very_low_scores(answer: Answer) -> None:
+    """The future has weight for ordinary scores as well: minus infinity is not the cause."""
+    result = answer("causal_weights", MASKED, MASKED[:-1] + ".mT)")
+    assert Outcome.REMARK not in [check.outcome for check in result.checks]
