@@ -90,7 +90,7 @@ class AnswerCacheSession(Session):
     Args:
         inner: the submission's child process.
         check: the id of the check that is under way.
-        file: the file that its requests name; "" where nothing may be remembered.
+        asked: which file its requests name, and how; "" where nothing may be remembered.
         transcript: its requests and replies so far.
         replies: those of them that the check itself has not asked for yet.
     """
@@ -98,7 +98,7 @@ class AnswerCacheSession(Session):
     inner: ChildSession
     cache: AnswerCache
     check: str = ""
-    file: str = ""
+    asked: str = ""
     transcript: list[Exchange] = field(default_factory=list)
     replies: deque[Exchange] = field(default_factory=deque)
 
@@ -115,19 +115,19 @@ class AnswerCacheSession(Session):
     @property
     def _can_remember(self) -> bool:
         """Whether requests do not depend on a process that died or on the time that is left."""
-        return bool(self.file) and self.inner.generation == 1 and self._has_time
+        return bool(self.asked) and self.inner.generation == 1 and self._has_time
 
     @property
     def _has_time(self) -> bool:
         return self.inner.seconds_left > self.inner.limits.request_seconds + SPARE_SECONDS
 
-    def begin(self, check: str, file: str = "") -> Any:
+    def begin(self, check: str, asked: str = "") -> Any:
         """Send the kept requests of a check as long as the replies to them are known."""
-        self.check, self.file = check, file
+        self.check, self.asked = check, asked
         self.transcript, self.replies = [], deque()
         if not self._can_remember:
             return None
-        step = self.cache.first.get(check, {}).get(file)
+        step = self.cache.first.get(check, {}).get(asked)
         while isinstance(step, _Step):
             reply = self._exchange(step.request, self.inner.limits.request_seconds)
             step = None if isinstance(reply, OwnFrame) else step.after.get(_digest(reply))
@@ -159,7 +159,7 @@ class AnswerCacheSession(Session):
     def conclude(self, end: object) -> None:
         """Remember the replies to the check that is under way, which passed."""
         if self.transcript and self._can_remember:
-            self.cache.keep(self.check, self.file, self.transcript, end)
+            self.cache.keep(self.check, self.asked, self.transcript, end)
 
     def close(self) -> None:
         """Close the child session."""

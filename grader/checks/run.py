@@ -198,8 +198,9 @@ class CheckRun:
         started = time.perf_counter()
         located = self.submission.locate(check.exercise)
         # Of a file that lacks the exercise nothing may be asked: loading it may end its process.
-        file = located.key if check.exercise.name in located.names else ""
-        known: CheckRecord | None = self.submission.session.begin(check.id, file)
+        name, documented = check.exercise.name, self.submission.documented[check.exercise.id]
+        asked = located.asked_as(name, documented) if name in located.names else ""
+        known: CheckRecord | None = self.submission.session.begin(check.id, asked)
         if known is not None:
             self._conclude(check, known, "", started)
             return

@@ -44,6 +44,19 @@ ANNOTATIONS = __future__.annotations.compiler_flag
 COMPOUND = ast.If | ast.For | ast.While | ast.With | ast.Try
 
 
+class _Kernel:
+    """What an exported notebook asks for its magics: nothing comes of them."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_, **__: None
+
+
+OF_NOTEBOOKS = {"display": lambda *_, **__: None, "get_ipython": _Kernel}
+"""Names that IPython gives a notebook, and an exported one."""
+
+
 @dataclass(slots=True)
 class Opened:
     """A loaded file: what it defined, and what failed on the way.
@@ -70,7 +83,7 @@ class Opened:
             for name, value in list(self.namespace.items())
             if not (
                 name.startswith(("_", STAR))
-                or name == "display"
+                or name in OF_NOTEBOOKS
                 or isinstance(value, types.ModuleType)
             )
         ]
@@ -141,7 +154,7 @@ class Loader:
             own_import = partial(self._import, key)
             module.__dict__["__builtins__"] = {**vars(builtins), "__import__": own_import}
             module.__dict__["__file__"] = source["display"]
-            module.__dict__["display"] = lambda *_, **__: None
+            module.__dict__.update(OF_NOTEBOOKS)
             self.modules[key] = module
             opened = self.opened[key] = Opened(module.__dict__)
             with _known_by_name(name, module):

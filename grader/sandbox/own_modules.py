@@ -49,4 +49,7 @@ def file_of(texts: Mapping[str, Any], name: str, folder: str) -> str:
 
 
 def _folders(texts: Mapping[str, Any]) -> Iterator[str]:
-    return (key.rpartition("/")[0] for key in texts)
+    """The folders of the files, and those around them."""
+    for key in texts:
+        folders = key.split("/")[:-1]
+        yield from ("/".join(folders[:depth]) for depth in range(len(folders), 0, -1))

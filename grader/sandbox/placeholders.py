@@ -11,7 +11,21 @@ USES = (
     *("call", "iter", "next", "len", "contains", "getitem", "setitem", "delitem", "enter", "exit"),
     *("bool", "int", "float", "index", "neg", "abs", "lt", "le", "gt", "ge", "mro_entries"),
     *("instancecheck", "subclasscheck", "add", "radd", "sub", "rsub", "mul", "rmul", "matmul"),
-    *("rmatmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow"),
+    *(
+        "or",
+        "ror",
+        "and",
+        "rand",
+        "rmatmul",
+        "truediv",
+        "rtruediv",
+        "floordiv",
+        "rfloordiv",
+        "mod",
+        "rmod",
+        "pow",
+        "rpow",
+    ),
 )
 """What Python asks an object's class for, without its underscores."""
 

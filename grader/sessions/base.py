@@ -23,12 +23,12 @@ class Session(Protocol):
         """End the conversation; nothing of it is left behind."""
         return
 
-    def begin(self, check: str, file: str = "") -> Any:
+    def begin(self, check: str, asked: str = "") -> Any:
         """A check begins.
 
         Args:
             check: its id.
-            file: the file that its requests name, where they may be remembered.
+            asked: which file its requests name and how, where they may be remembered.
 
         Returns:
             What it ends in, where that is known without running it, else None.

@@ -50,7 +50,7 @@ class CachedSession(_AroundSession):
     digest: bytes = b""
     live: bool = False
 
-    def begin(self, check: str, file: str = "") -> None:
+    def begin(self, check: str, asked: str = "") -> None:
         """A check begins."""
         self.requests, self.digest, self.live = [], b"", False
 
@@ -95,7 +95,7 @@ class RecordingSession(_AroundSession):
     transcripts: Transcripts = field(default_factory=dict)
     current: list[tuple[str, Frame]] = field(default_factory=list)
 
-    def begin(self, check: str, file: str = "") -> None:
+    def begin(self, check: str, asked: str = "") -> None:
         """Start the transcript of a check."""
         self.current = self.transcripts[check] = []
         self.inner.ask(Frame({"verb": "forget"}), 1.0)
@@ -123,7 +123,7 @@ class RecordedSession(Session):
     check: str = ""
     position: int = 0
 
-    def begin(self, check: str, file: str = "") -> None:
+    def begin(self, check: str, asked: str = "") -> None:
         """Go to the transcript of a check."""
         self.check, self.position = check, 0
 

@@ -91,6 +91,8 @@ def read_source(course: Course, path: Path, key: str) -> SourceFile:
 
 def _script(data: bytes) -> str:
     try:
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as some editors save it
+            data = data.decode("utf-16").encode()
         encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -20,7 +20,7 @@ from grader.testing.replies import (
     read_names,
     read_printed,
 )
-from grader.testing.signatures import Classes, Parameters, best, read_classes
+from grader.testing.signatures import Classes, Parameters, alike, best, read_classes
 
 MOST_LINES = 1000
 """How much of a cell that failed is looked through, and of each of its lines."""
@@ -72,6 +72,21 @@ class Located:
         """The same, with the one of several classes of this name that fits best."""
         candidates = self.classes.get(name, ())
         return replace(self, chosen=best(candidates, wanted)) if wanted and candidates else self
+
+    def asked_as(self, name: str, documented: Mapping[str, Parameters]) -> str:
+        """What decides how this file is asked: its path, and which classes take other arguments.
+
+        Args:
+            name: of the exercise.
+            documented: what the classes take that its checks call.
+        """
+        last = len(self.classes.get(name, ())) - 1
+        chosen = self.chosen if self.chosen not in (-1, last) else -1
+        own = {
+            other: self.parameters(other, chosen if other == name else -1) for other in documented
+        }
+        unlike = {n: p for n, p in own.items() if p and not alike(p, documented[n])}
+        return f"{self.key} {chosen} {unlike}" if unlike or chosen != -1 else self.key
 
     def parameters(self, name: str, place: int = -1) -> Parameters | None:
         """What the class of this name takes, if that is known."""

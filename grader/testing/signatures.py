@@ -107,7 +107,7 @@ def arranged(
         The arguments as they are where the two do not differ, or cannot be brought together.
     """
     as_written = tuple(args), dict(kwargs)
-    if _alike(wanted, own) or len(args) > len(wanted):
+    if alike(wanted, own) or len(args) > len(wanted):
         return as_written
     values = {p.name: value for p, value in zip(wanted, args, strict=False)} | dict(kwargs)
     names, own_names = [p.name for p in wanted], [p.name for p in own]
@@ -125,7 +125,7 @@ def arranged(
     return (), {name: given[name] for name in own_names if name in given}
 
 
-def _alike(wanted: Parameters, own: Parameters) -> bool:
+def alike(wanted: Parameters, own: Parameters) -> bool:
     """Whether names, order and the lack of a default are the same."""
     one, other = ([(p.name, not p.default) for p in side] for side in (wanted, own))
     return one == other
