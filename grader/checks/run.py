@@ -1,16 +1,15 @@
 """Checks as they are declared; runs one, and makes its outcome and message."""
 
-import math
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-import torch
 
+from grader.checks.consequences import is_general, may_follow
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.errors import GraderError
 from grader.core.language import _
@@ -29,8 +28,7 @@ from grader.feedback.messages import (
 )
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
-from grader.testing.compare import Difference, compare
-from grader.testing.judge import NOT_TAKEN, Mismatch
+from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
 
@@ -89,7 +87,7 @@ class Check:
             fixtures.judge.judged,
             error,
             tuple(fixtures.judge.covered),
-            is_general=isinstance(error, Mismatch) and _is_general(error.difference, fixtures),
+            is_general=isinstance(error, Mismatch) and is_general(error.difference, fixtures),
             not_taken=frozenset(fixtures.student.not_taken),
         )
 
@@ -277,57 +275,11 @@ class CheckRun:
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
 
 
-def _is_general(difference: Difference, fixtures: Fixtures) -> bool:
-    """Whether values, or gradients, only differ from those of the solution or the documents."""
-    actual, expected = difference.actual, difference.expected
-    if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
-        return type(expected) is int and _is_of_values(difference)
-    own = [answer.gradients for answer in fixtures.student.answers if answer.gradients]
-    of_student = [t for g in own for t in (*g.parameters.values(), *g.arguments.values())]
-    of_reference = [
-        tensor
-        for answer in fixtures.reference.answers
-        for gradients in [answer.gradients]
-        for tensor in (
-            answer.value,
-            *(gradients.parameters.values() if gradients else ()),
-            *(gradients.arguments.values() if gradients else ()),
-        )
-    ]
-    is_gradient = _is_part(actual, of_student) and bool(actual.any())
-    return bool(difference.source) or is_gradient or _is_part(expected, of_reference)
-
-
-def _is_of_values(difference: Difference) -> bool:
-    """Whether nothing but numbers differ: two integers, or tensors of one shape and dtype."""
-    actual, expected = difference.actual, difference.expected
-    if isinstance(expected, torch.Tensor):
-        return compare(actual, expected, math.inf) is None
-    return type(actual) is type(expected) is int
-
-
-def _is_part(tensor: torch.Tensor, wholes: Iterable[Any]) -> bool:
-    """Whether a tensor is one of others, or a part of one, not computed from it."""
-    storage = tensor.untyped_storage().data_ptr()
-    tensors = [whole for whole in wholes if isinstance(whole, torch.Tensor)]
-    return any(whole.untyped_storage().data_ptr() == storage for whole in tensors)
-
-
 def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:
-    """Whether a check may fail for nothing but what an earlier one fails for.
-
-    Its values may be wrong for the same reason, it may name the same tensors, or it ran with
-    parameters that took no values, which is what the earlier one says.
-    """
     if not isinstance(first.raised, Mismatch) or not isinstance(record.raised, Mismatch):
         return False
-    found, other = first.raised.difference.actual, record.raised.difference.actual
-    if isinstance(found, Mapping):
-        lacking = {name for name, what in found.items() if what in (None, *NOT_TAKEN)}
-        return bool(lacking & record.not_taken)
-    if isinstance(found, list):
-        return bool(found) and all(isinstance(name, str) for name in found) and found == other
-    return record.is_general and _is_of_values(first.raised.difference)
+    differences = (record.raised.difference, first.raised.difference)
+    return may_follow(*differences, is_general=record.is_general, not_taken=record.not_taken)
 
 
 def _exception_of(error: BaseException | None) -> str:

@@ -143,3 +143,16 @@ class TestMultiHeadAttention:
         share = float(counts.sum() / (300 * 2 * lengths.sum()))
         judge.that(abs(share - 0.8) < 0.02, "The share that is kept is not about 0.8")
         judge.that(not torch.equal(first, second), "Two calls dropped the same weights")
+
+    @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
+    def test_a_new_layer_is_in_training_mode(self, student, judge, draw):
+        """A new layer should drop what it drops after `train()`."""
+        layer = student.call("MultiHeadAttention", 1, 2, 7, 0.5, 2).value
+        texts = draw.normal(2, 7, 1)
+        fresh = student.call(layer, texts, seed=1).value
+        judge.shape(fresh, (2, 7, 2))
+        value = student.call(layer, texts, training=True, seed=1).value
+        judge.shape(value, (2, 7, 2))
+        is_same = torch.allclose(fresh, value, rtol=0, atol=1e-5, equal_nan=True)
+        sentence = "A new layer drops other weights than after `train()`"
+        judge.that(is_same, sentence)

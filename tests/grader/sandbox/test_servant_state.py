@@ -53,7 +53,7 @@ def test_the_state_of_a_module_is_its_parameters_and_buffers(made: Any) -> None:
     assert shapes(state.pop("parameters")) == {"q.weight": (3, 2)}
     assert shapes(state.pop("buffers")) == {"mask": (4,)}
     expected = {"loose": {}, "aliases": [], "training": True, "output": "", "shared": []}
-    assert state == {**expected, "modules": {"q": "Linear"}, "classes": {}}
+    assert state == {**expected, "modules": {"q": "Linear"}, "classes": {}, "anew": []}
 
 
 def test_a_module_has_its_parts_by_every_name(made: Any) -> None:
@@ -149,6 +149,7 @@ def test_the_state_of_a_plain_object_is_what_lies_in_its_attributes(made: Any) -
         "training": False,
         "modules": {},
         "classes": {},
+        "anew": [],
         "shared": [],
         "output": "",
     }
