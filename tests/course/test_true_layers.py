@@ -249,7 +249,7 @@ COUNT = "return sum(parameter.numel() for parameter in module.parameters())"
             "GPT2_CONFIG",
             '"dropout": 0.1,',
             '"dropout": 0.1, "qkv_bias": False,',
-            "`qkv_bias` is no size of the text: without an entry it is False as well.",
+            "`qkv_bias` is not one of the five: without an entry it is False as well.",
         ),
     ],
 )

@@ -140,6 +140,5 @@ class TestGPT2MultiHeadAttention:
         for value in found:
             judge.shape(value, (2, 7, 2))
         fresh, trained, still = found
-        sentence = "A new layer drops nothing before `train()` is called"
         is_dropping = not torch.equal(fresh, still) or torch.equal(trained, still)
-        judge.that(is_dropping, sentence)
+        judge.that(is_dropping, "A new layer drops nothing before `train()` is called")

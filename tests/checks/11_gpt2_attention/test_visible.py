@@ -71,7 +71,7 @@ class TestGPT2Config:
     def test_it_has_five_entries(self, student, judge):
         """It should have the five entries of the text alone."""
         others = [name for name in student.get("GPT2_CONFIG") if name == "qkv_bias"]
-        sentence = N_("`qkv_bias` is no size of the text: without an entry it is False as well")
+        sentence = N_("`qkv_bias` is not one of the five: without an entry it is False as well")
         judge.that(not others, sentence)
 
 
