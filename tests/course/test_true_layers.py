@@ -227,6 +227,16 @@ def test_parameters_that_should_not_be_there_are_named(answer: Answer, exercise:
     assert dropping.may_follow
 
 
+@pytest.mark.parametrize("exercise", [HEADS, GPT2])
+def test_dropout_is_not_blamed_for_what_hides_it(answer: Answer, exercise: str) -> None:
+    """A norm behind the last layer: neither zeros nor the scale can be seen."""
+    output = "output: Tensor = self.out_proj(context)"
+    put = f"{output}; output = nn.functional.layer_norm(output, output.shape[-1:])"
+    checks = answer(exercise, output, put, hidden=True).checks
+    told = [c for c in checks if c.outcome is Outcome.FAILED and not c.may_follow]
+    assert not [c for c in told if "softmax" in c.title or "1 / 0.8" in c.title]
+
+
 NEW_MASK = "torch.ones(num_tokens, num_tokens).triu(1).bool()"
 ANEW = "`forward` makes a mask anew: what is the buffer for?"
 COUNT = "return sum(parameter.numel() for parameter in module.parameters())"
