@@ -3,13 +3,13 @@
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from grader.checks.differences import is_general, is_of_values, is_slip
+from grader.checks.consequences import is_general, is_slip, may_follow
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.errors import GraderError
 from grader.core.language import _
@@ -28,7 +28,7 @@ from grader.feedback.messages import (
 )
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
-from grader.testing.judge import NOT_TAKEN, Mismatch
+from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
 
@@ -285,20 +285,10 @@ class CheckRun:
 
 
 def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:
-    """Whether a check may fail for nothing but what an earlier one fails for.
-
-    Its values may be wrong for the same reason, it may name the same tensors, or it ran with
-    parameters that took no values, which is what the earlier one says.
-    """
     if not isinstance(first.raised, Mismatch) or not isinstance(record.raised, Mismatch):
         return False
-    found, other = first.raised.difference.actual, record.raised.difference.actual
-    if isinstance(found, Mapping):
-        lacking = {name for name, what in found.items() if what in (None, *NOT_TAKEN)}
-        return bool(lacking & record.not_taken)
-    if isinstance(found, list):
-        return bool(found) and all(isinstance(name, str) for name in found) and found == other
-    return record.is_general and is_of_values(first.raised.difference)
+    differences = (record.raised.difference, first.raised.difference)
+    return may_follow(*differences, is_general=record.is_general, not_taken=record.not_taken)
 
 
 def _exception_of(error: BaseException | None) -> str:

@@ -12,6 +12,11 @@ from grader.testing.replies import Failure
 
 SPELLING = N_("Is `__init__` spelt exactly so, with two underscores on each side?")
 
+NO_MASK = N_(
+    "`self.mask` may be None here. Is it set to what `register_buffer` returns? That sets the "
+    "attribute by itself, and returns None."
+)
+
 NAME = r"((?:\w+\.)*\w+)"
 """A name, or an attribute of one, as it stands in a line."""
 
@@ -105,6 +110,9 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
         return [found]
     if found := _bracket_hint(failure):
         return [found]
+    line = failure.location.text if failure.location else ""
+    if "'NoneType'" in failure.message and re.search(r"\bself\.mask\b", line):
+        return [_(NO_MASK)]
     for type_, pattern, hint in HINTS:
         if type_ in ("", failure.type) and re.search(pattern, failure.message):
             return [_(hint)]

@@ -30,6 +30,9 @@ from grader.testing.student import StudentOutcome
 
 Checks = tuple[Check, ...]
 
+RAISED = re.compile(r"(?:^|:\s*)raise\b")
+"""A line that raises, after an `if` or by itself."""
+
 ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 
 
@@ -63,7 +66,7 @@ def trace(record: CheckRecord) -> Trace:
 
 
 def _failure_end(failure: Failure) -> str:
-    """The kind of a failure; of an exception all that it says.
+    """The kind of a failure; of an exception all that it says, unless a `raise` of the student's did.
 
     torch's messages name the operation and the shapes that it was given, so two that are equal
     failed in the same way. Another version may word them differently: then nothing is recognised.
@@ -71,6 +74,9 @@ def _failure_end(failure: Failure) -> str:
     where = "own" if failure.own else "below"
     if failure.kind != "exception":
         return f"{failure.kind} {where}"
+    line = failure.location.text if failure.location else ""
+    if failure.own and RAISED.search(line):
+        return f"exception {where} {failure.type}"
     stands = f" {failure.meant}" if failure.wrote == "forward" else ""
     return f"exception {where} {failure.type}: {ADDRESS.sub('0x', failure.message)}{stands}"
 

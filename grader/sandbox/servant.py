@@ -44,6 +44,7 @@ class Servant:
         first: instances are numbered from here, again after each `forget`.
         interactive: let Ctrl-C through, where a person sits in front of this process.
         instances: the student's objects that the trusted side can refer to, by number.
+        anew: for each, what its last call has set among its plain attributes.
     """
 
     loader: Loader = field(default_factory=Loader)
@@ -51,6 +52,7 @@ class Servant:
     first: int = 0
     interactive: bool = False
     instances: dict[int, object] = field(default_factory=dict)
+    anew: dict[int, list[str]] = field(default_factory=dict)
 
     def reply(self, frame: Frame) -> Frame:
         """Reply to one request; whatever student code raises becomes part of the reply."""
@@ -93,7 +95,9 @@ class Servant:
                 instance = self._instance(request["instance"])
                 shared = shared_parameters(instance, self.instances.values())
                 classes = self._classes(instance, request)
-                return {**_state(instance, packer), "shared": shared, "classes": classes}
+                anew = self.anew.get(request["instance"], [])
+                known = {"shared": shared, "classes": classes, "anew": anew}
+                return {**_state(instance, packer), **known}
             case "load":
                 values = Unpacker(frame.payload).unpack(request["values"])
                 return _load(self._instance(request["instance"]), values)
@@ -174,9 +178,14 @@ class Servant:
             random.seed(request["seed"])
             # `torch.manual_seed` also formats a stack for CUDA, 1 ms a call.
             torch.default_generator.manual_seed(request["seed"])
+        before = list(_loose(target)) if instance is not None else []
         operations = Operations()
         with operations if request.get("operations") else nullcontext():
             value = self._invoke(target, given, len(request["args"]))
+        if instance is not None:
+            known = {id(part) for _name, part, _put in before}
+            now = _loose(target)
+            self.anew[instance] = [name for name, part, _put in now if id(part) not in known]
         header: dict[str, Any] = {"value": packer.pack(value)}
         if request.get("operations"):
             header["operations"] = operations.counts

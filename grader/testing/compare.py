@@ -39,6 +39,7 @@ class Difference:
         source: where the expected value is printed, "" when it is computed.
         axes: names of the tensors' axes, in the language of the run.
         keys: the axes' names as checks give them.
+        asked: the shape that was asked for, where nothing else was.
     """
 
     what: str
@@ -50,6 +51,13 @@ class Difference:
     axes: tuple[str, ...] = ()
     atol: float = REFERENCE_ATOL
     keys: tuple[str, ...] = ()
+    asked: tuple[int, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of the tensor that was expected; None where it was none."""
+        expected = self.expected
+        return tuple(expected.shape) if isinstance(expected, torch.Tensor) else self.asked
 
 
 def compare(

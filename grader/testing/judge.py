@@ -144,7 +144,8 @@ class Judge:
             summary, hints = found
             if actual is None:
                 hints = (*hints, self._nothing_returned(expected, math.inf))
-            raise Mismatch(Difference("", None, actual, summary, hints), tuple(self.calls))
+            difference = Difference("", None, actual, summary, hints, asked=tuple(shape))
+            raise Mismatch(difference, tuple(self.calls))
 
     def that(self, holds: bool, sentence: str, *, about: Any = None) -> None:
         """Judge a property.

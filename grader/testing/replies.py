@@ -130,6 +130,7 @@ class State:
         modules: its submodules, by every name they have: the names of their classes.
         classes: of these, and of loose modules, the name that the class has in the file.
         shared: parameters whose numbers another instance has as well.
+        anew: of what is loose, what the last call set anew.
     """
 
     parameters: dict[str, torch.Tensor]
@@ -140,6 +141,12 @@ class State:
     modules: dict[str, str] = field(default_factory=dict)
     classes: dict[str, str] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
+    anew: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """What is loose and stays from one call to the next, where the last two were alike."""
+        return {name: what for name, what in self.loose.items() if name not in self.anew}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +236,7 @@ def read_state(frame: Frame, *, values: bool) -> State:
     groups = tuple(tuple(map(str, names)) for names in cast(list[list[Any]], aliases))
     training = frame.header.get("training") is True
     modules, classes = (_texts_of(frame.header.get(key)) for key in ("modules", "classes"))
-    found = frame.header.get("shared")
-    shared = tuple(map(_text, found)) if isinstance(found, list) else ()
+    shared, anew = (_listed(frame.header.get(key)) for key in ("shared", "anew"))
     return State(
         parameters,
         buffers,
@@ -240,7 +246,12 @@ def read_state(frame: Frame, *, values: bool) -> State:
         modules,
         classes,
         shared,
+        anew,
     )
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    return tuple(map(_text, value)) if isinstance(value, list) else ()
 
 
 def _texts_of(value: object) -> dict[str, str]:

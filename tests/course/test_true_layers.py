@@ -56,6 +56,73 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
             "gpt2-dropout-twice",
         ),
         (WRAPPER, "dropout, qkv_bias)", "qkv_bias, dropout)", "wrapper-dropout-and-bias-swapped"),
+        (
+            "dropout_scale",
+            "return 1 / (1 - p)",
+            "return (1 / (1 - p)) // 1",
+            "dropout-scale-without-fraction",
+        ),
+        (
+            "CausalAttention",
+            "softmax(scores / keys.shape[-1] ** 0.5, dim=-1)",
+            "softmax(scores, dim=-1) * keys.shape[-1] ** -0.5",
+            "causal-scaled-after-softmax",
+        ),
+        (
+            "CausalAttention",
+            "return kept @ values",
+            "return (kept @ values).clamp(min=0)",
+            "causal-relu-of-the-result",
+        ),
+        (
+            "CausalAttention",
+            "return kept @ values",
+            "for context in kept @ values: pass\n        return context",
+            "causal-one-text-returned",
+        ),
+        (
+            "CausalAttention",
+            "x.shape[1], self.mask.shape[0]",
+            "len(x), len(self.mask)\n        if len(x) > len(self.mask): raise ValueError('long')",
+            "causal-batch-size-for-tokens",
+        ),
+        (
+            WRAPPER,
+            "[head(x) for head in self.heads]",
+            "[head(x) for head in self.heads][::-1]",
+            "wrapper-heads-in-reverse-order",
+        ),
+        (
+            "head_scores",
+            "return queries @ keys.transpose(2, 3)",
+            "return torch.einsum('bhid,bhjd->bij', queries, keys)[:, None].repeat(1, len(queries[0]), 1, 1)",
+            "head-scores-summed-over-heads",
+        ),
+        (
+            "head_output",
+            "return weights @ values",
+            "return (scores @ values).softmax(1)",
+            "explicit-head-softmax-of-the-mixture",
+        ),
+        (
+            EXPLICIT,
+            "self.head_dim = head_dim",
+            "self.head_dim = embed_dim // num_heads",
+            "explicit-heads-head-dim-replaced",
+        ),
+        (
+            GPT2,
+            "torch.softmax(scores / self.head_dim**0.5, dim=-1)",
+            "scores.softmax(-1) / self.head_dim**0.5",
+            "gpt2-scaled-after-softmax",
+        ),
+        (
+            HEADS,
+            'register_buffer("mask"',
+            'mask = self.register_buffer("mask"',
+            "multi-head-mask-set-to-none",
+        ),
+        ("GPT2_CONFIG", '"dropout": 0.1,\n}', '"dropout": 0.1,\n},', "config-a-tuple"),
     ],
 )
 def test_a_name_says_what_the_values_show(
@@ -204,3 +271,122 @@ def test_large_scores_are_remarked(checked: Answer) -> None:
     assert result.is_solved
     said = [c.message.splitlines()[-1] for c in result.checks if c.outcome is Outcome.REMARK]
     assert said == ["Scores of 100 give NaN: their exponentials are infinite in float32."]
+
+
+SEEN = "self.seen = weights.detach()"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find"), [("CausalAttention", KEPT), (HEADS, DROPPED), (GPT2, DROPPED)]
+)
+def test_a_result_that_each_call_keeps_costs_nothing(
+    answer: Answer, exercise: str, find: str
+) -> None:
+    """A mask that the first call makes and keeps does."""
+    assert answer(exercise, find, f"{SEEN}; {find}").is_solved
+    once = f"self.__dict__.setdefault('future', torch.ones(3)); {find}"
+    (failed,) = (c for c in answer(exercise, find, once).checks if c.outcome is Outcome.FAILED)
+    assert "'future'" in failed.message
+
+
+NORM = "self.norm = nn.LayerNorm(d_in); self.W_query ="
+
+
+@pytest.mark.parametrize("exercise", [HEADS, GPT2])
+def test_parameters_that_should_not_be_there_are_named(answer: Answer, exercise: str) -> None:
+    """Of dropout nothing is said where no weights show."""
+    result = answer(exercise, "self.W_query =", NORM)
+    failed = [c for c in result.checks if c.outcome is Outcome.FAILED and not c.may_follow]
+    named = "There are parameters that should not be there: norm.bias, norm.weight."
+    assert named in failed[0].message
+    result = answer(exercise, "weights @ values)", "weights @ torch.relu(values - 1))")
+    (dropping,) = (c for c in result.checks if "after the softmax" in c.title)
+    assert dropping.may_follow
+
+
+@pytest.mark.parametrize("exercise", [HEADS, GPT2])
+def test_dropout_is_not_blamed_for_what_hides_it(answer: Answer, exercise: str) -> None:
+    """A norm behind the last layer: neither zeros nor the scale can be seen."""
+    output = "output: Tensor = self.out_proj(context)"
+    put = f"{output}; output = nn.functional.layer_norm(output, output.shape[-1:])"
+    checks = answer(exercise, output, put, hidden=True).checks
+    told = [c for c in checks if c.outcome is Outcome.FAILED and not c.may_follow]
+    assert not [c for c in told if "softmax" in c.title or "1 / 0.8" in c.title]
+
+
+NEW_MASK = "torch.ones(num_tokens, num_tokens).triu(1).bool()"
+ANEW = "`forward` makes a mask anew: what is the buffer for?"
+COUNT = "return sum(parameter.numel() for parameter in module.parameters())"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "sentence"),
+    [
+        ("CausalAttention", CUT, NEW_MASK, ANEW),
+        (HEADS, CUT, NEW_MASK, ANEW),
+        (GPT2, CUT, NEW_MASK, ANEW),
+        ("count_parameters", COUNT, f"{COUNT} + torch.tensor(0)", "It is a tensor of one number."),
+        (
+            "apply_dropout_mask",
+            "return weights * keep_mask * dropout_scale(p)",
+            "return weights * keep_mask.float() * dropout_scale(p)",
+            "The shape is right, the dtype is not: expected torch.float16, received torch.float32.",
+        ),
+        (
+            "GPT2_CONFIG",
+            '"dropout": 0.1,',
+            '"dropout": 0.1, "qkv_bias": False,',
+            "`qkv_bias` is not one of the five: without an entry it is False as well.",
+        ),
+    ],
+)
+def test_what_is_right_and_not_as_the_text_says_is_remarked(
+    answer: Answer, exercise: str, find: str, put: str, sentence: str
+) -> None:
+    """It costs nothing."""
+    result = answer(exercise, find, put)
+    assert result.is_solved
+    said = [c.message.splitlines()[-1] for c in result.checks if c.outcome is Outcome.REMARK]
+    assert said == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "shown"),
+    [
+        (WRAPPER, "head(x) for head in self.heads]", "head(x) for head in self.heads[:1]]", 1),
+        ("CausalAttention", KEPT, f"{KEPT}; kept = kept / kept.sum(-1, keepdim=True)", 1),
+        (
+            "stack_batch",
+            "torch.stack([inputs] * copies, dim=0)",
+            "inputs.repeat_interleave(copies, dim=0).view(copies, *inputs.shape)",
+            1,
+        ),
+    ],
+    ids=["shape", "NaN", "values"],
+)
+def test_what_follows_from_a_shape_or_from_nan_is_not_told_by_its_title(
+    answer: Answer, exercise: str, find: str, put: str, shown: int
+) -> None:
+    """The first check says it."""
+    failed = [c for c in answer(exercise, find, put).checks if c.outcome is Outcome.FAILED]
+    assert len([c for c in failed if not c.may_follow]) == shown < len(failed)
+
+
+def test_the_given_parameters_speak_before_the_seed(answer: Answer) -> None:
+    """The order of the layers is not blamed for what is wrong in `forward`."""
+    result = answer("CausalAttention", "return kept @ values", "return 1.5 * kept @ values")
+    failed = [c for c in result.checks if c.outcome is Outcome.FAILED]
+    assert failed[0].title.startswith("With given parameters")
+    (seeded,) = (c for c in failed if "seed 123" in c.title)
+    assert seeded.may_follow
+
+
+def test_masks_of_one_head_that_is_shared_are_no_parameters(answer: Answer) -> None:
+    """Its three parameters are counted, and not its buffer."""
+    one = "[CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)] * num_heads\n"
+    find = (
+        "CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)\n"
+        "            for _ in range(num_heads)\n"
+    )
+    (check,) = (c for c in answer(WRAPPER, find, one).checks if "share their" in c.title)
+    assert "expected 0 entries, received 3" in check.message

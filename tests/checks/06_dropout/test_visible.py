@@ -132,6 +132,13 @@ class TestApplyDropoutMask(KeepsNames):
         value = student.call("apply_dropout_mask", weights, keep_mask, 0.7).value
         judge(value, expected, axes=("query", "key"))
 
+    @pytest.mark.remark
+    def test_half_precision_is_kept(self, student, judge):
+        """Weights in float16 should stay in float16."""
+        weights, keep_mask = torch.ones(2, 3).half(), torch.tensor([[True, False, True]] * 2)
+        value = student.call("apply_dropout_mask", weights, keep_mask, 0.5).value
+        judge.shape(value, (2, 3), dtype=torch.float16)
+
     def test_any_shape(self, student, judge, draw):
         """Weights of any shape should keep it, also with three axes and with one of size 1."""
         for shape in ((2, 3, 4), (2, 1, 3)):

@@ -83,10 +83,10 @@ class TestStackBatch(KeepsNames):
         value = student.call("stack_batch", printed("T45").tensor, 2).value
         judge(value, batch_of_the_text(printed), axes=("batch entry", "token", "feature"))
 
-    def test_four_copies(self, student, judge, printed):
+    def test_four_copies(self, student, reference, judge, printed):
         """The batch should have as many entries as copies are asked for."""
         value = student.call("stack_batch", printed("T45").tensor, 4).value
-        expected = torch.stack([printed("T45").tensor] * 4)
+        expected = reference.call("stack_batch", printed("T45").tensor, 4).value
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
 
@@ -100,15 +100,6 @@ class TestCausalAttention(KeepsNames):
         judge.that(is_module, "CausalAttention does not make an instance of an nn.Module")
         value = student.call(attention, torch.eye(4).repeat(4, 1, 1), training=False).value
         judge.shape(value, (4, 4, 4))
-
-    def test_the_context_vectors_of_the_batch_as_printed(self, student, judge, printed):
-        """With seed 123 the context vectors should be the example's.
-
-        This depends on the order in which the layers are created: query, key, value.
-        """
-        attention = student.call("CausalAttention", 3, 2, 6, 0.0, seed=123, exact=True).value
-        value = student.call(attention, batch_of_the_text(printed), training=False).value
-        judge(value, printed("T25"), axes=("batch entry", "token", "feature"))
 
     @pytest.mark.weight(2)
     def test_texts_as_long_as_the_context(self, student, reference, judge, draw):
@@ -129,6 +120,15 @@ class TestCausalAttention(KeepsNames):
             expected = reference.call(right, x, training=False).value
             value = student.call(mine, x, training=False).value
             judge(value, expected, axes=("batch entry", "token", "feature"))
+
+    def test_the_context_vectors_of_the_batch_as_printed(self, student, judge, printed):
+        """With seed 123 the context vectors should be the example's.
+
+        This depends on the order in which the layers are created: query, key, value.
+        """
+        attention = student.call("CausalAttention", 3, 2, 6, 0.0, seed=123, exact=True).value
+        value = student.call(attention, batch_of_the_text(printed), training=False).value
+        judge(value, printed("T25"), axes=("batch entry", "token", "feature"))
 
     def test_all_sizes_the_same(self, student, reference, judge, draw):
         """Axes should not be mixed up where all sizes are equal, and no shape tells them apart."""
@@ -246,9 +246,11 @@ class TestCausalAttention(KeepsNames):
         Only then does it move along with the module.
         """
         attention = student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value
-        # What `forward` keeps counts as well; whether it raises is judged elsewhere.
-        student.refusal(attention, torch.ones(1, 4, 3), training=False)
-        kept = student.state(attention).loose
+        # What `forward` keeps counts as well, unless each call sets it anew; whether it raises is
+        # judged elsewhere.
+        for _call in range(2):
+            student.refusal(attention, torch.ones(1, 4, 3), training=False)
+        kept = student.state(attention).kept
         judge(kept, {}, what="tensors and layers in plain attributes")
 
     def test_each_instance_draws_its_own_weights(self, student, judge):
@@ -272,7 +274,16 @@ class TestCausalAttention(KeepsNames):
         template = N_("The mask has the shape {shape}, not {expected}")
         expected = (4, 4)
         sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
-        judge.that(shapes["mask"][-2:] == expected, sentence)
+        judge.that(shapes["mask"] == expected, sentence)
+        attention, x = (
+            student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value,
+            torch.ones(1, 2, 3),
+        )
+        if student.refusal(attention, x, training=False) is not None:
+            return
+        used = student.call(attention, x, training=False, operations=True).operations
+        sentence = N_("`forward` makes a mask anew: what is the buffer for?")
+        judge.that(not {"triu", "tril"} & used.keys(), sentence)
 
     @pytest.mark.remark
     def test_the_dropout_layer_has_the_documents_name(self, student, judge):

@@ -50,13 +50,6 @@ def judge_gradients(student, reference, judge, name, *args, cotangent):
         judge(mine.arguments.get(position), gradient, what=what)
 
 
-def of_parameter(gradients, name):
-    """The gradient for the parameter whose name ends in this one; None where there is none."""
-    known = gradients.parameters
-    matches = [key for key in known if key == name or key.endswith(f".{name}")]
-    return known[matches[0]] if matches else None
-
-
 class KeepsNames:
     """A remark on parameters with other names than the stub's."""
 
@@ -213,6 +206,26 @@ def given(handle, values, *, dropout=0.0, qkv_bias=False):
     return layer
 
 
+def of_name(names, name):
+    """The one of these that is this name, or ends in it; None where there is none."""
+    return next((key for key in names if f".{key}".endswith(f".{name}")), None)
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    return gradients.parameters.get(of_name(gradients.parameters, name))
+
+
+def judge_surplus(judge, state):
+    """Judge that a layer has no parameters that the docstring does not name."""
+    documented = [f"{layer}.weight" for layer in ("W_query", "W_key", "W_value", "out_proj")]
+    found = [of_name(state.parameters, name) for name in (*documented, "out_proj.bias")]
+    again = {name for names in state.aliases for name in names[1:]}
+    others = sorted(state.parameters.keys() - again - set(found)) if all(found) else []
+    sentence = judge.words("There are parameters that should not be there: {names}", names=others)
+    judge.that(not others, sentence, about=others)
+
+
 def trainable(state):
     """How many numbers are trained, shared ones once."""
     again = {name for names in state.aliases for name in names[1:]}
@@ -229,18 +242,22 @@ NAMES_AND_ONE = torch.cat((torch.eye(SHOWN_TOKENS), torch.ones(1, SHOWN_TOKENS))
 SHOWN_OUT = SHOWN_HEADS * (SHOWN_TOKENS + 1)
 
 
-def showing_layer(handle, draw, dropout):
-    """A layer whose output is its weights, and the sums of their rows."""
-    sizes = (SHOWN_TOKENS, SHOWN_OUT, SHOWN_TOKENS, dropout, SHOWN_HEADS)
-    layer = handle.call("MultiHeadAttention", *sizes).value
-    values = {
+def showing_parameters(draw):
+    """What makes a layer's output its weights, and the sums of their rows."""
+    return zero_biases(SHOWN_OUT) | {
         "W_query.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
         "W_key.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
         "W_value.weight": NAMES_AND_ONE.repeat(SHOWN_HEADS, 1),
         "out_proj.weight": torch.eye(SHOWN_OUT),
         "out_proj.bias": torch.zeros(SHOWN_OUT),
     }
-    handle.load(layer, zero_biases(SHOWN_OUT) | values)
+
+
+def showing_layer(handle, parameters, dropout):
+    """A layer that shows its weights."""
+    sizes = (SHOWN_TOKENS, SHOWN_OUT, SHOWN_TOKENS, dropout, SHOWN_HEADS)
+    layer = handle.call("MultiHeadAttention", *sizes).value
+    handle.load(layer, parameters)
     return layer
 
 
@@ -315,7 +332,9 @@ class TestMultiHeadAttention(KeepsNames):
     def test_it_learns_four_layers_and_one_bias(self, student, judge):
         """Without `qkv_bias` it should learn four weights and the bias of `out_proj`, no more."""
         expected = 3 * D_IN * D_OUT + D_OUT * D_OUT + D_OUT
-        judge(trainable(student.state(made(student))), expected, what="the numbers it learns")
+        state = student.state(made(student))
+        judge_surplus(judge, state)
+        judge(trainable(state), expected, what="the numbers it learns")
 
     def test_biases_are_there_when_asked_for(self, student, reference, judge, draw):
         """With `qkv_bias=True`, queries, keys and values should have biases."""
@@ -333,20 +352,36 @@ class TestMultiHeadAttention(KeepsNames):
             axes=("batch", "token", "feature"),
         )
 
-    def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
+    def test_dropout_drops_weights_and_scales_the_rest(self, student, reference, judge, draw):
         """In training mode weights should be dropped after the softmax, and the rest scaled."""
-        layer = showing_layer(student, draw, dropout=0.4)
+        parameters = showing_parameters(draw)
+        layer, showing = (
+            showing_layer(handle, parameters, dropout=0.4) for handle in (student, reference)
+        )
         still, _ = shown_weights(student, judge, layer, training=False)
+        again, _ = shown_weights(student, judge, layer, training=False)
+        sentence = N_(
+            "In eval mode two calls give different results, so that none shows the weights"
+        )
+        is_still = torch.allclose(again, still, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_still, sentence)
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
         is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
-        judge.that(not is_unchanged, "In training mode nothing was dropped")
         is_dropped = (weights == 0) & (still != 0)
-        judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
         kept = torch.where(weights == 0, 0.0, weights / still)
         factor = kept.max()
         is_one = torch.isclose(kept, factor, rtol=0, atol=1e-3)
+        are_alike = bool((is_one | (kept == 0)).all())
+        if is_unchanged or not is_dropped.any() or not are_alike:
+            # Of what shows no weights in eval mode, nothing is known in training mode.
+            sentence = N_("In eval mode NaN stands where the weights should show")
+            judge.that(not still.isnan().any(), sentence)
+            right, _ = shown_weights(reference, judge, showing, training=False)
+            judge(still, right, what="what shows the weights, in eval mode", atol=1e-4)
+        judge.that(not is_unchanged, "In training mode nothing was dropped")
+        judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
         judge.that(
-            bool((is_one | (kept == 0)).all()),
+            are_alike,
             "The weights in training mode are neither zero nor the same multiple of what they "
             "are in eval mode",
         )
@@ -376,10 +411,12 @@ class TestMultiHeadAttention(KeepsNames):
     def test_the_mask_moves_with_the_module(self, student, judge):
         """No tensor or layer should be in a plain attribute, where a module does not see it."""
         layer = made(student)
-        # What `forward` keeps counts as well; whether it raises is judged elsewhere.
-        student.refusal(layer, torch.ones(1, CONTEXT_LENGTH, D_IN), training=False)
+        # What `forward` keeps counts as well, unless each call sets it anew; whether it raises is
+        # judged elsewhere.
+        for _call in range(2):
+            student.refusal(layer, torch.ones(1, CONTEXT_LENGTH, D_IN), training=False)
         state = student.state(layer)
-        judge(state.loose, {}, what="what is kept in plain attributes or lists")
+        judge(state.kept, {}, what="what is kept in plain attributes or lists")
 
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
         """Making it should fail when d_out is not a multiple of num_heads."""
@@ -412,7 +449,12 @@ class TestMultiHeadAttention(KeepsNames):
         template = N_("The mask has the shape {shape}, not {expected}")
         expected = (CONTEXT_LENGTH, CONTEXT_LENGTH)
         sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
-        judge.that(shapes["mask"][-2:] == expected, sentence)
+        judge.that(shapes["mask"] == expected, sentence)
+        if student.refusal(made(student), torch.ones(1, 2, D_IN), training=False) is not None:
+            return
+        used = student.call(made(student), torch.ones(1, 2, D_IN), operations=True).operations
+        sentence = N_("`forward` makes a mask anew: what is the buffer for?")
+        judge.that(not {"triu", "tril"} & used.keys(), sentence)
 
     @pytest.mark.remark
     def test_the_future_is_hidden_by_minus_infinity(self, student, judge):

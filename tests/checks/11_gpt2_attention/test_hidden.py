@@ -105,10 +105,13 @@ class TestGPT2MultiHeadAttention:
         judge_values(student, reference, judge, drawn_parameters(draw), x, num_heads=1)
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
-    def test_dropout_follows_its_probability(self, student, judge, draw):
+    def test_dropout_follows_its_probability(self, student, reference, judge, draw):
         """With dropout 0.2, each call should drop a fifth anew, and scale the rest by 1 / 0.8."""
         sizes = {"d_in": 1, "d_out": 2, "context_length": 7, "num_heads": 2}
-        layer = student.call("GPT2MultiHeadAttention", **sizes, dropout=0.2).value
+        layer, right = (
+            handle.call("GPT2MultiHeadAttention", **sizes, dropout=0.2).value
+            for handle in (student, reference)
+        )
         # Scores are all 0 and values all 1: each output counts the kept weights of its row.
         values = {
             "W_query.weight": torch.zeros(2, 1),
@@ -118,6 +121,7 @@ class TestGPT2MultiHeadAttention:
             "out_proj.bias": torch.zeros(2),
         }
         student.load(layer, zero_biases(2) | values)
+        reference.load(right, values)
         texts = torch.ones(300, 7, 1)
         first, second = (
             student.call(layer, texts, training=True, seed=seed).value for seed in (1, 2)
@@ -127,8 +131,29 @@ class TestGPT2MultiHeadAttention:
         lengths = torch.arange(1.0, 8.0).reshape(1, 7, 1)
         counts = first.detach() * lengths * 0.8
         is_counted = torch.allclose(counts, counts.round(), rtol=0, atol=1e-3)
+        still = student.call(layer, texts[:1], training=False).value
+        if not is_counted and still.isfinite().all():
+            # Of what counts no weights in eval mode, nothing is known in training mode.
+            expected = reference.call(right, texts[:1], training=False).value
+            judge(still, expected, what="what shows the weights, in eval mode", atol=1e-4)
         judge.that(is_counted, "What is kept is not scaled by 1 / 0.8")
         # 16,800 weights: the share that is kept has a standard deviation of 0.003.
         share = float(counts.sum() / (300 * 2 * lengths.sum()))
         judge.that(abs(share - 0.8) < 0.02, "The share that is kept is not about 0.8")
         judge.that(not torch.equal(first, second), "Two calls dropped the same weights")
+
+    @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
+    def test_a_new_layer_is_in_training_mode(self, student, judge, draw):
+        """A new layer should be in training mode, with all its parts."""
+        sizes = {"d_in": 1, "d_out": 2, "context_length": 7, "num_heads": 2}
+        layer = student.call("GPT2MultiHeadAttention", **sizes, dropout=0.5).value
+        texts = draw.normal(2, 7, 1)
+        found = [
+            student.call(layer, texts, training=training, seed=1).value
+            for training in (None, True, False)
+        ]
+        for value in found:
+            judge.shape(value, (2, 7, 2))
+        fresh, trained, still = found
+        is_dropping = not torch.equal(fresh, still) or torch.equal(trained, still)
+        judge.that(is_dropping, "A new layer drops nothing before `train()` is called")

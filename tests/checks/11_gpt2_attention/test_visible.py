@@ -36,7 +36,10 @@ class TestGPT2Config:
     def test_it_is_a_dictionary_by_the_names_of_the_arguments(self, student, judge):
         """It should be a dictionary that has the names of the layer's arguments."""
         config = student.get("GPT2_CONFIG")
-        judge.that(isinstance(config, dict), "It is not a dictionary")
+        sentence = N_("It is not a dictionary")
+        if isinstance(config, tuple):
+            sentence = N_("It is a tuple: is there a comma at the end of the line that sets it?")
+        judge.that(isinstance(config, dict), sentence)
         names = (*GPT2_SIZES, "num_heads", "dropout")
         is_whole = all(name in config for name in names)
         found = dict.fromkeys(names if is_whole else config, "an entry")
@@ -64,12 +67,39 @@ class TestGPT2Config:
         others = {name: value for name, value in config.items() if name not in known}
         judge({"qkv_bias": False, **others}, {"qkv_bias": False}, what="its other entries")
 
+    @pytest.mark.remark
+    def test_it_has_five_entries(self, student, judge):
+        """It should have the five entries of the text alone."""
+        others = [name for name in student.get("GPT2_CONFIG") if name == "qkv_bias"]
+        sentence = N_("`qkv_bias` is not one of the five: without an entry it is False as well")
+        judge.that(not others, sentence)
+
 
 def numbers(state):
     """How many entries the parameters have, shared ones once."""
     again = {name for names in state.aliases for name in names[1:]}
     counted = [parameter for name, parameter in state.parameters.items() if name not in again]
     return sum(parameter.numel() for parameter in counted)
+
+
+def of_name(names, name):
+    """The one of these that is this name, or ends in it; None where there is none."""
+    return next((key for key in names if f".{key}".endswith(f".{name}")), None)
+
+
+def of_parameter(gradients, name):
+    """The gradient for the parameter whose name ends in this one; None where there is none."""
+    return gradients.parameters.get(of_name(gradients.parameters, name))
+
+
+def judge_surplus(judge, state):
+    """Judge that a layer has no parameters that the docstring does not name."""
+    documented = [f"{layer}.weight" for layer in ("W_query", "W_key", "W_value", "out_proj")]
+    found = [of_name(state.parameters, name) for name in (*documented, "out_proj.bias")]
+    again = {name for names in state.aliases for name in names[1:]}
+    others = sorted(state.parameters.keys() - again - set(found)) if all(found) else []
+    sentence = judge.words("There are parameters that should not be there: {names}", names=others)
+    judge.that(not others, sentence, about=others)
 
 
 def module_to_count(student, name):
@@ -97,6 +127,13 @@ class TestCountParameters(KeepsNames):
         template = N_("It answered something of type {type}, not a whole number")
         sentence = judge.words(template, type=type(value).__name__)
         judge.that(type(value) is int, sentence)
+
+    @pytest.mark.remark
+    def test_it_is_a_plain_number(self, student, judge):
+        """The result should be an `int`, as the signature says."""
+        value = student.call("count_parameters", module_to_count(student, "SHARED_LAYER")).value
+        is_tensor = isinstance(value, torch.Tensor)
+        judge.that(not is_tensor, "It is a tensor of one number")
 
     def test_weights_and_biases_count(self, student, judge):
         """All weights and biases of a linear layer should count."""
@@ -183,13 +220,6 @@ def shown_weights(student, judge, layer, **how):
     return by_head[..., :-1], by_head[..., -1]
 
 
-def of_parameter(gradients, name):
-    """The gradient for the parameter whose name ends in this one; None where there is none."""
-    known = gradients.parameters
-    matches = [key for key in known if key == name or key.endswith(f".{name}")]
-    return known[matches[0]] if matches else None
-
-
 @pytest.mark.exercise("GPT2MultiHeadAttention")
 class TestGPT2MultiHeadAttention(KeepsNames):
     @pytest.mark.gate
@@ -245,7 +275,9 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         sizes = {**GPT2_SIZES, "num_heads": GPT2_HEADS, "dropout": GPT2_DROPOUT}
         layer = student.call("GPT2MultiHeadAttention", **sizes).value
         judge.shape(student.call(layer, draw.normal(2, 10, 768)).value, (2, 10, 768))
-        found = numbers(student.state(layer, values=False))
+        state = student.state(layer, values=False)
+        judge_surplus(judge, state)
+        found = numbers(state)
         judge(found, GPT2_PARAMETERS, what="how many parameters it has")
 
     def test_the_number_of_heads_comes_before_dropout(self, student, judge, draw):
@@ -278,20 +310,36 @@ class TestGPT2MultiHeadAttention(KeepsNames):
             axes=("batch", "token", "feature"),
         )
 
-    def test_dropout_drops_weights_and_scales_the_rest(self, student, judge, draw):
+    def test_dropout_drops_weights_and_scales_the_rest(self, student, reference, judge, draw):
         """In training mode weights should be dropped after the softmax, and the rest scaled."""
-        layer = showing_layer(student, showing_parameters(draw), dropout=0.4)
+        parameters = showing_parameters(draw)
+        layer, showing = (
+            showing_layer(handle, parameters, dropout=0.4) for handle in (student, reference)
+        )
         still, _ = shown_weights(student, judge, layer, training=False)
+        again, _ = shown_weights(student, judge, layer, training=False)
+        sentence = N_(
+            "In eval mode two calls give different results, so that none shows the weights"
+        )
+        is_still = torch.allclose(again, still, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_still, sentence)
         weights, sums = shown_weights(student, judge, layer, training=True, seed=1)
         is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
-        judge.that(not is_unchanged, "In training mode nothing was dropped")
         is_dropped = (weights == 0) & (still != 0)
-        judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
         kept = torch.where(weights == 0, 0.0, weights / still)
         factor = kept.max()
         is_one = torch.isclose(kept, factor, rtol=0, atol=1e-3)
+        are_alike = bool((is_one | (kept == 0)).all())
+        if is_unchanged or not is_dropped.any() or not are_alike:
+            # Of what shows no weights in eval mode, nothing is known in training mode.
+            sentence = N_("In eval mode NaN stands where the weights should show")
+            judge.that(not still.isnan().any(), sentence)
+            right, _ = shown_weights(reference, judge, showing, training=False)
+            judge(still, right, what="what shows the weights, in eval mode", atol=1e-4)
+        judge.that(not is_unchanged, "In training mode nothing was dropped")
+        judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
         judge.that(
-            bool((is_one | (kept == 0)).all()),
+            are_alike,
             "The weights in training mode are neither zero nor the same multiple of what they "
             "are in eval mode",
         )
@@ -333,10 +381,12 @@ class TestGPT2MultiHeadAttention(KeepsNames):
     def test_the_mask_moves_with_the_module(self, student, judge):
         """No tensor or layer should be in a plain attribute, where a module does not see it."""
         layer = made(student)
-        # What `forward` keeps counts as well; whether it raises is judged elsewhere.
-        student.refusal(layer, torch.ones(1, CONTEXT_LENGTH, D_IN), training=False)
+        # What `forward` keeps counts as well, unless each call sets it anew; whether it raises is
+        # judged elsewhere.
+        for _call in range(2):
+            student.refusal(layer, torch.ones(1, CONTEXT_LENGTH, D_IN), training=False)
         state = student.state(layer)
-        judge(state.loose, {}, what="what is kept in plain attributes or lists")
+        judge(state.kept, {}, what="what is kept in plain attributes or lists")
 
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
         """Making it should fail when d_out is not a multiple of num_heads, and only then."""
@@ -359,7 +409,12 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         template = N_("The mask has the shape {shape}, not {expected}")
         expected = (CONTEXT_LENGTH, CONTEXT_LENGTH)
         sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
-        judge.that(shapes["mask"][-2:] == expected, sentence)
+        judge.that(shapes["mask"] == expected, sentence)
+        if student.refusal(made(student), torch.ones(1, 2, D_IN), training=False) is not None:
+            return
+        used = student.call(made(student), torch.ones(1, 2, D_IN), operations=True).operations
+        sentence = N_("`forward` makes a mask anew: what is the buffer for?")
+        judge.that(not {"triu", "tril"} & used.keys(), sentence)
 
     @pytest.mark.remark
     def test_the_future_is_hidden_by_minus_infinity(self, student, judge):

@@ -12,6 +12,10 @@ LEAF = (
     "This line changes in place a tensor that gradients are computed for. Make a new tensor "
     "instead; the values of a parameter are set inside `with torch.no_grad():`."
 )
+NO_MASK = (
+    "`self.mask` may be None here. Is it set to what `register_buffer` returns? That sets the "
+    "attribute by itself, and returns None."
+)
 NONE = "A value in this line is None. Does every function that it comes from end in a `return`?"
 TUPLE = "A value in this line is a tuple of several values. Which of them is needed here?"
 
@@ -164,6 +168,8 @@ LINEAR = "`{0}` is a layer, not a tensor: call it, `{0}(x)`, or take its matrix,
         ("RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation.", "x[0] = 2", LEAF),
         ("RuntimeError", "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [2]]", "", "A tensor was changed in place after something was computed from it, so that no gradient can flow back. Make a new tensor instead of changing that one."),
         ("AttributeError", "'NoneType' object has no attribute 'shape'", "x.shape", NONE),
+        ("AttributeError", "'NoneType' object has no attribute 'shape'", "self.mask.shape[0]", NO_MASK),
+        ("AttributeError", "'NoneType' object has no attribute 'shape'", "self.masks.shape[0]", NONE),
         ("TypeError", "matmul(): argument 'other' (position 2) must be Tensor, not NoneType", "x @ y", NONE),
         ("TypeError", "unsupported operand type(s) for /: 'tuple' and 'float'", "x / 2.0", TUPLE),
         ("TypeError", "expected Tensor as element 0 in argument 0, but got tuple", "torch.cat(x)", TUPLE),

@@ -53,7 +53,7 @@ def test_the_state_of_a_module_is_its_parameters_and_buffers(made: Any) -> None:
     assert shapes(state.pop("parameters")) == {"q.weight": (3, 2)}
     assert shapes(state.pop("buffers")) == {"mask": (4,)}
     expected = {"loose": {}, "aliases": [], "training": True, "output": "", "shared": []}
-    assert state == {**expected, "modules": {"q": "Linear"}, "classes": {}}
+    assert state == {**expected, "modules": {"q": "Linear"}, "classes": {}, "anew": []}
 
 
 def test_a_module_has_its_parts_by_every_name(made: Any) -> None:
@@ -108,6 +108,19 @@ def test_one_parameter_under_two_names_is_an_alias(made: Any) -> None:
     ]
 
 
+def test_what_the_last_call_set_is_set_anew(serve: Serve) -> None:
+    """A result that each call keeps, but not what the first one alone has made."""
+    init = "self.before = torch.ones(1)"
+    made = "self.made = getattr(self, 'made', None) or [torch.ones(1)]"
+    conversation = serve(layer(init, f"self.seen = x * 2; {made}; return x"))
+    instance = conversation.call("Layer").value
+    found = []
+    for _call in range(2):
+        conversation.call(instance, torch.ones(1))
+        found.append(conversation.state(instance)["anew"])
+    assert found == [["seen", "made.0"], ["seen"]]
+
+
 def test_tensors_and_modules_outside_of_torchs_books_are_loose(made: Any) -> None:
     """In plain attributes, lists, tuples and mappings, and in the parts of the module."""
     conversation, instance = made(
@@ -149,6 +162,7 @@ def test_the_state_of_a_plain_object_is_what_lies_in_its_attributes(made: Any) -
         "training": False,
         "modules": {},
         "classes": {},
+        "anew": [],
         "shared": [],
         "output": "",
     }

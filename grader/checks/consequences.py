@@ -1,4 +1,4 @@
-"""What a check that failed may say of other checks, and of the student's mistakes."""
+"""What a check that failed may say of other checks, and of the student's mistakes. Pure."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -8,15 +8,41 @@ import torch
 
 from grader.checks.fixtures import Fixtures
 from grader.testing.compare import Difference, compare
-from grader.testing.judge import Mismatch
+from grader.testing.judge import NOT_TAKEN, Mismatch
 from grader.testing.roles import stand_ins
+
+
+def may_follow(
+    difference: Difference, first: Difference, *, is_general: bool, not_taken: frozenset[str]
+) -> bool:
+    """Whether one check may fail for nothing but what an earlier one fails for.
+
+    Its values may be wrong for the same reason, it may name the same tensors, or it ran with
+    parameters that took no values, which is what the earlier one says.
+
+    Args:
+        difference: what failed in it.
+        first: what failed in the earlier one.
+        is_general: whether its values are not the solution's, which is no sign of what it is about.
+        not_taken: the names of the parameters that took no value in it.
+    """
+    found, other = first.actual, difference.actual
+    if isinstance(found, Mapping):
+        lacking = {name for name, what in found.items() if what in (None, *NOT_TAKEN)}
+        return bool(lacking & not_taken)
+    if isinstance(found, list):
+        return bool(found) and all(isinstance(name, str) for name in found) and found == other
+    both = (first, difference)
+    if all(map(_is_of_shape, both)) or all(map(_is_of_nan, both)):
+        return True
+    return is_general and _is_of_values(first)
 
 
 def is_general(difference: Difference, fixtures: Fixtures) -> bool:
     """Whether values, or gradients, only differ from those of the solution or the documents."""
     actual, expected = difference.actual, difference.expected
-    if not isinstance(expected, torch.Tensor) or not is_of_values(difference):
-        return type(expected) is int and is_of_values(difference)
+    if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
+        return type(expected) is int and _is_of_values(difference)
     own = [answer.gradients for answer in fixtures.student.answers if answer.gradients]
     of_student = [t for g in own for t in (*g.parameters.values(), *g.arguments.values())]
     of_reference = [
@@ -45,7 +71,7 @@ def is_slip(error: BaseException, fixtures: Fixtures) -> bool:
     return bool(missing) and stand_ins(missing, others).keys() == set(missing)
 
 
-def is_of_values(difference: Difference) -> bool:
+def _is_of_values(difference: Difference) -> bool:
     """Whether nothing but numbers differ: two integers, or tensors of one shape and dtype."""
     actual, expected = difference.actual, difference.expected
     if isinstance(expected, torch.Tensor):
@@ -58,3 +84,16 @@ def _is_part(tensor: torch.Tensor, wholes: Iterable[Any]) -> bool:
     storage = tensor.untyped_storage().data_ptr()
     tensors = [whole for whole in wholes if isinstance(whole, torch.Tensor)]
     return any(whole.untyped_storage().data_ptr() == storage for whole in tensors)
+
+
+def _is_of_shape(difference: Difference) -> bool:
+    """Whether a tensor has another shape than the one expected."""
+    actual, shape = difference.actual, difference.shape
+    return isinstance(actual, torch.Tensor) and shape is not None and tuple(actual.shape) != shape
+
+
+def _is_of_nan(difference: Difference) -> bool:
+    """Whether NaN stands in a tensor where a number is expected."""
+    actual, expected = difference.actual, difference.expected
+    both = isinstance(actual, torch.Tensor) and isinstance(expected, torch.Tensor)
+    return both and bool(actual.isnan().any()) and not bool(expected.isnan().any())
