@@ -61,7 +61,9 @@ def _not_imported(located: Located) -> Iterator[str]:
     for failure in located.not_imported:
         at, file = failure.location, clean(located.key, 120)
         place = location_words(file, at.cell, at.line) if at else file
-        sentence = _("{place}: the import failed ({exception}); what does not use it counts.")
+        sentence = _("{place}: {exception}. What does not need it counts.")
+        if "ImportError" in failure.bases:
+            sentence = _("{place}: the import failed ({exception}); what does not use it counts.")
         yield sentence.format(place=place, exception=exception_words(failure).rstrip("."))
 
 

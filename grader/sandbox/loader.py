@@ -8,23 +8,21 @@ import __future__
 import ast
 import builtins
 import contextlib
-import dis
 import linecache
 import re
 import sys
-import traceback
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from typing import Any
 
 from grader.sandbox.constructors import Classes
 from grader.sandbox.failures import Failure, describe_failure, stub_exercise
 from grader.sandbox.own_modules import file_of, folder_of, is_librarys
 from grader.sandbox.placeholders import NotImported, UnavailableError, bound_names, one_by_one
-from grader.sandbox.statements import future_flags, parse, statements_of
+from grader.sandbox.statements import future_flags, statements_of
 
 MAX_NAMES = 5_000
 """`from torch import *` alone brings more than a thousand."""
@@ -32,15 +30,12 @@ MAX_NAMES = 5_000
 KERNEL_FILE = re.compile(r"ipykernel|^<ipython-input")
 """The file names that a notebook's kernel gives to its cells."""
 
-STEPS_OF_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
-"""What Python makes of a body that is `pass`, `...` or a docstring alone."""
-
-
 GIVEN = ("globals", "locals", "fromlist", "level")
 """What `__import__` is given besides the name."""
 STAR = "*"
 """Under this name a file has what stands for all that `from … import *` did not bring."""
 ANNOTATIONS = __future__.annotations.compiler_flag
+DEFINITIONS = ast.FunctionDef | ast.ClassDef
 COMPOUND = ast.If | ast.For | ast.While | ast.With | ast.Try
 
 
@@ -265,7 +260,7 @@ class Loader:
             try:
                 _execute(statement, filename, flags, opened)
             except UnavailableError:
-                if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                if not isinstance(statement, DEFINITIONS):
                     raise
                 # What only an annotation needs is not needed.
                 _execute(statement, filename, flags | ANNOTATIONS, opened)
@@ -276,7 +271,7 @@ class Loader:
                 unknown = opened.namespace[STAR].error()
                 unknown.name = error.name
                 error = unknown.with_traceback(error.__traceback__)
-            cause = self._not_imported(error, statement)
+            cause = self._not_imported(error, statement) or _standing_in(error, statement, opened)
             if cause is not None:
                 _stand_in(statement, cause, opened)
                 return True
@@ -288,12 +283,11 @@ class Loader:
         return True
 
     def _not_imported(self, error: BaseException, statement: ast.stmt) -> Failure | None:
-        """Why an import failed that need not end a file; None for any other failure."""
+        """Why something is not there that need not end a file; None for any other failure."""
         is_import = isinstance(statement, ast.Import | ast.ImportFrom)
         is_librarys = is_import and isinstance(error, Exception)
-        if isinstance(error, SyntaxError | MemoryError):
-            return None
-        if not isinstance(error, ImportError) and not is_librarys:
+        is_absent = isinstance(error, ImportError) or _is_elsewhere(error)
+        if isinstance(error, SyntaxError | MemoryError) or not (is_absent or is_librarys):
             return None
         cause = describe_failure(error, self.find_cell)
         name = str(getattr(error, "name", None))
@@ -317,10 +311,25 @@ def _execute(statement: ast.stmt, filename: str, flags: int, opened: Opened) -> 
     exec(code, opened.namespace)
 
 
+def _is_elsewhere(error: BaseException) -> bool:
+    """Whether a file, the network, a keyboard or a command line is not there that was at home."""
+    is_argparse = isinstance(error, SystemExit) and error.code == 2
+    return isinstance(error, OSError | EOFError) or is_argparse
+
+
+def _standing_in(error: BaseException, statement: ast.stmt, opened: Opened) -> Failure | None:
+    """Why a name is not there that a statement which failed makes use of; None for any other."""
+    if isinstance(statement, DEFINITIONS) or not isinstance(error, Exception):
+        return None
+    names = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    values = (opened.namespace.get(name) for name in names)
+    return next((value.error().cause for value in values if isinstance(value, NotImported)), None)
+
+
 def _stand_in(statement: ast.stmt, cause: Failure, opened: Opened) -> None:
     """Let the names that a statement was to set stand for what could not be imported."""
     is_import = isinstance(statement, ast.Import | ast.ImportFrom)
-    if is_import:
+    if (is_import or "ImportError" not in cause.bases) and cause not in opened.not_imported:
         opened.not_imported.append(cause)
     for name in bound_names(statement):
         if not isinstance(statement, COMPOUND) or name not in opened.namespace:
@@ -348,47 +357,3 @@ def _known_by_name(name: str, module: types.ModuleType) -> Iterator[None]:
             sys.modules.pop(name, None)
         else:
             sys.modules[name] = before
-
-
-def empty_body(target: object) -> str:
-    """Whether a function, or a module's `forward`, has a body that does nothing.
-
-    Returns:
-        "unindented" where code that may be its own stands below it without indentation, "empty"
-        for any other that does nothing, "" for one that does something.
-    """
-    is_function = isinstance(target, types.FunctionType)
-    code = getattr(target if is_function else getattr(target, "forward", None), "__code__", None)
-    if not isinstance(code, types.CodeType):
-        return ""
-    if {step.opname for step in dis.get_instructions(code)} - STEPS_OF_NOTHING:
-        return ""
-    nodes, _error = parse("".join(linecache.getlines(code.co_filename)), code.co_filename)
-    for node, below in pairwise(nodes):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            return "unindented" if _is_loose(below) else "empty"
-    return "empty"
-
-
-def hides_code(error: BaseException) -> bool:
-    """Whether statements stand below the `raise` of an error, in the same block."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    nodes, _error = parse("".join(linecache.getlines(frame.filename)), frame.filename)
-    blocks = (
-        block
-        for node in nodes
-        for inner in ast.walk(node)
-        if isinstance(block := getattr(inner, "body", None), list)
-    )
-    return any(
-        isinstance(statement, ast.Raise) and statement.lineno <= (frame.lineno or 0) < below.lineno
-        for block in blocks
-        for statement, below in pairwise(block)
-    )
-
-
-def _is_loose(statement: ast.stmt) -> bool:
-    """Whether a statement at the top of a file looks as if it belonged into a function."""
-    if isinstance(statement, ast.Assign):
-        return any(isinstance(t, ast.Name) and t.id.islower() for t in statement.targets)
-    return isinstance(statement, ast.Return | ast.For | ast.While | ast.AugAssign)

@@ -15,8 +15,9 @@ from torch import nn
 
 from grader.sandbox.arguments import argument_of, is_changed, leaf_of
 from grader.sandbox.failures import describe_failure, stub_exercise
-from grader.sandbox.loader import Loader, empty_body, hides_code
+from grader.sandbox.loader import Loader
 from grader.sandbox.placeholders import NotImported
+from grader.sandbox.statements import empty_body, hides_code
 from grader.sandbox.watching import (
     Operations,
     parameter_names,

@@ -1,4 +1,4 @@
-"""The statements of a script or a notebook's cell that can be run, and the error among them.
+"""The statements of a script or a notebook's cell: which can be run, and what functions are made of.
 
 It runs beside student code: standard library only.
 """
@@ -6,7 +6,12 @@ It runs beside student code: standard library only.
 import __future__
 
 import ast
+import dis
+import linecache
 import re
+import traceback
+import types
+from itertools import pairwise
 
 MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w, ]+=\s*[%!]|\?\s*$")
 """A line that IPython understands and Python does not."""
@@ -88,3 +93,51 @@ def future_flags(statement: ast.stmt) -> int:
         return 0
     features = [getattr(__future__, alias.name, None) for alias in statement.names]
     return sum(feature.compiler_flag for feature in features if feature is not None)
+
+
+STEPS_OF_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+"""What Python makes of a body that is `pass`, `...` or a docstring alone."""
+
+
+def empty_body(target: object) -> str:
+    """Whether a function, or a module's `forward`, has a body that does nothing.
+
+    Returns:
+        "unindented" where code that may be its own stands below it without indentation, "empty"
+        for any other that does nothing, "" for one that does something.
+    """
+    is_function = isinstance(target, types.FunctionType)
+    code = getattr(target if is_function else getattr(target, "forward", None), "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return ""
+    if {step.opname for step in dis.get_instructions(code)} - STEPS_OF_NOTHING:
+        return ""
+    nodes, _error = parse("".join(linecache.getlines(code.co_filename)), code.co_filename)
+    for node, below in pairwise(nodes):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            return "unindented" if _is_loose(below) else "empty"
+    return "empty"
+
+
+def hides_code(error: BaseException) -> bool:
+    """Whether statements stand below the `raise` of an error, in the same block."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    nodes, _error = parse("".join(linecache.getlines(frame.filename)), frame.filename)
+    blocks = (
+        block
+        for node in nodes
+        for inner in ast.walk(node)
+        if isinstance(block := getattr(inner, "body", None), list)
+    )
+    return any(
+        isinstance(statement, ast.Raise) and statement.lineno <= (frame.lineno or 0) < below.lineno
+        for block in blocks
+        for statement, below in pairwise(block)
+    )
+
+
+def _is_loose(statement: ast.stmt) -> bool:
+    """Whether a statement at the top of a file looks as if it belonged into a function."""
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(t, ast.Name) and t.id.islower() for t in statement.targets)
+    return isinstance(statement, ast.Return | ast.For | ast.While | ast.AugAssign)

@@ -147,7 +147,7 @@ def may_define(source: SourceFile, assignment: Assignment) -> bool:
     names = "|".join(exercise.name for exercise in assignment.exercises)
     pattern = (
         rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
-        rf"|^[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
+        rf"|^(?![ \t])[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
     )
     return bool(source.problem) or re.search(pattern, source.text, re.MULTILINE) is not None
 

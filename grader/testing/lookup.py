@@ -80,8 +80,7 @@ class Located:
             name: of the exercise.
             documented: what the classes take that its checks call.
         """
-        last = len(self.classes.get(name, ())) - 1
-        chosen = self.chosen if self.chosen not in (-1, last) else -1
+        chosen = self.chosen if len(self.classes.get(name, ())) > 1 else -1
         own = {
             other: self.parameters(other, chosen if other == name else -1) for other in documented
         }

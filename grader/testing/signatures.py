@@ -44,11 +44,6 @@ class Definition:
         least, most = sum(not p.default for p in wanted), len(wanted)
         return sum(not p.default for p in own) <= most and least <= len(own)
 
-    def fit(self, wanted: Parameters) -> tuple[bool, int]:
-        """How well it fits what is wanted: the number of arguments first, then their names."""
-        names = {parameter.name for parameter in wanted}
-        return self.takes(wanted), len(names & {p.name for p in self.parameters or ()})
-
 
 Classes = Mapping[str, tuple[Definition, ...]]
 
@@ -84,9 +79,13 @@ def _parameters(listed: Any) -> Parameters | None:
 
 
 def best(definitions: Sequence[Definition], wanted: Parameters) -> int:
-    """The place of the definition that fits best; of equal ones that of the last."""
-    fits = [(one.fit(wanted), place) for place, one in enumerate(definitions)]
-    return max(fits, default=((False, 0), 0))[1]
+    """The place of the last definition that takes what is wanted; else of the most alike."""
+    fits = [place for place, one in enumerate(definitions) if one.takes(wanted)]
+    if fits:
+        return fits[-1]
+    names = {parameter.name for parameter in wanted}
+    shared = [len(names & {p.name for p in one.parameters or ()}) for one in definitions]
+    return max(range(len(shared)), key=lambda place: (shared[place], place), default=0)
 
 
 def arranged(

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.failures import CodeLine
-from grader.sandbox.loader import Loader, Opened, empty_body
+from grader.sandbox.loader import Loader, Opened
+from grader.sandbox.statements import empty_body
 
 Load = Callable[[str | Mapping[str, str | list[str]]], Opened]
 

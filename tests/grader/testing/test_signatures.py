@@ -76,14 +76,18 @@ EXPLICIT = takes("embed_dim head_dim num_heads")
         (EXPLICIT, (takes("a b c"), takes("a b c d num_heads")), 0),
         (BATCHED, (takes("d_in d_out length heads"), EXPLICIT), 0),
         (BATCHED, (BATCHED, BATCHED), 1),
+        (BATCHED, (BATCHED, takes("a b c d e f=")), 1),
         (BATCHED, (None, EXPLICIT), 0),
     ],
-    ids=["batched", "explicit", "by number", "by number too", "nearly", "the last", "unknown"],
+    ids=[
+        *("batched", "explicit", "by number", "by number too", "nearly", "the last"),
+        *("the last that fits", "unknown"),
+    ],
 )
 def test_the_class_that_fits_best_is_chosen(
     wanted: Parameters, candidates: tuple[Parameters | None, ...], expected: int
 ) -> None:
-    """By how many arguments it takes, then by their names; of equal ones the last."""
+    """The last one that takes as many arguments; where none does, by their names."""
     assert best([Definition(each) for each in candidates], wanted) == expected
 
 
