@@ -61,7 +61,8 @@ def _is_cut(found: list[ast.stmt], rest: list[str]) -> bool:
     has_code = not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant))
     below = next((line for line in rest[1:] if line.strip()), "")
     is_mark = rest[0][:7] in ("<" * 7, "=" * 7, ">" * 7)  # of Git's
-    return (is_mark and below[:1] in (" ", "\t")) or not has_code
+    is_indented = rest[0][:1].isspace()  # by a character that is no space to Python
+    return (is_mark and below[:1] in (" ", "\t")) or is_indented or not has_code
 
 
 def without_magics(text: str) -> str:

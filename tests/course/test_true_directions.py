@@ -1,11 +1,8 @@
 """Wrong answers of which more is told than that they are wrong: a name, a remark, a sentence."""
 
-from pathlib import Path
-
 import pytest
 
 from grader.core.records import ExerciseResult, Outcome
-from grader.course.course import Course, load_course
 from tests.course.conftest import Answer
 
 HEADS, WRAPPER = "09_multi_head_attention/MultiHeadAttention", "MultiHeadAttentionWrapper"
@@ -22,12 +19,6 @@ DRAWN = "self.W_query = nn.Parameter(torch.randn(d_in, d_out))"
 SOFTMAX = "torch.softmax(scores, dim=-1)"
 BY_HAND = "scores.exp() / scores.exp().sum(-1, keepdim=True)"
 SCALE = "scores / self.head_dim**0.5"
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 def remarks(result: ExerciseResult) -> list[str]:

@@ -1,11 +1,8 @@
 """Wrong answers of the first five assignments: what is said of them is true of each that gets it."""
 
-from pathlib import Path
-
 import pytest
 
 from grader.core.records import ExerciseResult, Outcome
-from grader.course.course import Course, load_course
 from tests.course.conftest import Answer
 
 V1, V2, NORMAL = "SelfAttention_v1", "SelfAttention_v2", "SelfAttentionNormal"
@@ -25,12 +22,6 @@ MADE_LATER = (
     " for name in ('query', 'key', 'value')) or None"
 )
 MATRICES = "\n        ".join(map(MADE.format, ("query", "key", "value")))
-
-
-@pytest.fixture(scope="module")
-def course(root: Path) -> Course:
-    """The course itself."""
-    return load_course(root)
 
 
 def failed(result: ExerciseResult) -> list[str]:

@@ -58,11 +58,10 @@ class TestAttentionScoresLoop(KeepsNames):
         judge(value, expected, axes=("query", "token"))
 
     @pytest.mark.remark
-    def test_double_precision_is_kept(self, student, reference, judge, draw):
+    def test_double_precision_is_kept(self, student, judge, draw):
         """Inputs in float64 should give scores in float64: make room in the inputs' dtype."""
         inputs = draw.normal(4, 3, dtype=torch.float64)
-        expected = reference.call("attention_scores_loop", inputs).value
-        judge(student.call("attention_scores_loop", inputs).value, expected)
+        judge.shape(student.call("attention_scores_loop", inputs).value, (4, 4), dtype=inputs.dtype)
 
     def test_gradients_reach_the_tokens(self, student, reference, judge, draw):
         """Gradients should flow to the tokens."""

@@ -119,8 +119,9 @@ class TestProject:
     def test_unseen_tokens(self, student, reference, judge, draw):
         """Another number of tokens, of another size, should be right, too."""
         x, weight = draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT)
-        expected = reference.call("project", x, weight).value
-        judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
+        for some in (x, x[:1]):
+            expected = reference.call("project", some, weight).value
+            judge(student.call("project", some, weight).value, expected, axes=("token", "feature"))
 
     @pytest.mark.deepens("test_a_square_weight_is_taken_as_it_is")
     def test_a_square_weight(self, student, reference, judge, draw):
@@ -188,9 +189,10 @@ class TestWeightedValues:
     def test_unseen_weights(self, student, reference, judge, draw):
         """All queries should be right with another number of values of another size, too."""
         weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)
-        expected = reference.call("weighted_values", weights, values).value
-        value = student.call("weighted_values", weights, values).value
-        judge(value, expected, axes=("query", "feature"))
+        for some in (weights, weights[:1]):
+            expected = reference.call("weighted_values", some, values).value
+            value = student.call("weighted_values", some, values).value
+            judge(value, expected, axes=("query", "feature"))
 
     @pytest.mark.deepens("test_all_weight_on_one_value_gives_that_value")
     def test_as_many_tokens_as_features(self, student, reference, judge, draw):
