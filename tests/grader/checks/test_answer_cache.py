@@ -25,6 +25,22 @@ def scores(queries, keys):
     {}
     return queries @ keys.T / keys.shape[-1] ** 0.5
 """
+MIXTURE = f"""
+import torch
+from torch import nn
+
+{RIGHT}
+
+class Mixture(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query, self.W_key, self.W_value = (
+            nn.Linear(d_in, d_out, bias=False) for _ in range(3)
+        )
+
+    def forward(self, x):
+        return torch.softmax(scores(self.W_query(x), self.W_key(x)), -1) @ self.W_value(x)
+"""
 STUDENTS = {
     "right": RIGHT,
     "right in other words": "import torch\n\ndef scores(q, k):\n    return q.matmul(k.t()) / k.size(1) ** 0.5\n",
@@ -40,6 +56,14 @@ STUDENTS = {
     "raises midway": COUNTS.format("1 / (calls - 3)"),
     "returns nothing midway": COUNTS.format("if calls == 3: return None"),
     "right, once more": f"# again\n{RIGHT}",
+    "a class": MIXTURE,
+    "a class that takes its sizes in another order": MIXTURE.replace(
+        "d_in, d_out):", "d_out, d_in):"
+    ),
+    "a class that stands below another one": MIXTURE.replace(
+        "class Mixture",
+        "class Mixture(nn.Module):\n    def __init__(self):\n        pass\n\n\nclass Mixture",
+    ),
 }
 
 
