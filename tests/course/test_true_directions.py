@@ -151,18 +151,18 @@ WRITTEN = "It should be written with `torch.exp`, not with the ready-made softma
     ],
 )
 def test_what_is_right_but_not_as_asked_is_remarked(
-    answer: Answer, exercise: str, find: str, put: str, title: str
+    checked: Answer, exercise: str, find: str, put: str, title: str
 ) -> None:
     """It costs nothing, and the title says what would be better."""
-    result = answer(exercise, find, put)
+    result = checked(exercise, find, put)
     assert result.is_solved
     assert title in remarks(result)
 
 
 @pytest.mark.parametrize("put", ["x.exp()", "torch.stack([v.exp() for v in x])"])
-def test_exponentials_of_torch_are_not_remarked_upon(answer: Answer, put: str) -> None:
+def test_exponentials_of_torch_are_not_remarked_upon(checked: Answer, put: str) -> None:
     """However they are called."""
-    assert WRITTEN not in remarks(answer("softmax_naive", "torch.exp(x)", put))
+    assert WRITTEN not in remarks(checked("softmax_naive", "torch.exp(x)", put))
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_exponentials_of_torch_are_not_remarked_upon(answer: Answer, put: str) -
     ],
 )
 def test_what_is_wrong_is_told(
-    answer: Answer, exercise: str, find: str, put: str, sentence: str
+    checked: Answer, exercise: str, find: str, put: str, sentence: str
 ) -> None:
     """In words, below the check that finds it."""
-    result = answer(exercise, find, put)
+    result = checked(exercise, find, put)
     assert not result.is_solved
     assert [line for line in said(result) if sentence in line]

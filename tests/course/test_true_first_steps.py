@@ -147,10 +147,10 @@ def test_a_common_mistake_of_the_first_steps_is_named(
     ids=["pairs", "mask", "turned round", "rounded"],
 )
 def test_a_title_that_holds_is_not_shown_as_failed(
-    answer: Answer, exercise: str, find: str, put: str, titles: list[str]
+    checked: Answer, exercise: str, find: str, put: str, titles: list[str]
 ) -> None:
     """Where only the values are wrong, the first check that says so stands for the others."""
-    assert failed(answer(exercise, find, put)) == titles
+    assert failed(checked(exercise, find, put)) == titles
 
 
 @pytest.mark.parametrize(
@@ -178,10 +178,10 @@ def test_a_title_that_holds_is_not_shown_as_failed(
     ids=["digits", "made in forward", "dropout", "gradients switched on"],
 )
 def test_what_is_amiss_is_said(
-    answer: Answer, exercise: str, find: str, put: str, sentence: str
+    checked: Answer, exercise: str, find: str, put: str, sentence: str
 ) -> None:
     """In a sentence of its own, beside the numbers."""
-    result = answer(exercise, find, put)
+    result = checked(exercise, find, put)
     assert sentence in lines(result)
 
 
@@ -207,10 +207,10 @@ def test_what_is_amiss_is_said(
     ids=["list", "inner layer"],
 )
 def test_what_another_form_lacks_is_remarked(
-    answer: Answer, exercise: str, find: str, put: str, title: str
+    checked: Answer, exercise: str, find: str, put: str, title: str
 ) -> None:
     """It costs nothing."""
-    result = answer(exercise, find, put)
+    result = checked(exercise, find, put)
     assert result.score == result.max_score
     assert title in [c.title for c in result.checks if c.outcome is Outcome.REMARK]
 
@@ -224,7 +224,7 @@ def test_scores_that_happen_to_be_zero_count(answer: Answer) -> None:
     assert result.misconceptions == ("causal-weights-scores-of-zero-hidden",)
 
 
-def test_a_causal_mask_turned_round_is_told_nothing_of_very_low_scores(answer: Answer) -> None:
+def test_a_causal_mask_turned_round_is_told_nothing_of_very_low_scores(checked: Answer) -> None:
     """The future has weight for ordinary scores as well: minus infinity is not the cause."""
-    result = answer("causal_weights", MASKED, MASKED[:-1] + ".mT)")
+    result = checked("causal_weights", MASKED, MASKED[:-1] + ".mT)")
     assert Outcome.REMARK not in [check.outcome for check in result.checks]

@@ -280,12 +280,12 @@ SEEN = "self.seen = weights.detach()"
     ("exercise", "find"), [("CausalAttention", KEPT), (HEADS, DROPPED), (GPT2, DROPPED)]
 )
 def test_a_result_that_each_call_keeps_costs_nothing(
-    answer: Answer, exercise: str, find: str
+    checked: Answer, exercise: str, find: str
 ) -> None:
     """A mask that the first call makes and keeps does."""
-    assert answer(exercise, find, f"{SEEN}; {find}").is_solved
+    assert checked(exercise, find, f"{SEEN}; {find}").is_solved
     once = f"self.__dict__.setdefault('future', torch.ones(3)); {find}"
-    (failed,) = (c for c in answer(exercise, find, once).checks if c.outcome is Outcome.FAILED)
+    (failed,) = (c for c in checked(exercise, find, once).checks if c.outcome is Outcome.FAILED)
     assert "'future'" in failed.message
 
 
@@ -293,23 +293,23 @@ NORM = "self.norm = nn.LayerNorm(d_in); self.W_query ="
 
 
 @pytest.mark.parametrize("exercise", [HEADS, GPT2])
-def test_parameters_that_should_not_be_there_are_named(answer: Answer, exercise: str) -> None:
+def test_parameters_that_should_not_be_there_are_named(checked: Answer, exercise: str) -> None:
     """Of dropout nothing is said where no weights show."""
-    result = answer(exercise, "self.W_query =", NORM)
+    result = checked(exercise, "self.W_query =", NORM)
     failed = [c for c in result.checks if c.outcome is Outcome.FAILED and not c.may_follow]
     named = "There are parameters that should not be there: norm.bias, norm.weight."
     assert named in failed[0].message
-    result = answer(exercise, "weights @ values)", "weights @ torch.relu(values - 1))")
+    result = checked(exercise, "weights @ values)", "weights @ torch.relu(values - 1))")
     (dropping,) = (c for c in result.checks if "after the softmax" in c.title)
     assert dropping.may_follow
 
 
 @pytest.mark.parametrize("exercise", [HEADS, GPT2])
-def test_dropout_is_not_blamed_for_what_hides_it(answer: Answer, exercise: str) -> None:
+def test_dropout_is_not_blamed_for_what_hides_it(checked: Answer, exercise: str) -> None:
     """A norm behind the last layer: neither zeros nor the scale can be seen."""
     output = "output: Tensor = self.out_proj(context)"
     put = f"{output}; output = nn.functional.layer_norm(output, output.shape[-1:])"
-    checks = answer(exercise, output, put, hidden=True).checks
+    checks = checked(exercise, output, put, hidden=True).checks
     told = [c for c in checks if c.outcome is Outcome.FAILED and not c.may_follow]
     assert not [c for c in told if "softmax" in c.title or "1 / 0.8" in c.title]
 
@@ -341,10 +341,10 @@ COUNT = "return sum(parameter.numel() for parameter in module.parameters())"
     ],
 )
 def test_what_is_right_and_not_as_the_text_says_is_remarked(
-    answer: Answer, exercise: str, find: str, put: str, sentence: str
+    checked: Answer, exercise: str, find: str, put: str, sentence: str
 ) -> None:
     """It costs nothing."""
-    result = answer(exercise, find, put)
+    result = checked(exercise, find, put)
     assert result.is_solved
     said = [c.message.splitlines()[-1] for c in result.checks if c.outcome is Outcome.REMARK]
     assert said == [sentence]
@@ -365,28 +365,28 @@ def test_what_is_right_and_not_as_the_text_says_is_remarked(
     ids=["shape", "NaN", "values"],
 )
 def test_what_follows_from_a_shape_or_from_nan_is_not_told_by_its_title(
-    answer: Answer, exercise: str, find: str, put: str, shown: int
+    checked: Answer, exercise: str, find: str, put: str, shown: int
 ) -> None:
     """The first check says it."""
-    failed = [c for c in answer(exercise, find, put).checks if c.outcome is Outcome.FAILED]
+    failed = [c for c in checked(exercise, find, put).checks if c.outcome is Outcome.FAILED]
     assert len([c for c in failed if not c.may_follow]) == shown < len(failed)
 
 
-def test_the_given_parameters_speak_before_the_seed(answer: Answer) -> None:
+def test_the_given_parameters_speak_before_the_seed(checked: Answer) -> None:
     """The order of the layers is not blamed for what is wrong in `forward`."""
-    result = answer("CausalAttention", "return kept @ values", "return 1.5 * kept @ values")
+    result = checked("CausalAttention", "return kept @ values", "return 1.5 * kept @ values")
     failed = [c for c in result.checks if c.outcome is Outcome.FAILED]
     assert failed[0].title.startswith("With given parameters")
     (seeded,) = (c for c in failed if "seed 123" in c.title)
     assert seeded.may_follow
 
 
-def test_masks_of_one_head_that_is_shared_are_no_parameters(answer: Answer) -> None:
+def test_masks_of_one_head_that_is_shared_are_no_parameters(checked: Answer) -> None:
     """Its three parameters are counted, and not its buffer."""
     one = "[CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)] * num_heads\n"
     find = (
         "CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)\n"
         "            for _ in range(num_heads)\n"
     )
-    (check,) = (c for c in answer(WRAPPER, find, one).checks if "share their" in c.title)
+    (check,) = (c for c in checked(WRAPPER, find, one).checks if "share their" in c.title)
     assert "expected 0 entries, received 3" in check.message
