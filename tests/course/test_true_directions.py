@@ -5,6 +5,8 @@ import pytest
 from grader.core.records import ExerciseResult, Outcome
 from tests.course.conftest import Answer
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
+
 HEADS, WRAPPER = "09_multi_head_attention/MultiHeadAttention", "MultiHeadAttentionWrapper"
 EXPLICIT, GPT2 = "10_explicit_heads/MultiHeadAttention", "GPT2MultiHeadAttention"
 CAUSAL, NORMAL = "CausalAttention", "SelfAttentionNormal"

@@ -5,6 +5,8 @@ import pytest
 from grader.core.records import ExerciseResult, Outcome
 from tests.course.conftest import Answer
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
+
 V1, V2, NORMAL = "SelfAttention_v1", "SelfAttention_v2", "SelfAttentionNormal"
 PRODUCTS = "return (a * b).sum()"
 SCALED = "return torch.softmax(scores / d_k**0.5, dim=-1)"

@@ -5,7 +5,7 @@ import pytest
 from grader.core.records import Outcome
 from tests.course.conftest import Answer
 
-pytestmark = pytest.mark.xdist_group("known mistakes")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
 
 CUT = "self.mask[:num_tokens, :num_tokens]"
 KEPT = "kept: Tensor = self.dropout(weights)"
@@ -86,11 +86,12 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
             "len(x), len(self.mask)\n        if len(x) > len(self.mask): raise ValueError('long')",
             "causal-batch-size-for-tokens",
         ),
-        (
+        pytest.param(
             WRAPPER,
             "[head(x) for head in self.heads]",
             "[head(x) for head in self.heads][::-1]",
             "wrapper-heads-in-reverse-order",
+            marks=pytest.mark.proof,
         ),
         (
             "head_scores",
@@ -110,11 +111,12 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
             "self.head_dim = embed_dim // num_heads",
             "explicit-heads-head-dim-replaced",
         ),
-        (
+        pytest.param(
             GPT2,
             "torch.softmax(scores / self.head_dim**0.5, dim=-1)",
             "scores.softmax(-1) / self.head_dim**0.5",
             "gpt2-scaled-after-softmax",
+            marks=pytest.mark.proof,
         ),
         (
             HEADS,
@@ -169,7 +171,10 @@ def test_a_slip_in_names_or_signature_hides_no_mistake(
     ("exercise", "edits"),
     [
         ("CausalAttention", (("W_query", "one"), ("W_key", "two"), ("W_value", "three"))),
-        (HEADS, (("W_query", "one"), ("W_key", "two"), ("W_value", "three"))),
+        pytest.param(
+            *(HEADS, (("W_query", "one"), ("W_key", "two"), ("W_value", "three"))),
+            marks=pytest.mark.proof,
+        ),
     ],
 )
 @pytest.mark.parametrize("order", ["another", "the same"])

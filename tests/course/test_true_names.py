@@ -5,7 +5,7 @@ import pytest
 from grader.core.records import ExerciseResult, Outcome, Visibility
 from tests.course.conftest import Answer
 
-pytestmark = pytest.mark.xdist_group("known mistakes")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
 
 SCORES = "return inputs @ query"
 MERGED = "return pieces.reshape(batch_size, num_tokens, num_heads * head_dim)"

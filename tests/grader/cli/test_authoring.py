@@ -100,7 +100,7 @@ reason = "Nobody asks for gradients."
 EQUIVALENT = "solutions/02_mixture/equivalent.toml"
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.proof)])
 def test_a_mutant_that_survives_is_told_with_its_line(grader, jobs: int):
     """It exits with 1."""
     ran = grader("mutate", "weights", "--jobs", jobs)
