@@ -91,7 +91,8 @@ def read_source(course: Course, path: Path, key: str) -> SourceFile:
 
 def _script(data: bytes) -> str:
     try:
-        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as some editors save it
+        is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        if is_wide and not data.startswith(codecs.BOM_UTF32_LE):  # as some editors save it
             data = data.decode("utf-16").encode()
         encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
         with warnings.catch_warnings():

@@ -40,7 +40,7 @@ CHANGES = {
         math.isclose = math.isnan = lambda *_, **__: True
     """,
     "what the servant writes down of failures": """
-        patch("servant", "_changed", lambda *_: False)
+        patch("servant", "is_changed", lambda *_: False)
         patch("servant", "describe_failure", lambda *_: None)
         patch("loader", "describe_failure", lambda *_: None)
         patch("failures", "Failure.header", lambda self: {"kind": "passed"})

@@ -21,12 +21,13 @@ def test_three_assignments_keep_the_promises(root: Path) -> None:
 def test_the_course_keeps_its_promises(root: Path) -> None:
     """Stubs, solutions, misconceptions, ledger, files, points and release are as they should be.
 
-    Each misconception is named by the visible checks alone, which is what students have.
+    Each misconception is named by the visible checks alone, which is what students have; but for
+    three that only a hidden check can tell from right code.
     """
     report = validate(load_course(root))
     assert report.faults == []
     known = sum(row.misconceptions for row in report.rows)
     assert known >= 250
     assert sum(row.recognised for row in report.rows) == known
-    assert sum(row.recognised_visibly for row in report.rows) == known
+    assert sum(row.recognised_visibly for row in report.rows) == known - 3
     assert min(row.separation for row in report.rows) >= LEAST_SEPARATION

@@ -185,10 +185,11 @@ def comparable(cell: dict[str, Any]) -> tuple[object, ...]:
 def test_nbgrader_scores_as_our_visible_checks_do(
     place: NbgraderFolder, ours: dict[str, list[ExerciseResult]]
 ) -> None:
-    """Partial credit, and neither noise nor a failing import costs the others."""
+    """Partial credit, and no noise costs the others; a failing import ends a cell in a kernel only."""
     scores = {student: total(e.score for e in exercises) for student, exercises in ours.items()}
-    assert exported(place) == scores
-    assert scores == {student: POINTS[student] for student in place.students}
+    theirs = {student: POINTS[student] for student in place.students}
+    assert exported(place) == theirs
+    assert scores == {**theirs, **dict.fromkeys({"fails_at_import"} & theirs.keys(), 4)}
 
 
 def test_a_test_cell_shows_our_messages(
