@@ -51,20 +51,20 @@ class AnswerCache:
     first: dict[str, dict[str, _Step]] = field(default_factory=dict)
     ways: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def keep(self, check: str, file: str, transcript: list[Exchange], end: object) -> None:
+    def keep(self, check: str, asked: str, transcript: list[Exchange], end: object) -> None:
         """Remember the replies to a check that passed.
 
         Args:
             check: its id.
-            file: the file that the requests name.
+            asked: which file the requests name, and how.
             transcript: what was asked and replied.
             end: what `AnswerCacheSession.begin` returns for these replies from now on.
         """
         files = self.first.setdefault(check, {})
-        ways = self.ways.get((check, file), 0)
-        if ways >= MOST_WAYS or not (file in files or len(files) < MOST_FILES):
+        ways = self.ways.get((check, asked), 0)
+        if ways >= MOST_WAYS or not (asked in files or len(files) < MOST_FILES):
             return
-        step = files.setdefault(file, _Step(transcript[0].request))
+        step = files.setdefault(asked, _Step(transcript[0].request))
         for here, following in pairwise(transcript):
             if step.request != here.request or isinstance(here.reply, OwnFrame):
                 return
@@ -74,7 +74,7 @@ class AnswerCache:
         last = transcript[-1]
         if step.request == last.request and not isinstance(last.reply, OwnFrame):
             step.after.setdefault(_digest(last.reply), end)
-            self.ways[check, file] = ways + 1
+            self.ways[check, asked] = ways + 1
 
 
 def _digest(reply: Raw) -> bytes:

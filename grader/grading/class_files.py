@@ -15,7 +15,7 @@ from grader.core.errors import UsageError
 from grader.core.files import safe, table, write_whole, writing
 from grader.core.records import Result
 from grader.course.course import Course
-from grader.grading.results import for_student, from_json, points, to_json
+from grader.grading.results import exact, for_student, from_json, points, to_json
 from grader.grading.scoring import total
 from grader.submissions.roster import Enrolled
 
@@ -60,8 +60,7 @@ class Row:
     def of(self, course: Course) -> int | float | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
         scores = [score for id_, score in self.assignments.items() if id_ in course.by_id]
-        known = [None if score is None else Decimal(str(score)) for score in scores]
-        return points(total(known)) if self.submitted else None
+        return points(total(map(exact, scores))) if self.submitted else None
 
 
 def row_of(result: Result, summary_line: str) -> Row:

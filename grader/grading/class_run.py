@@ -105,11 +105,8 @@ class ClassRun:
             def write(student: Student, found: Result | None) -> Row:
                 if len(rows) == unchanged:
                     set_reports_aside(self.out)
-                row = dated.get(student.id)
-                again = redated(run.terms.course, row, self.out) if row else None
-                done, is_whole = (
-                    (again, True) if again else run.done(student.id, prints[student.id], found)
-                )
+                known = dated.get(student.id)
+                done, is_whole = run.done(student.id, prints[student.id], found, known)
                 write_student(self.out, done)
                 journal.add(student.id, prints[student.id] if is_whole else PARTLY, done.row)
                 rows[student.id] = done.row
@@ -235,14 +232,20 @@ class _Run:
             ResultMaker(terms.course, seed, terms.declared),
         )
 
-    def done(self, student: str, handed_in: str, outcomes: Result | None) -> tuple[Written, bool]:
+    def done(
+        self, student: str, handed_in: str, outcomes: Result | None, dated: Row | None
+    ) -> tuple[Written, bool]:
         """A student's result, and whether it is of what was handed in now in every assignment.
 
         Args:
             student: the student's id.
             handed_in: a fingerprint of what was handed in.
             outcomes: new ones; None where all are known.
+            dated: the row that was written, where nothing but dates can have changed since.
         """
+        again = redated(self.terms.course, dated, self.out) if dated else None
+        if again is not None:
+            return again, True
         kept = before = read_kept(self.out, student)
         conditions = self.terms.conditions
         for id_ in self.terms.graded:

@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.course.course import Course
 from grader.grading.class_files import Row, Written, encoded, feedback_path, record_path
-from grader.grading.results import points
+from grader.grading.results import exact, points
 from grader.grading.scoring import Lateness, lateness, total
 
 UNCLOSED = "]}"
@@ -41,7 +41,7 @@ def redated(course: Course, row: Row, out: Path) -> Written | None:
 
 def _points_without_lateness(row: Row, assignment: str) -> Decimal | None:
     scores = [s for id_, s in row.exercises.items() if id_.partition("/")[0] == assignment]
-    return total(None if score is None else Decimal(str(score)) for score in scores)
+    return total(map(exact, scores))
 
 
 def _time(row: Row, assignment: str) -> datetime | None:
@@ -52,7 +52,7 @@ def _time(row: Row, assignment: str) -> datetime | None:
 def _row(row: Row, late: Mapping[str, Lateness]) -> Row:
     if not late:
         return row
-    earned = total(None if s is None else Decimal(str(s)) for s in row.exercises.values())
+    earned = total(map(exact, row.exercises.values()))
     score = total(one.score for one in late.values())
     return replace(
         row,

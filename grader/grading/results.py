@@ -56,6 +56,11 @@ def points(score: Decimal | None) -> int | float | None:
     return int(score) if score == score.to_integral_value() else float(score)
 
 
+def exact(score: int | float | None) -> Decimal | None:
+    """A score that was a JSON number, as it was before."""
+    return None if score is None else Decimal(str(score))
+
+
 def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
     """Whether a file was handed in for an assignment.
 
