@@ -133,14 +133,20 @@ def definitions(
             yield cell.number, cell.text.count("\n", 0, match.start()) + 1
 
 
+def has_stub(source: SourceFile, exercise: Exercise) -> bool:
+    """Whether an exercise's stub stands in a file as it was released."""
+    return f'"{stub_message(exercise.id)}"' in source.text
+
+
 def is_written(source: SourceFile, exercise: Exercise) -> bool:
     """Whether a file defines an exercise at its top level, and not by the stub as it was released."""
     name = exercise.name
     pattern = rf"^(?:(?:async )?def|class)[ \t]+{name}\b"
     if name.isupper():
         pattern += rf"|^{name}[ \t]*(?::[^=\n]*)?=(?!=)"
-    is_stub = f'"{stub_message(exercise.id)}"' in source.text
-    return not is_stub and re.search(pattern, source.text, re.MULTILINE) is not None
+    return (
+        not has_stub(source, exercise) and re.search(pattern, source.text, re.MULTILINE) is not None
+    )
 
 
 def may_define(source: SourceFile, assignment: Assignment) -> bool:
@@ -155,5 +161,6 @@ def may_define(source: SourceFile, assignment: Assignment) -> bool:
 
 def has_own(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:
     """Whether a file may define one exercise of an assignment, other than by its stub."""
-    is_stub = f'"{stub_message(exercise.id)}"' in source.text
-    return not is_stub and may_define(source, replace(assignment, exercises=(exercise,)))
+    return not has_stub(source, exercise) and may_define(
+        source, replace(assignment, exercises=(exercise,))
+    )

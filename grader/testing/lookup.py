@@ -8,10 +8,10 @@ from typing import Any
 
 from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
-from grader.sandbox.failures import CodeLine, stub_exercise, stub_message
+from grader.sandbox.failures import CodeLine, stub_exercise
 from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
-from grader.submissions.source_file import definitions, is_written
+from grader.submissions.source_file import definitions, has_stub, is_written
 from grader.submissions.submission import Submission
 from grader.testing.replies import (
     Failure,
@@ -148,10 +148,9 @@ class SubmissionHandle:
         """The files to look into: those that have the exercise's stub last, where others write it."""
         keys = list(self.submission.readings[exercise.assignment].sources)
         written = {key for key in keys if is_written(self.submission.sources[key], exercise)}
-        stub = f'"{stub_message(exercise.id)}"'
         if not written:
             return keys
-        return sorted(keys, key=lambda key: stub in self.submission.sources[key].text)
+        return sorted(keys, key=lambda key: has_stub(self.submission.sources[key], exercise))
 
     def _look_into(self, key: str, name: str) -> Located:
         problem = self.submission.sources[key].problem
