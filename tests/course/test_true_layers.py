@@ -43,17 +43,19 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
         ("head_output", "weights @", "weights.T @", "explicit-head-weights-turned-round"),
         (EXPLICIT, GPT2_SCALE, "scores / self.head_dim**-0.5", "explicit-heads-multiplied-by-root"),
         (EXPLICIT, "weights @", "weights[0] @", "explicit-heads-weights-of-the-first-head"),
-        (
+        pytest.param(
             GPT2,
             "[:num_tokens, :num_tokens]",
             "[num_tokens:, num_tokens:]",
             "gpt2-mask-smaller-than-the-text",
+            marks=pytest.mark.proof,
         ),
-        (
+        pytest.param(
             GPT2,
             "= self.out_proj(context)",
             "= self.dropout(self.out_proj(context))",
             "gpt2-dropout-twice",
+            marks=pytest.mark.proof,
         ),
         (WRAPPER, "dropout, qkv_bias)", "qkv_bias, dropout)", "wrapper-dropout-and-bias-swapped"),
         (
@@ -243,7 +245,13 @@ KEPT_ZEROS = "torch.zeros(pieces.transpose(1, 2).shape) + pieces.transpose(1, 2)
         ("CausalAttention", HIDDEN_SCORES, NOT_ZERO, OWN_VALUE),
         (HEADS, HIDDEN_SCORES, NOT_ZERO, ALONE),
         (HEADS, DROPPED, f"torch.manual_seed(1); {DROPPED}", HEADS_TRAINED),
-        (GPT2, "return output", "self.eval(); return output", HEADS_TRAINED),
+        pytest.param(
+            GPT2,
+            "return output",
+            "self.eval(); return output",
+            HEADS_TRAINED,
+            marks=pytest.mark.proof,
+        ),
         ("split_heads", "pieces.transpose(1, 2)", KEPT_ZEROS, AS_THEY_ARE),
         (
             *(
@@ -282,7 +290,12 @@ SEEN = "self.seen = weights.detach()"
 
 
 @pytest.mark.parametrize(
-    ("exercise", "find"), [("CausalAttention", KEPT), (HEADS, DROPPED), (GPT2, DROPPED)]
+    ("exercise", "find"),
+    [
+        ("CausalAttention", KEPT),
+        (HEADS, DROPPED),
+        pytest.param(GPT2, DROPPED, marks=pytest.mark.proof),
+    ],
 )
 def test_a_result_that_each_call_keeps_costs_nothing(
     checked: Answer, exercise: str, find: str
@@ -297,7 +310,7 @@ def test_a_result_that_each_call_keeps_costs_nothing(
 NORM = "self.norm = nn.LayerNorm(d_in); self.W_query ="
 
 
-@pytest.mark.parametrize("exercise", [HEADS, GPT2])
+@pytest.mark.parametrize("exercise", [HEADS, pytest.param(GPT2, marks=pytest.mark.proof)])
 def test_parameters_that_should_not_be_there_are_named(checked: Answer, exercise: str) -> None:
     """Of dropout nothing is said where no weights show."""
     result = checked(exercise, "self.W_query =", NORM)
@@ -309,7 +322,7 @@ def test_parameters_that_should_not_be_there_are_named(checked: Answer, exercise
     assert dropping.may_follow
 
 
-@pytest.mark.parametrize("exercise", [HEADS, GPT2])
+@pytest.mark.parametrize("exercise", [HEADS, pytest.param(GPT2, marks=pytest.mark.proof)])
 def test_dropout_is_not_blamed_for_what_hides_it(checked: Answer, exercise: str) -> None:
     """A norm behind the last layer: neither zeros nor the scale can be seen."""
     output = "output: Tensor = self.out_proj(context)"
@@ -329,7 +342,7 @@ COUNT = "return sum(parameter.numel() for parameter in module.parameters())"
     [
         ("CausalAttention", CUT, NEW_MASK, ANEW),
         (HEADS, CUT, NEW_MASK, ANEW),
-        (GPT2, CUT, NEW_MASK, ANEW),
+        pytest.param(GPT2, CUT, NEW_MASK, ANEW, marks=pytest.mark.proof),
         ("count_parameters", COUNT, f"{COUNT} + torch.tensor(0)", "It is a tensor of one number."),
         (
             "apply_dropout_mask",

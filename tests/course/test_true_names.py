@@ -239,15 +239,30 @@ DIVISIBLE = "if d_out % num_heads != 0:"
             *("CausalAttention", BUFFER, "self.mask = nn.Parameter(future, requires_grad=False)"),
             "causal-mask-trained",
         ),
-        (
+        pytest.param(
             GPT2,
             "output: Tensor = self.out_proj(context)",
             "output = context",
             "gpt2-out-proj-unused",
+            marks=pytest.mark.proof,
         ),
-        (GPT2, DIVISIBLE, DIVISIBLE.replace("d_out", "d_in"), "gpt2-divisibility-of-d-in"),
-        (GPT2, DIVISIBLE, "if False:", "gpt2-divisibility-unchecked"),
-        (GPT2, "nn.Dropout(dropout)", "nn.Dropout(0.1)", "gpt2-dropout-of-a-tenth-always"),
+        pytest.param(
+            GPT2,
+            DIVISIBLE,
+            DIVISIBLE.replace("d_out", "d_in"),
+            "gpt2-divisibility-of-d-in",
+            marks=pytest.mark.proof,
+        ),
+        pytest.param(
+            GPT2, DIVISIBLE, "if False:", "gpt2-divisibility-unchecked", marks=pytest.mark.proof
+        ),
+        pytest.param(
+            GPT2,
+            "nn.Dropout(dropout)",
+            "nn.Dropout(0.1)",
+            "gpt2-dropout-of-a-tenth-always",
+            marks=pytest.mark.proof,
+        ),
     ],
 )
 def test_a_mistake_of_the_layers_has_the_name_of_its_cause(
