@@ -79,9 +79,9 @@ class TestDropoutScale(KeepsNames):
         judge(plain(student.call("dropout_scale", 0.5).value), 2.0)
 
     @pytest.mark.weight(2)
-    def test_a_fifth_dropped(self, student, judge):
-        """When a fifth of the weights goes, the others should grow by a quarter."""
-        judge(plain(student.call("dropout_scale", 0.2).value), 1.25)
+    def test_a_quarter_dropped(self, student, judge):
+        """When a quarter of the weights goes, the others should grow by a third."""
+        judge(plain(student.call("dropout_scale", 0.25).value), 4 / 3)
 
     def test_nothing_dropped_changes_nothing(self, student, judge):
         """When nothing is dropped, the factor should be 1."""

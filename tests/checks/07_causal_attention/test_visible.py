@@ -82,6 +82,9 @@ class TestStackBatch(KeepsNames):
         """Each entry of the batch should be the text."""
         value = student.call("stack_batch", printed("T45").tensor, 2).value
         judge(value, batch_of_the_text(printed), axes=("batch entry", "token", "feature"))
+        # Thirds have more digits than are printed.
+        value = student.call("stack_batch", torch.full((6, 3), 1 / 3), 2).value
+        judge(value, torch.full((2, 6, 3), 1 / 3), axes=("batch entry", "token", "feature"))
 
     def test_four_copies(self, student, reference, judge, printed):
         """The batch should have as many entries as copies are asked for."""
