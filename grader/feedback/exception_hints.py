@@ -278,7 +278,10 @@ def _signature_hints(failure: Failure, name: str) -> Iterator[str]:
     is_its_own = re.match(rf"{re.escape(name)}(\.\w+)?\(\)", message)
     lacks = re.search(r"'(\w+)' object has no attribute '(\w+)'", message)
     if lacks and (lacks[1] == name or f"self.{lacks[2]}" in text):
-        yield _("Is the attribute set in `__init__`, and `__init__` spelt exactly so?")
+        words = _(
+            "Is `self.{name}` set in `__init__`, before it is used, and `__init__` spelt exactly so?"
+        )
+        yield words.format(name=clean(lacks[2], 80))
     if re.search(r"\bkeep_dims\b", text):
         yield _("torch calls this argument `keepdim`.")
     if failure.type != "TypeError" or failure.own or not is_its_own or "argument" not in message:

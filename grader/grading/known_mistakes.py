@@ -90,7 +90,8 @@ def _is_finite(difference: Difference) -> bool:
     if not isinstance(actual, torch.Tensor) or not actual.numel():
         return True
     finite = actual.isfinite()
-    if isinstance(expected, torch.Tensor) and expected.shape == actual.shape:
+    is_like = isinstance(expected, torch.Tensor) and expected.dtype == actual.dtype
+    if is_like and expected.shape == actual.shape:
         finite &= wrong_values(actual, expected, difference.atol)
     return bool(finite.any())
 

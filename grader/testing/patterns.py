@@ -11,12 +11,15 @@ from grader.core.language import _, ngettext
 MOST_DIGITS = 4
 """The documents print four digits after the point."""
 
+CLOSE = 1e-3
+"""How far off values are where a step on the way is rounded, as a share of the largest."""
+
 NEAR = 2e-6
 """How far a right value may be off, in units of values up to 1."""
 
 
 def rounded_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
-    """Whether values are the expected ones, but for the digits that rounding leaves out.
+    """Whether values are the expected ones but for some digits, or for what such a step makes.
 
     Args:
         actual: the student's, finite.
@@ -31,6 +34,8 @@ def rounded_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]
             )
             yield template.format(count=digits)
             return
+    if bool(((actual - expected).abs() < CLOSE * expected.abs().max()).all()):
+        yield _("All is close to what is expected: is a number, or a step on the way, rounded?")
 
 
 def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:

@@ -183,6 +183,10 @@ class TestDropout(KeepsNames):
             judge.shape(value, (LARGE, LARGE))
             what = judge.words("the share of zeros for p = {p}, to one decimal", p=p)
             judge(share_of_zeros(value), p, what=what)
+        # Weights below p: the draw decides, not how large a weight is.
+        small = torch.full((LARGE, LARGE), 0.1)
+        share = share_of_zeros(student.call("dropout", small, 0.2, True, seed=1).value)
+        judge(share, 0.2, what=N_("the share of zeros for weights of 0.1, to one decimal"))
 
     def test_every_call_draws_anew(self, student, judge):
         """In training, two calls should drop different entries."""

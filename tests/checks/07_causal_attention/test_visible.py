@@ -178,6 +178,9 @@ class TestCausalAttention(KeepsNames):
         second = {name for group in state.aliases for name in group[1:]}
         first = [name for name in state.parameters if name not in second]
         names = sorted(".".join(name.split(".")[-2:]) for name in first)
+        more = [name for name in names if name.removesuffix(".weight") not in NAMES]
+        template = N_("There are parameters that should not be there: {names}")
+        judge.that(not more, judge.words(template, names=more), about=names)
         judge(names, sorted(f"{name}.weight" for name in NAMES), what="the parameters")
 
     def test_with_qkv_bias_the_biases_count(self, student, reference, judge, draw):

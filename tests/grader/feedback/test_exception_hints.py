@@ -66,7 +66,9 @@ def hints(type_, message, line):
         (
             "AttributeError",
             "'Heads' object has no attribute 'W_query'",
-            ["Is the attribute set in `__init__`, and `__init__` spelt exactly so?"],
+            [
+                "Is `self.W_query` set in `__init__`, before it is used, and `__init__` spelt exactly so?"
+            ],
         ),
         (
             "TypeError",
@@ -174,7 +176,7 @@ LINEAR = "`{0}` is a layer, not a tensor: call it, `{0}(x)`, or take its matrix,
         ("TypeError", "unsupported operand type(s) for /: 'tuple' and 'float'", "x / 2.0", TUPLE),
         ("TypeError", "expected Tensor as element 0 in argument 0, but got tuple", "torch.cat(x)", TUPLE),
         ("TypeError", "size(): argument 'size' must be tuple of ints, not Tensor", "x", None),
-        ("AttributeError", "'Own' object has no attribute 'mask'", "self.mask", "Is the attribute set in `__init__`, and `__init__` spelt exactly so?"),
+        ("AttributeError", "'Own' object has no attribute 'mask'", "self.mask", "Is `self.mask` set in `__init__`, before it is used, and `__init__` spelt exactly so?"),
         ("AttributeError", "'Own' object has no attribute 'mask'", "other.mask", None),
         ("RecursionError", "maximum recursion depth exceeded", "f(x)", "A function calls itself again and again. Is it meant to call another one?"),
         ("TypeError", "heads.Head is not a Module subclass", "nn.ModuleList([Head])", "Layers are expected here that have been made. Is `(…)` missing after a class's name?"),

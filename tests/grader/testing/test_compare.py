@@ -67,6 +67,7 @@ def test_a_tensor_of_a_single_number_is_called_so():
     assert said(None, torch.tensor(1.0)) == "expected a tensor of a single number, received None"
 
 
+ENDS_EARLY = "There is one entry instead of 4 along the first axis: does a loop end early?"
 PICKED = "It has one axis, as where single values are picked with a mask of truth values."
 
 
@@ -88,6 +89,7 @@ def shapes_differ(expected, actual):
         ((2, 3), (2, 1, 3), ("It lacks 1 axis of size 1.",)),
         ((1,), (), ("It has 1 axis of size 1 too many.",)),
         ((4,), (2, 3), (PICKED,)),
+        ((1, 3), (4, 3), (ENDS_EARLY,)),
         ((3, 4), (2, 3, 4), ("The first axis is gone.",)),
         ((2, 5), (2, 3), ()),
         ((6,), (2, 3), ()),
