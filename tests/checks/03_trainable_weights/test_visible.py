@@ -262,7 +262,7 @@ class TestProject(KeepsNames):
         judge(value, QUERY_004, atol=FOUR_DECIMALS, axes=("feature",))
 
     def test_a_square_weight_is_taken_as_it_is(self, student, judge):
-        """A square weight should take the tokens as they stand: nothing is transposed."""
+        """A square weight should take tokens as they stand, a matrix of one as well: nothing is transposed."""
         weight = torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [-1.0, 0.0, 1.0]])
         x = torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [2.0, 0.0, -1.0]])
         expected = torch.tensor([[-2.0, 4.0, 9.0], [0.0, 1.0, 3.0], [3.0, 4.0, -1.0]])
