@@ -128,7 +128,8 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
 def _own_raise(failure: Failure) -> str:
     """For a `raise` of the student's that a check should not lead to; "" for anything else."""
     line = failure.location.text if failure.location else ""
-    if not failure.own or not RAISED.search(line.strip()):
+    is_refusal = failure.own and failure.type != "SystemExit"
+    if not is_refusal or not RAISED.search(line.strip()):
         return ""
     return _(
         "This line of yours refuses the call, which should work: what is compared before it, and "
