@@ -33,7 +33,7 @@ def may_follow(
     if isinstance(found, list):
         return bool(found) and all(isinstance(name, str) for name in found) and found == other
     both = (first, difference)
-    if all(map(_is_of_shape, both)) or all(map(_is_of_nan, both)):
+    if all(map(is_of_shape, both)) or all(map(_is_of_nan, both)):
         return True
     return is_general and _is_of_values(first)
 
@@ -86,7 +86,7 @@ def _is_part(tensor: torch.Tensor, wholes: Iterable[Any]) -> bool:
     return any(whole.untyped_storage().data_ptr() == storage for whole in tensors)
 
 
-def _is_of_shape(difference: Difference) -> bool:
+def is_of_shape(difference: Difference) -> bool:
     """Whether a tensor has another shape than the one expected."""
     actual, shape = difference.actual, difference.shape
     return isinstance(actual, torch.Tensor) and shape is not None and tuple(actual.shape) != shape

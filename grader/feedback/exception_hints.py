@@ -1,5 +1,6 @@
 """What an exception of the student's may mean, and what to do about it. Pure."""
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -16,6 +17,9 @@ NO_MASK = N_(
     "`self.mask` may be None here. Is it set to what `register_buffer` returns? That sets the "
     "attribute by itself, and returns None."
 )
+
+RAISED = re.compile(r"(?:^|:\s*)(?:raise|assert)\b")
+"""How code refuses a call by itself."""
 
 NAME = r"((?:\w+\.)*\w+)"
 """A name, or an attribute of one, as it stands in a line."""
@@ -113,10 +117,37 @@ def exception_hints(failure: Failure, name: str) -> list[str]:
     line = failure.location.text if failure.location else ""
     if "'NoneType'" in failure.message and re.search(r"\bself\.mask\b", line):
         return [_(NO_MASK)]
+    if found := _own_raise(failure) or _sizes_of_view(failure):
+        return [found]
     for type_, pattern, hint in HINTS:
         if type_ in ("", failure.type) and re.search(pattern, failure.message):
             return [_(hint)]
     return list(_signature_hints(failure, name))
+
+
+def _own_raise(failure: Failure) -> str:
+    """For a `raise` of the student's that a check should not lead to; "" for anything else."""
+    line = failure.location.text if failure.location else ""
+    is_refusal = failure.own and failure.type != "SystemExit"
+    if not is_refusal or not RAISED.search(line.strip()):
+        return ""
+    return _(
+        "This line of yours refuses the call, which should work: what is compared before it, and "
+        "which values does that have here?"
+    )
+
+
+def _sizes_of_view(failure: Failure) -> str:
+    """For sizes that a tensor cannot take on; "" for anything else."""
+    found = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", failure.message)
+    if found is None:
+        return ""
+    sizes, count = [int(size) for size in found[1].split(",")], int(found[2])
+    words = _(
+        "The sizes asked for here hold {wanted} numbers together, and the tensor has {count}. Which of "
+        "these sizes is another one than you expect?"
+    )
+    return words.format(wanted=math.prod(sizes), count=count)
 
 
 def proposal(failure: Failure) -> str:
@@ -248,7 +279,10 @@ def _signature_hints(failure: Failure, name: str) -> Iterator[str]:
     is_its_own = re.match(rf"{re.escape(name)}(\.\w+)?\(\)", message)
     lacks = re.search(r"'(\w+)' object has no attribute '(\w+)'", message)
     if lacks and (lacks[1] == name or f"self.{lacks[2]}" in text):
-        yield _("Is the attribute set in `__init__`, and `__init__` spelt exactly so?")
+        words = _(
+            "Is `self.{name}` set in `__init__`, before it is used, and `__init__` spelt exactly so?"
+        )
+        yield words.format(name=clean(lacks[2], 80))
     if re.search(r"\bkeep_dims\b", text):
         yield _("torch calls this argument `keepdim`.")
     if failure.type != "TypeError" or failure.own or not is_its_own or "argument" not in message:

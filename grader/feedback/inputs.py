@@ -54,6 +54,8 @@ class Inputs:
             names = [name for _code, name in same]
             if is_used and len(names) > 1:
                 steps.append(f"{', '.join(names)} = ({code} for _ in range({len(names)}))")
+            elif len(names) > 1:
+                steps.append(f"[{code} for _ in range({len(names)})]")
             else:
                 steps += [f"{name} = {code}" if name else code for name in names]
         return ["; ".join(steps)] if steps else []

@@ -339,6 +339,13 @@ def does_not_run(file: str, failure: Failure) -> str:
                 "them, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`."
             )
         )
+    if failure.message.startswith("invalid non-printable character"):
+        lines.append(
+            _(
+                "A character here looks like a space, or like nothing, and is neither: delete what "
+                "stands before the code of this line, and type it again."
+            )
+        )
     if failure.message == "'return' outside function":
         lines.append(_("Is your code indented below `def`?"))
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import torch
 
+from grader.checks.consequences import is_of_shape
 from grader.checks.fixtures import CheckEnvironment, read_solutions
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.records import Finding, Outcome
@@ -89,7 +90,8 @@ def _is_finite(difference: Difference) -> bool:
     if not isinstance(actual, torch.Tensor) or not actual.numel():
         return True
     finite = actual.isfinite()
-    if isinstance(expected, torch.Tensor) and expected.shape == actual.shape:
+    is_like = isinstance(expected, torch.Tensor) and expected.dtype == actual.dtype
+    if is_like and expected.shape == actual.shape:
         finite &= wrong_values(actual, expected, difference.atol)
     return bool(finite.any())
 
@@ -199,7 +201,15 @@ def _with_parameters(records: list[CheckRecord]) -> list[CheckRecord]:
     """The same; where weights were not found, what rests on drawn numbers alone names nothing."""
     if all(name.endswith("bias") for record in records for name in record.not_taken):
         return records
-    return [replace(record, is_evidence=not record.is_drawn) for record in records]
+    return [
+        replace(record, is_evidence=not record.is_drawn or _is_of_shape(record))
+        for record in records
+    ]
+
+
+def _is_of_shape(record: CheckRecord) -> bool:
+    """Whether a check failed for a shape, which drawn numbers do not change."""
+    return isinstance(record.raised, Mismatch) and is_of_shape(record.raised.difference)
 
 
 def findings(

@@ -9,14 +9,18 @@ from typing import Any
 
 import torch
 
-from grader.core.language import _, listed
+from grader.core.language import _, listed, ngettext
 from grader.core.text import clean
 from grader.sandbox.failures import closest
 from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
+from grader.testing.patterns import format_number, rounded_hints, row_hints, row_sum_hints
 from grader.testing.ratios import ratio_hints, single_ratio_hints
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
+
+MOST_SIZES = 6
+"""Lists of so few whole numbers, such as shapes, are shown as they are."""
 
 MOST_PERMUTED = 4
 """The axes of a tensor of which every order is tried."""
@@ -113,7 +117,10 @@ def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
     one, other = f"{expected:.6g}", f"{actual:.6g}"
     if one == other:
         one, other = f"{expected!r}", f"{actual!r}"
-    return _contrast(one, other), ()
+    hints: Iterable[str] = ()
+    if math.isfinite(actual) and math.isfinite(expected):
+        hints = rounded_hints(torch.tensor(actual).double(), torch.tensor(expected).double())
+    return _contrast(one, other), tuple(hints)
 
 
 def _compare_mapping(
@@ -155,6 +162,11 @@ def letter_case(name: str, other: str) -> tuple[str, ...]:
 def _compare_sequence(
     actual: Sequence[Any], expected: Sequence[Any], again: Callable[[Any, Any], Found]
 ) -> Found:
+    if all(map(_is_size, (*actual, *expected))) and max(len(actual), len(expected)) <= MOST_SIZES:
+        if [*actual] == [*expected]:
+            return None
+        kind = tuple if isinstance(expected, tuple) else list
+        return _contrast(f"{kind(expected)}", f"{kind(actual)}"), ()
     if len(actual) != len(expected):
         template = _("expected {expected} entries, received {actual}")
         return template.format(expected=len(expected), actual=len(actual)), ()
@@ -162,6 +174,10 @@ def _compare_sequence(
         if found := again(one, other):
             return _at(_("position {index}").format(index=index), found)
     return None
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and value.bit_length() < 64
 
 
 def _at(position: str, found: tuple[str, tuple[str, ...]]) -> Found:
@@ -267,14 +283,37 @@ def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> t
             return (_("The last two axes are swapped."),)
         return (_("The axes are there, in another order."),)
     if actual.squeeze().shape == expected.squeeze().shape:
-        return (_("It has an axis of size 1 too many or too few."),)
+        return (_axes_of_one(actual.dim() - expected.dim()),)
     shapes = [
         (*expected.shape[:axis], *expected.shape[axis + 1 :]) for axis in range(expected.dim())
     ]
     if tuple(actual.shape) in shapes:
         first = shapes.index(tuple(actual.shape)) == 0 and shapes.count(shapes[0]) == 1
         return (_("The first axis is gone.") if first else _("An axis is gone."),)
+    if actual.dim() and tuple(actual.shape) == (1, *expected.shape[1:]):
+        words = _(
+            "There is one entry instead of {count} along the first axis: does a loop end early?"
+        )
+        return (words.format(count=expected.shape[0]),)
+    if actual.dim() == 1 < expected.dim() and 1 < actual.numel() < expected.numel():
+        picked = _(
+            "It has one axis, as where single values are picked with a mask of truth values."
+        )
+        return (picked,)
     return ()
+
+
+def _axes_of_one(more: int) -> str:
+    """How many axes of size 1 a shape has too many, or too few where the number is negative."""
+    count = abs(more)
+    template = ngettext(
+        "It has {count} axis of size 1 too many.", "It has {count} axes of size 1 too many.", count
+    )
+    if more < 0:
+        template = ngettext(
+            "It lacks {count} axis of size 1.", "It lacks {count} axes of size 1.", count
+        )
+    return template.format(count=count)
 
 
 def _is_permuted(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> bool:
@@ -305,17 +344,6 @@ def _value_summary(
     return template.format(count=count, total=total, where=where, difference=difference)
 
 
-def format_number(value: Any, decimals: int = 4) -> str:
-    """A number as messages show it: 4 decimals, as the documents print, more where it is small."""
-    if isinstance(value, complex):
-        return f"{value:.4f}" if abs(value) < 1e7 else f"{value:.3g}"
-    if not math.isfinite(value):
-        return f"{value}"
-    if abs(value) >= 1e7 or 0 < abs(value) < 0.01:
-        return f"{value:.3g}"
-    return f"{value:.{decimals}f}"
-
-
 def _apart(one: Any, other: Any) -> tuple[str, str]:
     """Two different numbers, with as many decimals as it takes to see the difference."""
     shown = ((format_number(one, digits), format_number(other, digits)) for digits in range(4, 9))
@@ -332,35 +360,14 @@ def _value_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> I
         return
     loose = 10 * atol
     if bool((actual.isfinite() & expected.isfinite()).all()):
+        yield from rounded_hints(actual, expected)
         yield from ratio_hints(actual.flatten(), expected.flatten(), loose)
+        yield from row_hints(actual, expected)
     is_square = actual.dim() >= 2 and actual.shape == actual.mT.shape
     is_symmetric = is_square and torch.allclose(expected.mT, expected, rtol=0, atol=loose)
     if is_square and not is_symmetric and torch.allclose(actual.mT, expected, rtol=0, atol=loose):
         yield _("It is the expected result transposed.")
-    yield from _row_sum_hint(actual, expected, loose)
-
-
-def _row_sum_hint(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:
-    if expected.dim() == 0 or expected.numel() < 2 or not bool(actual.isfinite().all()):
-        return
-    tolerance = atol * expected.shape[-1] + 1e-4
-
-    def wrong_sums(tensor: torch.Tensor, axis: int) -> torch.Tensor:
-        return ~((tensor.sum(axis) - 1).abs() < tolerance)
-
-    is_wrong = wrong_sums(actual, -1).flatten()
-    if bool(wrong_sums(expected, -1).any()) or not bool(is_wrong.any()):
-        return
-    sums = actual.sum(-1).flatten()
-    shown = sums if bool(is_wrong[:4].any()) else sums[is_wrong]
-    more = ", …" if len(sums) > 4 else ""
-    template = _("Its values sum to {sums} instead of 1.")
-    if expected.dim() > 1:
-        template = _("Its rows sum to {sums} instead of 1.")
-    text = ", ".join(format_number(value) for value in shown[:4].tolist())
-    yield template.format(sums=f"{text}{more}")
-    if actual.dim() >= 2 and not bool(wrong_sums(actual, -2).any()):
-        yield _("Its columns sum to 1: was it computed along another axis?")
+    yield from row_sum_hints(actual, expected, loose)
 
 
 def describe(value: Any, say: Say = _) -> str:

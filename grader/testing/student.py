@@ -254,7 +254,8 @@ class StudentHandle:
         if others := stand_ins(missing, loaded.not_given):
             again = self._load(number, {others[name]: values[name] for name in others})
             loaded = self._renamed(number, loaded, others, again)
-        self.not_taken |= loaded.problems.keys()
+        # A bias of zeros changes nothing where it is missing.
+        self.not_taken |= {name for name in loaded.problems if bool(values[name].any())}
         self._note_given(number, loaded, values)
         return loaded
 

@@ -230,3 +230,54 @@ def test_a_causal_mask_turned_round_is_told_nothing_of_very_low_scores(checked: 
     """The future has weight for ordinary scores as well: minus infinity is not the cause."""
     result = checked("causal_weights", MASKED, MASKED[:-1] + ".mT)")
     assert Outcome.REMARK not in [check.outcome for check in result.checks]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put"),
+    [
+        ("normalize_scores", "return scores / scores.sum()", "return (scores / scores.sum()){}"),
+        ("mask_weights", "return weights * mask", "return (weights * mask){}"),
+        ("stack_batch", "[inputs] * copies, dim=0)", "[inputs] * copies, dim=0){}"),
+        ("dropout_scale", "return 1 / (1 - p)", "return round(1 / (1 - p), 4)"),
+    ],
+)
+def test_rounding_to_the_printed_digits_is_seen(
+    answer: Answer, exercise: str, find: str, put: str
+) -> None:
+    """Where all that is printed has four digits, another input shows it."""
+    result = answer(exercise, find, put.format(".round(decimals=4)"))
+    told = "It is the expected result rounded to 4 digits after the point."
+    assert len(failed(result)) == 1
+    assert told in lines(result)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put"),
+    [
+        ("project", "return x @ weight", "return (x @ weight).squeeze()"),
+        ("weighted_values", "return weights @ values", "return (weights @ values).squeeze()"),
+        ("context_vectors", MIXED, "return (weights @ inputs).squeeze()"),
+    ],
+)
+def test_a_matrix_of_one_row_stays_a_matrix(
+    answer: Answer, exercise: str, find: str, put: str
+) -> None:
+    """Its axis of size 1 is not to be dropped."""
+    result = answer(exercise, find, put)
+    assert len(failed(result)) == 1
+    assert "It lacks 1 axis of size 1." in lines(result)
+
+
+def test_no_weight_is_too_small_to_be_kept(answer: Answer) -> None:
+    """Whether one is dropped does not depend on its size."""
+    drawn = "torch.rand(weights.shape) >= p"
+    result = answer("dropout", drawn, "torch.rand(weights.shape) * weights >= p")
+    assert [title for title in failed(result) if "as p says" in title]
+
+
+def test_a_mistake_of_shapes_is_named_where_no_weights_are_taken(answer: Answer) -> None:
+    """A shape does not depend on the numbers that were drawn."""
+    find = "CausalAttention(d_in, d_out, context_length"
+    put = "CausalAttention(d_in, d_out // num_heads, context_length"
+    (finding,) = answer("MultiHeadAttentionWrapper", find, put).findings
+    assert [mistake.id for mistake in finding.candidates] == ["wrapper-width-divided"]

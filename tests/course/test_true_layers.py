@@ -408,3 +408,12 @@ def test_masks_of_one_head_that_is_shared_are_no_parameters(checked: Answer) -> 
     )
     (check,) = (c for c in checked(WRAPPER, find, one).checks if "share their" in c.title)
     assert "expected 0 entries, received 3" in check.message
+
+
+def test_a_missing_bias_of_zeros_is_no_reason(checked: Answer) -> None:
+    """Dropout is told by itself: its check needs no biases."""
+    find = "if d_out % num_heads != 0:"
+    result = checked(GPT2, find, f"qkv_bias, dropout = False, 0.1\n        {find}")
+    told = [c.title for c in result.checks if c.outcome is Outcome.FAILED and not c.may_follow]
+    assert [title for title in told if "should have biases" in title]
+    assert [title for title in told if "weights should be dropped" in title]

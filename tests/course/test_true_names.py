@@ -318,7 +318,7 @@ MASKED = "torch.softmax(masked / d_k**0.5, dim=-1)"
             "SelfAttentionNormal",
             "super().__init__()",
             "super().__init__(); self.W_out = nn.Parameter(torch.ones(2))",
-            "There are more parameters: 1 too many.",
+            "There are parameters that should not be there: W_out.",
         ),
         (
             *("SelfAttention_v1", MATRIX, "self.W_value = self.W_key"),

@@ -147,6 +147,9 @@ class TestNormalizeScores(KeepsNames):
         """The shares should sum to 1."""
         value = student.call("normalize_scores", printed("T01").tensor).value
         judge(value.sum(), printed("T04"), what="the sum of the shares")
+        # Thirds have more digits than are printed.
+        value = student.call("normalize_scores", torch.ones(3)).value
+        judge(value, torch.full((3,), 1 / 3), axes=("token",))
 
     @pytest.mark.remark
     def test_the_shares_sum_to_one_with_a_negative_score(self, student, judge):
@@ -215,7 +218,7 @@ class TestSoftmaxNaive(KeepsNames):
 
     @pytest.mark.remark
     def test_it_is_written_with_exponentials(self, student, judge):
-        """It should be written with `torch.exp`, not with the ready-made softmax."""
+        """It should be written with `torch.exp`."""
         scores = torch.tensor([1.0, 2.0])
         found = student.call("softmax_naive", scores, operations=True).operations
         is_own = not any("softmax" in operation for operation in found)

@@ -210,6 +210,9 @@ class TestContextVectors(KeepsNames):
         expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
         value = student.call("context_vectors", weights, inputs).value
         judge(value, expected, axes=("query", "feature"))
+        # A text of one token gives a matrix, too.
+        value = student.call("context_vectors", torch.ones(1, 1), inputs[:1]).value
+        judge(value, inputs[:1], axes=("query", "feature"))
 
     def test_weights_of_any_sum_are_taken_as_they_are(self, student, reference, judge, draw):
         """Weights that do not sum to 1 should be taken as they are, too."""

@@ -262,11 +262,14 @@ class TestProject(KeepsNames):
         judge(value, QUERY_004, atol=FOUR_DECIMALS, axes=("feature",))
 
     def test_a_square_weight_is_taken_as_it_is(self, student, judge):
-        """A square weight should take the tokens as they stand: nothing is transposed."""
+        """A square weight should take tokens as they stand, a matrix of one as well: nothing is transposed."""
         weight = torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [-1.0, 0.0, 1.0]])
         x = torch.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [2.0, 0.0, -1.0]])
         expected = torch.tensor([[-2.0, 4.0, 9.0], [0.0, 1.0, 3.0], [3.0, 4.0, -1.0]])
-        judge(student.call("project", x, weight).value, expected, axes=("token", "feature"))
+        # A matrix of one token, too, gives a matrix.
+        for count in (3, 1):
+            value = student.call("project", x[:count], weight).value
+            judge(value, expected[:count], axes=("token", "feature"))
 
     def test_gradients_reach_token_and_weight(self, student, reference, judge, draw):
         """Gradients should flow to the tokens and to the weight."""
@@ -446,8 +449,10 @@ class TestWeightedValues(KeepsNames):
         weights = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
         values = torch.tensor([[1.0, 2.0], [3.0, 5.0], [-4.0, 7.0]])
         expected = torch.tensor([[3.0, 5.0], [-4.0, 7.0], [3.0, 5.0]])
-        value = student.call("weighted_values", weights, values).value
-        judge(value, expected, axes=("query", "feature"))
+        # A matrix of one query, too, gives a matrix.
+        for count in (3, 1):
+            value = student.call("weighted_values", weights[:count], values).value
+            judge(value, expected[:count], axes=("query", "feature"))
 
     def test_weights_of_any_sum_are_taken_as_they_are(self, student, reference, judge, draw):
         """Weights that do not sum to 1 should be taken as they are, too."""

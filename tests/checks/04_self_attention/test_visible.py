@@ -123,7 +123,7 @@ def judge_no_more(student, judge, name, values):
     loaded = student.load(instance, values)
     judge_parameters(judge, loaded.problems)
     more = list(loaded.not_given)
-    sentence = judge.words("There are more parameters: {count} too many", count=len(more))
+    sentence = judge.words("There are parameters that should not be there: {names}", names=more)
     judge.that(not more, sentence, about=more)
     parameters = student.state(instance).parameters
     found = {name: by_name(parameters, name) for name in values}

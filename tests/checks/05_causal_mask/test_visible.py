@@ -101,6 +101,10 @@ class TestMaskWeights(KeepsNames):
         weights = weights_of_the_text(printed)
         value = student.call("mask_weights", weights, torch.ones(6, 6)).value
         judge(value, printed("T18"), axes=("query", "key"))
+        # Thirds have more digits than are printed.
+        thirds = torch.full((6, 6), 1 / 3)
+        value = student.call("mask_weights", thirds, torch.ones(6, 6)).value
+        judge(value, thirds, axes=("query", "key"))
 
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The weights and the mask should stay as they are."""

@@ -21,7 +21,7 @@ def plain(value):
 @pytest.mark.exercise("dropout_scale")
 class TestDropoutScale:
     @pytest.mark.weight(2)
-    @pytest.mark.deepens("test_a_fifth_dropped")
+    @pytest.mark.deepens("test_a_quarter_dropped")
     def test_another_probability(self, student, reference, judge, draw):
         """Any probability should give the right factor."""
         p = draw.whole(55, 80) / 100

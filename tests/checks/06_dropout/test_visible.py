@@ -79,9 +79,9 @@ class TestDropoutScale(KeepsNames):
         judge(plain(student.call("dropout_scale", 0.5).value), 2.0)
 
     @pytest.mark.weight(2)
-    def test_a_fifth_dropped(self, student, judge):
-        """When a fifth of the weights goes, the others should grow by a quarter."""
-        judge(plain(student.call("dropout_scale", 0.2).value), 1.25)
+    def test_a_quarter_dropped(self, student, judge):
+        """When a quarter of the weights goes, the others should grow by a third."""
+        judge(plain(student.call("dropout_scale", 0.25).value), 4 / 3)
 
     def test_nothing_dropped_changes_nothing(self, student, judge):
         """When nothing is dropped, the factor should be 1."""
@@ -183,6 +183,10 @@ class TestDropout(KeepsNames):
             judge.shape(value, (LARGE, LARGE))
             what = judge.words("the share of zeros for p = {p}, to one decimal", p=p)
             judge(share_of_zeros(value), p, what=what)
+        # Weights below p: the draw decides, not how large a weight is.
+        small = torch.full((LARGE, LARGE), 0.1)
+        share = share_of_zeros(student.call("dropout", small, 0.2, True, seed=1).value)
+        judge(share, 0.2, what=N_("the share of zeros for weights of 0.1, to one decimal"))
 
     def test_every_call_draws_anew(self, student, judge):
         """In training, two calls should drop different entries."""

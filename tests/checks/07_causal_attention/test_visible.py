@@ -82,6 +82,9 @@ class TestStackBatch(KeepsNames):
         """Each entry of the batch should be the text."""
         value = student.call("stack_batch", printed("T45").tensor, 2).value
         judge(value, batch_of_the_text(printed), axes=("batch entry", "token", "feature"))
+        # Thirds have more digits than are printed.
+        value = student.call("stack_batch", torch.full((6, 3), 1 / 3), 2).value
+        judge(value, torch.full((2, 6, 3), 1 / 3), axes=("batch entry", "token", "feature"))
 
     def test_four_copies(self, student, reference, judge, printed):
         """The batch should have as many entries as copies are asked for."""
@@ -175,6 +178,9 @@ class TestCausalAttention(KeepsNames):
         second = {name for group in state.aliases for name in group[1:]}
         first = [name for name in state.parameters if name not in second]
         names = sorted(".".join(name.split(".")[-2:]) for name in first)
+        more = [name for name in names if name.removesuffix(".weight") not in NAMES]
+        template = N_("There are parameters that should not be there: {names}")
+        judge.that(not more, judge.words(template, names=more), about=names)
         judge(names, sorted(f"{name}.weight" for name in NAMES), what="the parameters")
 
     def test_with_qkv_bias_the_biases_count(self, student, reference, judge, draw):

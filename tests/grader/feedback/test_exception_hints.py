@@ -66,7 +66,9 @@ def hints(type_, message, line):
         (
             "AttributeError",
             "'Heads' object has no attribute 'W_query'",
-            ["Is the attribute set in `__init__`, and `__init__` spelt exactly so?"],
+            [
+                "Is `self.W_query` set in `__init__`, before it is used, and `__init__` spelt exactly so?"
+            ],
         ),
         (
             "TypeError",
@@ -174,7 +176,7 @@ LINEAR = "`{0}` is a layer, not a tensor: call it, `{0}(x)`, or take its matrix,
         ("TypeError", "unsupported operand type(s) for /: 'tuple' and 'float'", "x / 2.0", TUPLE),
         ("TypeError", "expected Tensor as element 0 in argument 0, but got tuple", "torch.cat(x)", TUPLE),
         ("TypeError", "size(): argument 'size' must be tuple of ints, not Tensor", "x", None),
-        ("AttributeError", "'Own' object has no attribute 'mask'", "self.mask", "Is the attribute set in `__init__`, and `__init__` spelt exactly so?"),
+        ("AttributeError", "'Own' object has no attribute 'mask'", "self.mask", "Is `self.mask` set in `__init__`, before it is used, and `__init__` spelt exactly so?"),
         ("AttributeError", "'Own' object has no attribute 'mask'", "other.mask", None),
         ("RecursionError", "maximum recursion depth exceeded", "f(x)", "A function calls itself again and again. Is it meant to call another one?"),
         ("TypeError", "heads.Head is not a Module subclass", "nn.ModuleList([Head])", "Layers are expected here that have been made. Is `(…)` missing after a class's name?"),
@@ -263,3 +265,43 @@ def test_an_import_that_failed_is_told_where_it_is_used(message, rest, hint, is_
     if is_blocked:
         failure = Failure("blocked", message="It needs a head", loading=failure)
     assert explain_failure(failure, (), "Heads").splitlines()[-1] == hint
+
+
+REFUSED = (
+    "This line of yours refuses the call, which should work: what is compared before it, and which "
+    "values does that have here?"
+)
+SIZES = (
+    "The sizes asked for here hold 60 numbers together, and the tensor has 240. Which of these sizes "
+    "is another one than you expect?"
+)
+
+
+@pytest.mark.parametrize(
+    ("type_", "message", "line", "told"),
+    [
+        ("ValueError", "too long", 'raise ValueError("too long")', [REFUSED]),
+        ("AssertionError", "", "assert d_out % num_heads == 0", [REFUSED]),
+        ("ValueError", "too long", 'if n > 4: raise ValueError("too long")', [REFUSED]),
+        ("ValueError", "too many values to unpack (expected 2)", "a, raised = x.shape", []),
+        (
+            "RuntimeError",
+            "shape '[2, 5, 3, 2]' is invalid for input of size 240",
+            "x = x.view(b, n, self.num_heads, self.head_dim)",
+            [SIZES],
+        ),
+    ],
+)
+def test_sizes_and_refusals_lead_to_what_they_depend_on(
+    type_: str, message: str, line: str, told: list[str]
+) -> None:
+    """A `raise` of the student's own, and a shape that a tensor cannot take on."""
+    assert hints(type_, message, line) == told
+
+
+@pytest.mark.parametrize("code", ["U+00A0", "U+3000"])
+def test_a_foreign_space_is_explained(code: str) -> None:
+    """Python names its number only."""
+    message = f"invalid non-printable character {code}"
+    failure = Failure("exception", "SyntaxError", message=message)
+    assert "looks like a space" in does_not_run("heads.py", failure).splitlines()[-1]

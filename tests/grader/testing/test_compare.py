@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
-from grader.testing.compare import compare, describe, format_number
+from grader.testing.compare import compare, describe
+from grader.testing.patterns import format_number
 
 ATOL = 1e-5
 NO_GRADIENT = ("No gradient can flow through it: only tensors remember how they were made.",)
@@ -66,6 +67,10 @@ def test_a_tensor_of_a_single_number_is_called_so():
     assert said(None, torch.tensor(1.0)) == "expected a tensor of a single number, received None"
 
 
+ENDS_EARLY = "There is one entry instead of 4 along the first axis: does a loop end early?"
+PICKED = "It has one axis, as where single values are picked with a mask of truth values."
+
+
 def shapes_differ(expected, actual):
     """The sentence on two shapes; no axes at all are called a single number."""
     if not expected:
@@ -79,9 +84,12 @@ def shapes_differ(expected, actual):
         ((3, 2), (2, 3), ("The last two axes are swapped.",)),
         ((2, 4, 3), (2, 3, 4), ("The last two axes are swapped.",)),
         ((3, 2, 4), (2, 3, 4), ("The axes are there, in another order.",)),
-        ((1, 2, 3), (2, 3), ("It has an axis of size 1 too many or too few.",)),
-        ((2, 3), (2, 1, 3), ("It has an axis of size 1 too many or too few.",)),
-        ((1,), (), ("It has an axis of size 1 too many or too few.",)),
+        ((1, 2, 3), (2, 3), ("It has 1 axis of size 1 too many.",)),
+        ((1, 1, 2, 3), (2, 3), ("It has 2 axes of size 1 too many.",)),
+        ((2, 3), (2, 1, 3), ("It lacks 1 axis of size 1.",)),
+        ((1,), (), ("It has 1 axis of size 1 too many.",)),
+        ((4,), (2, 3), (PICKED,)),
+        ((1, 3), (4, 3), (ENDS_EARLY,)),
         ((3, 4), (2, 3, 4), ("The first axis is gone.",)),
         ((2, 5), (2, 3), ()),
         ((6,), (2, 3), ()),
@@ -228,9 +236,12 @@ def test_equal_plain_data_has_no_difference(actual, expected):
         (torch.ones(2), 3, "expected 3, received a tensor of shape (2,)"),
         ([1], 3, "expected 3, received a list of 1"),
         (Unsupported("Odd"), 3, "expected 3, received a value of type Odd"),
-        ([1, 2], [1, 2, 3], "expected 3 entries, received 2"),
-        ([1, 5], [1, 2], "at position 1: expected 2, received 5"),
-        ([[1], [2, 5]], [[1], [2, 3]], "at position 1: at position 1: expected 3, received 5"),
+        ([1, 2], [1, 2, 3], "expected [1, 2, 3], received [1, 2]"),
+        ((1, 5), (1, 2), "expected (1, 2), received (1, 5)"),
+        ([1.0, 2], [1.0, 2, 3], "expected 3 entries, received 2"),
+        ([1] * 6, [1] * 7, "expected 7 entries, received 6"),
+        (["b", 5], ["b", 2], "at position 1: expected 2, received 5"),
+        ([[1], [2, 5]], [[1], [2, 3]], "at position 1: expected [2, 3], received [2, 5]"),
         ({"a": 1}, {"a": 1, "b": 2}, "'b' is missing"),
         ({"a": 1, "c": 2}, {"a": 1}, "'c' is not expected"),
         ({"mask": "tensor"}, {}, "expected none, received 'mask'"),

@@ -35,6 +35,47 @@ def changed(tensor, **values):
     return copy
 
 
+# Patterns.
+
+ALL_THE_SAME = "All its rows are the same, and they should not be."
+LAST_ROW = (
+    "Every row is what the last one should be: is there one row only, changed again and again?"
+)
+CLOSE = "All is close to what is expected: is a number, or a step on the way, rounded?"
+SUM_TO_ONE = "Its rows sum to 1, and they should not: what is the softmax taken of?"
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "hint"),
+    [
+        (torch.full((2,), 0.3333), torch.full((2,), 1 / 3), 4),
+        ((TABLE / 3).round(decimals=2), TABLE / 3, 2),
+        (1.3333, 4 / 3, 4),
+    ],
+)
+def test_a_rounded_result_is_told_as_that(actual, expected, hint):
+    """It is the expected one but for the digits left out."""
+    told = f"It is the expected result rounded to {hint} digits after the point."
+    assert told in hints(actual, expected)
+    assert not any("rounded" in said for said in hints(expected + 0.1, expected))
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "told"),
+    [
+        (TABLE[:1].expand(2, 3), TABLE, {ALL_THE_SAME}),
+        (TABLE[1:].expand(2, 3), TABLE, {LAST_ROW}),
+        (torch.zeros(2, 3), TABLE, set()),
+        (torch.softmax(TABLE, dim=-1), TABLE, {SUM_TO_ONE}),
+        (TABLE + 1, TABLE, set()),
+        (TABLE[:1].expand(2, 3), TABLE[1:].expand(2, 3), set()),
+    ],
+)
+def test_what_all_rows_have_in_common_is_told(actual, expected, told):
+    """Only where the expected rows have it not."""
+    assert {ALL_THE_SAME, LAST_ROW, SUM_TO_ONE} & {*hints(actual, expected)} == told
+
+
 # Right values.
 
 
@@ -150,7 +191,7 @@ def test_a_constant_ratio_is_named(ratio, hint):
 @pytest.mark.parametrize("offset", [2e-5, 5e-5, 9e-5])
 def test_values_a_little_off_have_no_ratio(offset):
     """A small difference is not called 1 times the expected one."""
-    assert hints(TABLE + offset, TABLE) == ()
+    assert hints(TABLE + offset, TABLE) == (CLOSE,)
 
 
 def test_ratios_that_differ_are_not_named():
@@ -208,7 +249,7 @@ def test_a_transposed_result_is_named():
 def test_a_symmetric_result_is_not_called_transposed():
     """Where the expected result is its own transpose, the hint says nothing."""
     symmetric = torch.tensor([[0.5, 1.5], [1.5, 3.5]])
-    assert hints(changed(symmetric, at_0_0=0.50005), symmetric) == ()
+    assert hints(changed(symmetric, at_0_0=0.50005), symmetric) == (CLOSE,)
 
 
 def test_rows_that_do_not_sum_to_one_are_shown():
