@@ -214,7 +214,8 @@ class CheckRun:
         record = check.run(fixtures, self.environment)
         if record.raised is None:
             self.submission.session.conclude(record)
-        where = location_of(fixtures.student, record.raised)
+        exercises = (exercise.name for exercise in self.environment.course.exercises.values())
+        where = location_of(fixtures.student, record.raised, exercises)
         inputs = _inputs(check, fixtures, record.raised)
         printed = "".join(fixtures.student.printed)
         self._conclude(check, record, printed, started, where, inputs)

@@ -239,14 +239,14 @@ class TestSoftmaxStable(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_large_scores_do_not_overflow(self, student, judge):
-        """Scores of 1000 should give weights, not NaN."""
+        """Scores of 1000 should give weights that sum to 1."""
         scores = torch.tensor([1000.0, 1001.0, 999.0])
         expected = torch.tensor([0.2447, 0.6652, 0.0900])
         # Figures with 4 decimals: half a unit of the last digit.
         judge(student.call("softmax_stable", scores).value, expected, atol=5.1e-5, axes=("token",))
 
     def test_very_negative_scores_do_not_vanish(self, student, judge):
-        """Scores of -1000 should give weights, not NaN."""
+        """Scores of -1000 should give weights that sum to 1."""
         value = student.call("softmax_stable", torch.tensor([-1000.0, -1000.0])).value
         # Float32 is 6e-5 apart at 1000, which a right form with a logarithm carries along.
         judge(value, torch.tensor([0.5, 0.5]), atol=1e-4)
@@ -263,7 +263,7 @@ class TestSoftmaxStable(KeepsNames):
             judge(value, torch.tensor(right), atol=6e-5, axes=("token",))
 
     def test_scores_far_apart_do_not_overflow(self, student, judge):
-        """Scores that lie far apart should give weights, not NaN."""
+        """Scores that lie far apart should give weights that sum to 1."""
         value = student.call("softmax_stable", torch.tensor([0.0, 200.0, -200.0])).value
         judge(value, torch.tensor([0.0, 1.0, 0.0]), axes=("token",))
 

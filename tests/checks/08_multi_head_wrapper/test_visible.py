@@ -213,7 +213,8 @@ def judge_parameters(student, judge, heads, wrapper):
         if name not in expected
     }
     found = {n: shape for n, shape in shapes(state.parameters).items() if n not in second_names}
-    judge(found, expected, what="the parameters and their shapes")
+    template = N_("the parameters and their shapes, with {count} heads")
+    judge(found, expected, what=judge.words(template, count=count))
     judge.that(bool(found) or not heads.stand_in, "The module knows of no parameters")
 
 

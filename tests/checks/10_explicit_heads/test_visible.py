@@ -211,9 +211,17 @@ class TestMultiHeadAttention(KeepsNames):
         judge(getattr(module, "kind", ""), "module", what="what the class makes")
         value = student.call(module, draw.uniform(4, 3)).value
         is_wide = isinstance(value, torch.Tensor) and value.shape[-1] == 4
-        has_out = not student.load(module, {"out_proj.weight": torch.zeros(3, 4)}).problems
+        report = student.load(module, {"out_proj.weight": torch.zeros(3, 4)}).report
+        found = report["out_proj.weight"]
         sentence = N_("There is no `out_proj`, which leads back to the size of a token")
-        judge.that(has_out or not is_wide, sentence)
+        judge.that(not is_wide or found != "missing", sentence)
+        template = N_(
+            "The weight of your `out_proj` has the shape {shape}, not {expected}, which leads back "
+            "to the size of a token"
+        )
+        shape = found.removeprefix("wrong shape ")
+        sentence = judge.words(template, shape=shape, expected="(3, 4)")
+        judge.that(not is_wide or shape == found, sentence, about=found)
         judge.shape(value, printed("T38").tensor.shape)
 
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
