@@ -252,7 +252,7 @@ class TestSoftmaxStable(KeepsNames):
         judge(value, torch.tensor([0.5, 0.5]), atol=1e-4)
 
     def test_exponentials_that_just_fit_have_a_sum_that_fits(self, student, judge):
-        """Scores of 88, or 88 apart, should give weights, not zeros: exp(88) is nearly the largest float32."""
+        """Scores of 88, or 88 apart, should give weights that sum to 1: exp(88) is nearly the largest float32."""
         # With nothing, the smallest score or the mean subtracted, one of these sums is infinite, and
         # every weight a finite 0: no mistake is named from NaN alone.
         edges = [[88.5, 88.0, 87.5], [28.5, 28.0, -60.0], [28.5, 28.0, -148.0, -148.5]]
