@@ -10,10 +10,18 @@ from itertools import combinations
 from pathlib import Path
 
 from grader.authoring import course_files
+from grader.authoring.knowing_nothing import Unearned, unearned
 from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
-from grader.core.records import CheckResult, Outcome, Visibility
+from grader.core.records import (
+    CheckResult,
+    Finding,
+    Mistake,
+    MistakeKind,
+    Outcome,
+    Visibility,
+)
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.printed_tensors import Printed
 from grader.feedback.diagnosis import (
@@ -28,7 +36,7 @@ from grader.feedback.diagnosis import (
     separation,
 )
 from grader.grading.known_mistakes import LiveMistakes, traces
-from grader.grading.scoring import exercise_score
+from grader.grading.scoring import earned_share, is_judged, passed_share
 from grader.grading.submission_grader import Scope, SubmissionGrader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
@@ -37,6 +45,32 @@ from grader.testing.student import StudentOutcome
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be confused with each other, or with the right result."""
+
+
+LEAST_LEFT = {MistakeKind.SLIP: 0.6, MistakeKind.STEP: 0.3, MistakeKind.IDEA: 0.0}
+MOST_LEFT = {MistakeKind.SLIP: 0.9, MistakeKind.STEP: 0.6, MistakeKind.IDEA: 0.3}
+"""What a mistake of a kind may leave of an exercise's points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a known mistake leaves of its exercise.
+
+    Args:
+        share: of the points, from 0 to 1.
+        is_judged: whether values were judged. Behind an exception, or where a gate blocks the
+            others, code may know nothing, so that less than its kind says may be left.
+    """
+
+    mistake: Mistake
+    share: float
+    is_judged: bool = True
+
+    @property
+    def is_in_bounds(self) -> bool:
+        """Whether it is as much as its kind says."""
+        least = LEAST_LEFT[self.mistake.kind] if self.is_judged else 0.0
+        return least <= self.share <= MOST_LEFT[self.mistake.kind]
 
 
 @dataclass(slots=True)
@@ -51,6 +85,8 @@ class Row:
     recognised_visibly: int = 0
     separation: float = INFINITE
     closest: str = ""
+    unearned: Unearned = field(default_factory=Unearned)
+    kept: list[Left] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -91,6 +127,8 @@ def validate(course: Course, targets: tuple[str, ...] = ()) -> Report:
         report.faults += course_files.ids_are_unique(mistakes)
         if not targets:
             proofs.printed_tensors_are_covered()
+        if not report.faults:
+            proofs.points_mean_something()
         if not targets and not report.faults:
             report.faults += course_files.release_keeps_secrets(course)
     except CourseError as error:
@@ -180,7 +218,7 @@ class _CheckProofs:
             checks = results[exercise.id]
             if not any(check.weight for check in checks):
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
-            elif exercise_score(1, checks) != 1:  # it may be worth nothing
+            elif passed_share(checks) != 1:
                 wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
                 record = run.records[wrong[0].id]
                 reason = f"{record.check.line_of(record.raised)}{_reason(record.raised)}"
@@ -206,6 +244,10 @@ class _CheckProofs:
             visible = {check.id for check in checks if check.visibility is Visibility.VISIBLE}
             row = Row(exercise, len(visible), len(checks) - len(visible), len(known))
             self.report.rows.append(row)
+            row.unearned = unearned(
+                self.grader.environment, self.mistakes.solutions, exercise, checks
+            )
+            row.kept = [_left(mistake, checks) for mistake in known]
             for mistake in known:
                 self._recognise(row, mistake, checks, visible)
             self._separate(row, [("the solution", right), *((_id(m), m.traces) for m in known)])
@@ -242,6 +284,19 @@ class _CheckProofs:
                     f"{one} and {other} are only {gap:.1e} apart; {LEAST_SEPARATION:g} is needed",
                 )
 
+    def points_mean_something(self) -> None:
+        """Code that knows nothing earns next to nothing; a mistake leaves what its kind says."""
+        for row in self.report.rows:
+            for problem in row.unearned.problems:
+                self.fault(row.exercise.id, problem)
+            for left in row.kept:
+                if not left.is_in_bounds:
+                    name = f"the misconception {left.mistake.id!r}, a {left.mistake.kind},"
+                    bounds = LEAST_LEFT[left.mistake.kind], MOST_LEFT[left.mistake.kind]
+                    wanted = "between {:.0%} and {:.0%}".format(*bounds)
+                    sentence = f"{name} leaves {left.share:.0%} of the points, not {wanted}"
+                    self.fault(row.exercise.id, sentence)
+
     def printed_tensors_are_covered(self) -> None:
         """Every tensor that the documents print is covered the way its entry says."""
         ledger = self.grader.environment.ledger
@@ -271,6 +326,24 @@ def _is_hidden(check: Check) -> bool:
 
 def _id(mistake: Known) -> str:
     return mistake.mistakes[0].id
+
+
+def _left(mistake: Known, checks: tuple[Check, ...]) -> Left:
+    """What is left of the points when a mistake is recognised."""
+    results = []
+    for check in checks:
+        trace = mistake.traces.get(check.id)
+        outcome = Outcome.FAILED if trace and trace.failed else Outcome.PASSED
+        results.append(
+            CheckResult(
+                *(check.id, check.title, check.visibility, check.weight),
+                *(outcome if trace or check.is_remark else Outcome.BLOCKED, "", 0.0),
+                raised=trace.end if trace and trace.end not in ("passed", "mismatch") else "",
+                is_conduct=check.is_conduct,
+            )
+        )
+    share = earned_share(results, [Finding(mistake.mistakes)])
+    return Left(mistake.mistakes[0], float(share), is_judged(results))
 
 
 def _not_caught(mistake: Known, checks: tuple[Check, ...], exercise: Exercise) -> str:

@@ -8,7 +8,8 @@ A check is a method of a class marked with its exercise:
         def test_it_answers_a_single_number(self, student, judge): ...
 
 Marks: `weight(n)` (1 unless said), `gate` (when it does not pass, the exercise's later checks are
-blocked), `remark` (costs nothing), `deepens(…)` (a hidden check tests further what this visible
+blocked), `remark` (costs nothing), `conduct` (counts only with values that are right),
+`guessable(why)` (of a class: its values can be guessed), `deepens(…)` (a hidden check tests further what this visible
 check, or this sentence of the docstring, has told the student). A check asks by name for what it needs: `student`, `reference`,
 `judge`, `draw`, `printed`. It has no other fixtures and no parameters, so that it can be called
 for each submission, and for each known mistake, without pytest's own work around every test (two
@@ -47,6 +48,8 @@ MARKS = (
     "weight(n): a check's share of its exercise's points, 1 unless said",
     "gate: when it does not pass, the later checks of its exercise are blocked",
     "remark: says what would be better and costs nothing",
+    "conduct: holds for code that computes nothing; it counts only as far as values are right",
+    "guessable(why): values of this exercise can be guessed, so that it bounds nothing",
     "deepens(what): the visible check, or the docstring's sentence, that a hidden check tests further",
 )
 
@@ -104,6 +107,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         raise CourseError(f"{item.nodeid}: it asks for {what}; checks have {', '.join(FIXTURES)}")
     weight = item.get_closest_marker("weight")
     deepens = item.get_closest_marker("deepens")
+    guessable = item.get_closest_marker("guessable")
     is_remark = item.get_closest_marker("remark") is not None
     return Check(
         id=f"{id_}::{visibility}::{item.name}",
@@ -113,6 +117,8 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         weight=0 if is_remark else weight.args[0] if weight else 1,
         is_gate=item.get_closest_marker("gate") is not None,
         is_remark=is_remark,
+        is_conduct=item.get_closest_marker("conduct") is not None,
+        guessable=guessable.args[0] if guessable else "",
         owner=item.cls,
         function=item.function,
         asks_for=asks_for,

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import CourseError
-from grader.core.records import Mistake
+from grader.core.records import Mistake, MistakeKind
 from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
 from grader.sessions.reference_sessions import Transcripts
 
-FORMAT = "attention-course/recording/4"
+FORMAT = "attention-course/recording/5"
 MAX_BYTES = 2**28
 
 
@@ -131,4 +131,8 @@ def _known(node: list[Any], reader: _Reader) -> Known:
     for check, end, judged, size in nodes:
         unpacker = Unpacker(reader.take(size))
         traces[check] = Trace(end, tuple(unpacker.unpack(judged)))
-    return Known(tuple(Mistake(**mistake) for mistake in mistakes), traces)
+    return Known(tuple(_mistake(**mistake) for mistake in mistakes), traces)
+
+
+def _mistake(kind: str, **words: str) -> Mistake:
+    return Mistake(**words, kind=MistakeKind(kind))

@@ -49,10 +49,12 @@ class Check:
         weight: its share of the exercise's points; 0 for a remark.
         is_gate: whether the later checks of the exercise are blocked when it does not pass.
         is_remark: whether it says what would be better and costs nothing.
+        is_conduct: whether it counts only as far as values are right.
         owner: the class that `function` is a method of.
         asks_for: the fixtures it is called with, by name.
         deepens: of a hidden check, the name of a visible one, or a sentence of the docstring.
         file: the one it stands in, from the course's folder.
+        guessable: why values of the exercise can be guessed; "" where they cannot.
     """
 
     id: str
@@ -62,11 +64,13 @@ class Check:
     weight: int
     is_gate: bool
     is_remark: bool
+    is_conduct: bool
     owner: type
     function: Callable[..., None]
     asks_for: tuple[str, ...]
     deepens: str = ""
     file: str = ""
+    guessable: str = ""
 
     def run(self, fixtures: Fixtures, environment: CheckEnvironment) -> "CheckRecord":
         """Call the check with the fixtures it asks for by name, and end it when it takes too long."""
@@ -214,7 +218,8 @@ class CheckRun:
         record = check.run(fixtures, self.environment)
         if record.raised is None:
             self.submission.session.conclude(record)
-        where = location_of(fixtures.student, record.raised)
+        exercises = (exercise.name for exercise in self.environment.course.exercises.values())
+        where = location_of(fixtures.student, record.raised, exercises)
         inputs = _inputs(check, fixtures, record.raised)
         printed = "".join(fixtures.student.printed)
         self._conclude(check, record, printed, started, where, inputs)
@@ -268,6 +273,7 @@ class CheckRun:
             outcome=outcome,
             message=message,
             duration_s=round(seconds, 4),
+            is_conduct=check.is_conduct,
             **known,
         )
 

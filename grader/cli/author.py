@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.edge import ExitCode, from_here
-from grader.cli.tables import mutation_table, validation_table
+from grader.cli.tables import kept_table, mutation_table, unearned_table, validation_table
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
@@ -85,14 +85,23 @@ def run_release(course: Course, dest: Path, audience: str) -> None:
         click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
 
 
-def run_validate(course: Course, targets: tuple[str, ...]) -> ExitCode:
-    """Prove the course's promises, and print the proof or every fault."""
+def run_validate(course: Course, targets: tuple[str, ...], *, verbose: bool) -> ExitCode:
+    """Prove the course's promises, and print the proof or every fault.
+
+    Args:
+        course: the course.
+        targets: assignments or exercises; none for all.
+        verbose: print also what each known mistake leaves of the points.
+    """
     from grader.authoring.validate import validate
 
     course.require_solutions()
     report = validate(course, targets)
     screen = console()
     screen.print(validation_table(report))
+    screen.print(unearned_table(report))
+    if verbose:
+        screen.print(kept_table(report))
     for fault in report.faults:
         screen.print(f"✗ {fault}", markup=False, soft_wrap=True)
     count = len(report.faults)

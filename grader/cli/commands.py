@@ -344,7 +344,12 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
 
 @cli.command()
 @targets_argument
-def validate(targets: tuple[str, ...]) -> None:
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Print also what each known mistake leaves of the points.",
+)
+def validate(targets: tuple[str, ...], verbose: bool) -> None:
     """Prove that the course keeps its promises.
 
     TARGET is an assignment or an exercise, as for `grader check`: only its checks are run. Nothing
@@ -352,11 +357,12 @@ def validate(targets: tuple[str, ...]) -> None:
 
     Every stub earns 0, every solution earns full marks, every misconception loses points and is
     recognised by its own name, every printed tensor of the documents is covered, and no release
-    gives a solution away. Exits with 0, or with 1 and every fault.
+    gives a solution away. Code that knows nothing earns next to nothing, and a recognised mistake
+    leaves what its kind says. Exits with 0, or with 1 and every fault.
     """
     from grader.cli.author import run_validate
 
-    raise SystemExit(run_validate(current_course(), targets))
+    raise SystemExit(run_validate(current_course(), targets, verbose=verbose))
 
 
 @cli.command()

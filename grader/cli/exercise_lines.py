@@ -141,14 +141,16 @@ def _reason_lines(check: CheckResult, view: View) -> list[Lines]:
 
 
 def _message(check: CheckResult, view: View) -> str:
-    """A check's message, with the line it is about as an editor opens it."""
+    """A check's message, with the lines of the file it is about as an editor opens them."""
     if check.where is None or check.where.cell is not None:
         return check.message
     file = check.where.file
     for name in (file, file.rpartition("/")[2]):
-        inside = f" {name}:{check.where.line}"
-        if inside in check.message:
-            return check.message.replace(inside, f" {view.path(file, check.where.line)}", 1)
+        if f" {name}:{check.where.line}" in check.message:
+            places = rf"(?<= ){re.escape(name)}:(\d+)$"
+            return re.sub(
+                places, lambda m: view.path(file, int(m[1])), check.message, flags=re.MULTILINE
+            )
     return check.message
 
 

@@ -83,7 +83,15 @@ def validation_table(report: "Report") -> Table:
     """The course as its author sees it: a row per exercise, in sections per assignment."""
     table = Table(header_style="bold", box=SIMPLE)
     table.add_column("exercise", no_wrap=True)
-    for name in ("points", "visible", "hidden", "known", "named", "visibly", "apart"):
+    for name in (
+        "points",
+        "visible",
+        "hidden",
+        "known",
+        "named",
+        "visibly",
+        "apart",
+    ):
         table.add_column(name, justify="right", no_wrap=True)
     for assignment, group in groupby(report.rows, lambda row: row.exercise.assignment):
         rows = list(group)
@@ -96,6 +104,39 @@ def validation_table(report: "Report") -> Table:
         "visible, hidden: checks. known: misconceptions; named: recognised by all checks; "
         "visibly: by the visible ones alone. apart: the smallest separation."
     )
+    return table
+
+
+def unearned_table(report: "Report") -> Table:
+    """What code earns of each exercise that computes nothing right."""
+    table = Table(header_style="bold", box=SIMPLE, title="What knowing nothing earns")
+    table.add_column("exercise", no_wrap=True)
+    table.add_column("at most", justify="right")
+    table.add_column("by returning")
+    table.add_column("by heart", justify="right")
+    table.add_column("why it can be guessed")
+    for row in report.rows:
+        unearned = row.unearned
+        best = max(unearned.for_nothing, key=lambda kind: unearned.for_nothing[kind], default="")
+        most, by_heart = f"{unearned.most:.0%}", f"{unearned.by_heart:.0%}"
+        returned = best if unearned.most else ""
+        table.add_row(row.exercise.name, most, returned, by_heart, unearned.guessable)
+    table.caption = "By heart: right on visible inputs, and zeros elsewhere."
+    return table
+
+
+def kept_table(report: "Report") -> Table:
+    """What each known mistake leaves of its exercise's points, the most first."""
+    table = Table(header_style="bold", box=SIMPLE, title="What known mistakes leave of the points")
+    for name in ("exercise", "known mistake", "kind"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("left", justify="right")
+    table.add_column("")
+    for row in report.rows:
+        for left in sorted(row.kept, key=lambda left: -left.share):
+            why = "" if left.is_judged else "no value was judged"
+            share = f"{left.share:.0%}"
+            table.add_row(row.exercise.name, left.mistake.id, left.mistake.kind, share, why)
     return table
 
 

@@ -122,6 +122,7 @@ class CheckResult:
             only where the check was just run.
         may_follow: whether it may fail for nothing but what an earlier check fails for, so that
             what its title says may hold.
+        is_conduct: whether it counts only as far as values are right.
     """
 
     id: str
@@ -138,6 +139,19 @@ class CheckResult:
     reason: tuple[int, int] = (0, 0)
     broke_off: bool = False
     may_follow: bool = False
+    is_conduct: bool = False
+
+
+class MistakeKind(StrEnum):
+    """How far a mistake is from what is right, which decides what it leaves of the points.
+
+    Of a slip all steps are there and a detail is wrong; then a step is missing or in the wrong
+    place; then something else is computed.
+    """
+
+    SLIP = "slip"
+    STEP = "step"
+    IDEA = "idea"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +166,29 @@ class Mistake:
     id: str
     symptom: str
     question: str
+    kind: MistakeKind = MistakeKind.SLIP
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One mistake that was recognised: certain, or one of several that look the same here."""
+    """One mistake that was recognised: certain, or one of several that look the same here.
+
+    Args:
+        is_partial: whether something else is wrong as well.
+    """
 
     candidates: tuple[Mistake, ...]
+    is_partial: bool = False
+
+
+def gravest_kind(findings: Iterable[Finding]) -> MistakeKind | None:
+    """The kind of the gravest mistake that is certain; None where none was recognised.
+
+    Of mistakes that look the same, the mildest counts.
+    """
+    order = [*MistakeKind]
+    kinds = [min((m.kind for m in f.candidates), key=order.index) for f in findings]
+    return max(kinds, key=order.index, default=None)
 
 
 @dataclass(frozen=True, slots=True)

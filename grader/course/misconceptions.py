@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from grader.core.errors import CourseError
-from grader.core.records import Mistake
+from grader.core.records import Mistake, MistakeKind
 from grader.course.course import Assignment, Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
 
@@ -49,7 +49,7 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
             exercise=f"{assignment.id}/{entry.text('exercise')}",
             find=entry.text("find"),
             replace=entry.anything("replace"),
-            mistake=Mistake(entry.text("id"), entry.text("symptom"), entry.text("question")),
+            mistake=_mistake(entry),
             is_alone=entry.flag("alone", default=False),
         )
         problems += _faults(entry, misconception, assignment, text)
@@ -59,6 +59,12 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     if problems:
         raise CourseError(*problems)
     return tuple(found)
+
+
+def _mistake(entry: Table) -> Mistake:
+    kind = entry.choice("kind", tuple(MistakeKind)) or MistakeKind.SLIP
+    words = entry.text("id"), entry.text("symptom"), entry.text("question")
+    return Mistake(*words, MistakeKind(kind))
 
 
 def _faults(

@@ -15,9 +15,9 @@ from pathlib import Path
 from grader.core.files import without_comments
 from grader.course.course import CHECKS, SOLUTIONS, Assignment, Course, decides_scores
 
-WEIGHT = "pytest.mark.weight"
-WORDS = ("symptom", "question")
-"""What a misconception is said in."""
+MARKS_OF_SCORES = ("pytest.mark.weight", "pytest.mark.conduct", "pytest.mark.guessable")
+WORDS = ("symptom", "question", "kind")
+"""What a misconception is said in, and what it leaves of the points."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
@@ -79,7 +79,7 @@ def _hash(text: str) -> str:
 
 
 def _deciding(path: Path) -> bytes:
-    """What of a file decides outcomes: no docstring, no weight, no words of a misconception."""
+    """What of a file decides outcomes: no docstring, no mark of scores, no words or kind of a misconception."""
     return _deciding_content(path.suffix, path.read_bytes()) or without_comments(path)
 
 
@@ -101,11 +101,12 @@ def _strip(node: Definition) -> None:
     if ast.get_docstring(node, clean=False) is not None:
         del node.body[0]
     if not isinstance(node, ast.Module):
-        node.decorator_list = [mark for mark in node.decorator_list if not _is_weight(mark)]
+        node.decorator_list = [mark for mark in node.decorator_list if not _scores_only(mark)]
 
 
-def _is_weight(mark: ast.expr) -> bool:
-    return isinstance(mark, ast.Call) and ast.unparse(mark.func) == WEIGHT
+def _scores_only(mark: ast.expr) -> bool:
+    name = mark.func if isinstance(mark, ast.Call) else mark
+    return ast.unparse(name) in MARKS_OF_SCORES
 
 
 def _wordless(value: object) -> object:

@@ -7,7 +7,7 @@ reading goes on to the next mistake.
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from keyword import iskeyword
@@ -110,16 +110,16 @@ class Table:
         """A list of texts; empty where there is none."""
         return tuple(self._value(key, "a list of texts", lambda v: _is_list_of(v, str), default=()))
 
-    def choice(self, key: str, allowed: tuple[str, ...], *, default: str) -> str:
+    def choice(self, key: str, allowed: Sequence[str], *, default: str | None = None) -> str:
         """One of a few texts.
 
         Args:
             key: its key.
             allowed: the texts.
-            default: where there is none.
+            default: where there is none; it is required where this is None.
         """
         wanted = " or ".join(repr(item) for item in allowed)
-        return str(self._value(key, "a text", lambda v: v in allowed, wanted, default))
+        return str(self._value(key, "a text", lambda v: v in allowed, wanted, default) or "")
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Yes or no."""

@@ -5,7 +5,7 @@ Pure: from how the checks went, for the student and with each known mistake, to 
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -184,6 +184,7 @@ def diagnose(
     if still:  # something else is wrong, too: keep only what rests on more than yes and no
         covered = tuple(f for f in covered if _rests_on_tensor(f, failing, known))
         more = tuple(f for f in more if _rests_on_tensor(f, rest, two))
+        return _merged(replace(f, is_partial=True) for f in (*covered, *more))
     return _merged((*covered, *more))
 
 
@@ -249,12 +250,13 @@ def _is_contradicted(entry: Known, student: Traces) -> bool:
     )
 
 
-def _merged(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def _merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Each mistake once; what is certain somewhere is not repeated as a candidate."""
+    findings = dict.fromkeys(findings)
     certain = {f.candidates[0].id for f in findings if len(f.candidates) == 1}
     return tuple(
         finding
-        for finding in dict.fromkeys(findings)
+        for finding in findings
         if len(finding.candidates) == 1 or not certain & {m.id for m in finding.candidates}
     )
 

@@ -77,11 +77,12 @@ def explain_difference(
 
 
 def _about(what: str, difference: str) -> str:
-    """A difference as a sentence that says what it is about; code stays as it is written."""
+    """A difference as a sentence that says what it is about; names stay as they are written."""
     sentence = difference
     if what:
         sentence = _("{what}: {difference}").format(what=what, difference=difference)
-    if not what.isidentifier():
+    first = sentence.partition(" ")[0]
+    if not what.isidentifier() and "_" not in first:
         sentence = f"{sentence[:1].upper()}{sentence[1:]}"
     return sentence if sentence.endswith(ENDS) else sentence + _(".")
 
@@ -218,7 +219,8 @@ def explain_failure(
             sentence = _("The check could not finish.")
             if reason := _reason(failure):
                 sentence = _("The check could not finish: {reason}.").format(reason=reason)
-    places = _location_lines(failure.location, where)
+    place = failure.location and _in_folder(failure.location, where)
+    places = _location_lines(place, where)
     if failure.called is not None and failure.kind == "exception":
         places += [
             _("It was called from here:"),

@@ -11,7 +11,15 @@ from enum import StrEnum
 from itertools import groupby
 
 from grader.core.language import N_, _, bracketed, listed, ngettext, paragraph
-from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
+from grader.core.records import (
+    CheckResult,
+    CodeLocation,
+    ExerciseResult,
+    MistakeKind,
+    Outcome,
+    Result,
+    gravest_kind,
+)
 
 WORDS = {
     Outcome.PASSED: N_("passed"),
@@ -154,13 +162,30 @@ def status_words(exercise: ExerciseResult | None, say: Callable[[str], str] = _)
     return say(word)
 
 
+KIND_WORDS = {
+    MistakeKind.SLIP: N_("a slip"),
+    MistakeKind.STEP: N_("a missing step"),
+    MistakeKind.IDEA: N_("another idea"),
+}
+"""What decides the points of an exercise in which a known mistake was recognised."""
+
+
 def checks_passed(exercise: ExerciseResult) -> str:
-    """How many checks passed, where some did and it is not solved; "" elsewhere."""
+    """How many checks passed, where some did and it is not solved; "" elsewhere.
+
+    With the kind of the known mistake that was recognised.
+    """
     counted = [check for check in exercise.checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if not passed or exercise.undecided or exercise.is_solved:
         return ""
-    return _("{passed} of {count} checks").format(passed=passed, count=len(counted))
+    said = _("{passed} of {count} checks").format(passed=passed, count=len(counted))
+    kind = gravest_kind(exercise.findings)
+    return (
+        said
+        if kind is None
+        else _("{checks}; {kind}").format(checks=said, kind=_(KIND_WORDS[kind]))
+    )
 
 
 def summary_line(result: Result) -> str:

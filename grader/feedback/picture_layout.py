@@ -43,6 +43,8 @@ class Grid:
 def grids(picture: Picture, room: int) -> tuple[Grid, Grid]:
     """Expected and received, in the same colours: those of the expected values.
 
+    What counts as equal is shown as the same number, which rounding could tell apart.
+
     Args:
         picture: the picture.
         room: how many characters a cell has.
@@ -67,7 +69,11 @@ def grids(picture: Picture, room: int) -> tuple[Grid, Grid]:
             ),
         )
 
-    return grid(_("expected"), picture.expected), grid(_("received"), picture.received)
+    received = tuple(
+        tuple(own if differs else right for right, own, differs in zip(*row, strict=True))
+        for row in zip(picture.expected, picture.received, picture.differs, strict=True)
+    )
+    return grid(_("expected"), picture.expected), grid(_("received"), received)
 
 
 def window(picture: Picture, count: int) -> Picture:

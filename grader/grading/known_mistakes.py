@@ -229,7 +229,7 @@ def findings(
     first, student = ran[0].raised, traces(judged)
     if isinstance(first, StudentOutcome) and first.failure.outcome in UNJUDGED:
         return ()  # a stub, or no such name: there is nothing to recognise a mistake in
-    if any(trace.end == BROKEN for trace in student.values()):
-        return ()
+    # A check that breaks says nothing of the others.
+    student = {id_: trace for id_, trace in student.items() if trace.end != BROKEN}
     known = partial(mistakes.known, checks[0].exercise, checks)
     return diagnose(student, known(1), lambda: known(2))

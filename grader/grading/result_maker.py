@@ -7,7 +7,6 @@ from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
-    Finding,
     Mistake,
     Result,
     Visibility,
@@ -18,8 +17,8 @@ from grader.course.misconceptions import read_misconceptions
 from grader.grading.kept_outcomes import Head, Kept
 from grader.grading.scoring import scored
 
-Shown = tuple[int, str]
-"""A check's weight and title."""
+Shown = tuple[int, bool, str]
+"""A check's weight, whether it is one of conduct, and its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +83,26 @@ class ResultMaker:
 
         assignment = self.course.by_id[id_]
         found = collect(self.course, [e.id for e in assignment.exercises], tuple(Visibility))
-        self.checks[id_] = {check.id: (check.weight, check.title) for check in found}
+        self.checks[id_] = {
+            check.id: (check.weight, check.is_conduct, check.title) for check in found
+        }
         self.mistakes[id_] = {
-            one.id: Mistake(
-                one.id,
-                self.course.text(one.mistake.symptom),
-                self.course.text(one.mistake.question),
+            one.id: replace(
+                one.mistake,
+                symptom=self.course.text(one.mistake.symptom),
+                question=self.course.text(one.mistake.question),
             )
             for one in read_misconceptions(self.course, assignment)
         }
 
     def _exercise(self, id_: str, outcomes: ExerciseResult) -> ExerciseResult:
-        shown = [self.checks[id_].get(one.id, (one.weight, one.title)) for one in outcomes.checks]
+        shown = [
+            self.checks[id_].get(one.id, (one.weight, one.is_conduct, one.title))
+            for one in outcomes.checks
+        ]
         mistakes = self.mistakes[id_]
         findings = tuple(
-            Finding(tuple(mistakes.get(one.id, one) for one in finding.candidates))
+            replace(finding, candidates=tuple(mistakes.get(m.id, m) for m in finding.candidates))
             for finding in outcomes.findings
         )
         checks = _with(outcomes.checks, shown)
@@ -107,11 +111,13 @@ class ResultMaker:
 
 def _with(checks: Sequence[CheckResult], shown: Sequence[Shown]) -> tuple[CheckResult, ...]:
     """Checks with other weights and titles, which stand in the messages of some, too."""
-    titles = {one.title: title for one, (_, title) in zip(checks, shown, strict=True)}
+    titles = {one.title: title for one, (*_, title) in zip(checks, shown, strict=True)}
     changed = []
-    for check, (weight, title) in zip(checks, shown, strict=True):
+    for check, (weight, is_conduct, title) in zip(checks, shown, strict=True):
         message = check.message
         for old, new in titles.items():
             message = message.replace(old, new) if old != new else message
-        changed.append(replace(check, weight=weight, title=title, message=message))
+        changed.append(
+            replace(check, weight=weight, is_conduct=is_conduct, title=title, message=message)
+        )
     return tuple(changed)

@@ -38,12 +38,14 @@ WHERE_ANY = ("file_failures", "ignored", "defined")
 
 SPECIAL: dict[str, Any] = {
     "candidates": override(rename="one_of"),
+    "is_partial": override(rename="partial", omit_if_default=True),
     "picture": override(omit_if_default=True),
     "where": override(omit_if_default=True),
     "unread": override(omit_if_default=True),
     "waits_for": override(omit_if_default=True),
     "raised": override(omit_if_default=True),
     "may_follow": override(omit_if_default=True),
+    "is_conduct": override(rename="conduct", omit_if_default=True),
     "reason": override(omit=True),
     "broke_off": override(omit=True),
 }

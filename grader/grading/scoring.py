@@ -8,10 +8,31 @@ from decimal import Decimal
 from fractions import Fraction
 
 from grader.core.language import _, ngettext
-from grader.core.records import AssignmentResult, CheckResult, Outcome, Result, added
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    Finding,
+    MistakeKind,
+    Outcome,
+    Result,
+    Visibility,
+    added,
+    gravest_kind,
+)
 from grader.course.course import Course, LateRule
 
 HUNDREDTH = Decimal("0.01")
+
+HIDDEN_SHARE = Fraction(3, 5)
+"""What hidden checks decide of an exercise's values: else right values for the inputs that students
+see would be worth most of it."""
+
+KEPT = {
+    MistakeKind.SLIP: (Fraction(70, 100), Fraction(85, 100)),
+    MistakeKind.STEP: (Fraction(40, 100), Fraction(55, 100)),
+    MistakeKind.IDEA: (Fraction(0), Fraction(15, 100)),
+}
+"""The least and the most that a recognised mistake leaves of an exercise."""
 
 
 def scored(course: Course, outcomes: Result) -> Result:
@@ -38,7 +59,7 @@ def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
     if not outcomes.exercises:  # the grader failed before any check
         return replace(outcomes, score=None, max_score=assignment.max_score)
     exercises = tuple(
-        replace(one, score=exercise_score(most, one.checks), max_score=most)
+        replace(one, score=exercise_score(most, one.checks, one.findings), max_score=most)
         for one in outcomes.exercises
         for most in (course.exercises[one.id].points,)
     )
@@ -96,13 +117,71 @@ def is_decided(outcomes: AssignmentResult) -> bool:
     return bool(exercises) and all(exercise_score(0, one.checks) is not None for one in exercises)
 
 
-def exercise_score(points: float, checks: Sequence[CheckResult]) -> Decimal | None:
-    """The share of the checks' weight that passed, in points; None when it is undecided."""
+def exercise_score(
+    points: float, checks: Sequence[CheckResult], findings: Sequence[Finding] = ()
+) -> Decimal | None:
+    """What an exercise earns, in points; None when it is undecided.
+
+    Args:
+        points: what it is worth.
+        checks: how its checks ended.
+        findings: the known mistakes that were recognised, which bound what is left.
+    """
     if not checks or any(check.outcome is Outcome.ERROR for check in checks):
         return None
-    total = sum(check.weight for check in checks)
-    passed = sum(check.weight for check in checks if check.outcome is Outcome.PASSED)
-    return rounded(Fraction(points) * Fraction(passed, total)) if total else Decimal(0)
+    return rounded(Fraction(points) * earned_share(checks, findings))
+
+
+def earned_share(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()) -> Fraction:
+    """What its checks leave of an exercise, from 0 to 1, within the bounds of known mistakes.
+
+    The least that a kind leaves holds only where mistakes explain all that is wrong, and where some
+    values were judged: behind an exception, code may know nothing.
+    """
+    share, kind = passed_share(checks), gravest_kind(findings)
+    if kind is None or share == 1:
+        return share
+    least, most = KEPT[kind]
+    if any(finding.is_partial for finding in findings) or not is_judged(checks):
+        least = Fraction(0)
+    return min(max(share, least), most)
+
+
+def passed_share(checks: Sequence[CheckResult]) -> Fraction:
+    """The share of an exercise that its checks leave, from 0 to 1.
+
+    The checks' weights that passed, where hidden checks decide `HIDDEN_SHARE` of all. Checks of
+    conduct take from that what they weigh when they fail: they earn nothing by themselves.
+    """
+    counted = [check for check in checks if check.weight]
+    values = [check for check in counted if not check.is_conduct] or counted
+    seen = [check for check in values if check.visibility is Visibility.VISIBLE]
+    unseen = [check for check in values if check.visibility is Visibility.HIDDEN]
+    if seen and unseen:
+        right = (1 - HIDDEN_SHARE) * _weight_passed(seen) + HIDDEN_SHARE * _weight_passed(unseen)
+    else:
+        right = _weight_passed(values)
+    lost = [check for check in counted if check.is_conduct and check.outcome is not Outcome.PASSED]
+    return right * (1 - Fraction(_weight(lost), max(1, _weight(counted))))
+
+
+def _weight(checks: Iterable[CheckResult]) -> int:
+    return sum(check.weight for check in checks)
+
+
+def _weight_passed(checks: Sequence[CheckResult]) -> Fraction:
+    passed = [check for check in checks if check.outcome is Outcome.PASSED]
+    return Fraction(_weight(passed), max(1, _weight(checks)))
+
+
+def is_judged(checks: Sequence[CheckResult]) -> bool:
+    """Whether values of an exercise were judged, hidden ones where there are any."""
+    values = [check for check in checks if check.weight and not check.is_conduct]
+    unseen = [check for check in values if check.visibility is Visibility.HIDDEN]
+    return any(
+        check.outcome is Outcome.PASSED or (check.outcome is Outcome.FAILED and not check.raised)
+        for check in unseen or values
+    )
 
 
 def rounded(value: Fraction) -> Decimal:

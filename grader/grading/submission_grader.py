@@ -176,9 +176,10 @@ def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]
     """Findings in the language of the run; they were made, and compared, in English."""
 
     def worded(mistake: Mistake) -> Mistake:
-        return Mistake(mistake.id, course.text(mistake.symptom), course.text(mistake.question))
+        symptom, question = course.text(mistake.symptom), course.text(mistake.question)
+        return replace(mistake, symptom=symptom, question=question)
 
-    return tuple(Finding(tuple(map(worded, finding.candidates))) for finding in found)
+    return tuple(replace(f, candidates=tuple(map(worded, f.candidates))) for f in found)
 
 
 def _assignment(

@@ -1,16 +1,21 @@
 """Makes the recordings that a release carries instead of solutions and misconceptions."""
 
+from dataclasses import replace
+
+import torch
+
 from grader.checks.collect import collect
-from grader.checks.fixtures import CheckEnvironment, live_environment, read_solutions
+from grader.checks.fixtures import CheckEnvironment, read_solutions, recorded_environment
 from grader.checks.recordings import Recording
-from grader.checks.run import CheckRun
+from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError
 from grader.core.records import Outcome, Visibility
 from grader.course.course import Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.printed_tensors import Ledger
-from grader.feedback.diagnosis import Known
+from grader.feedback.diagnosis import BROKEN, Known
 from grader.grading.known_mistakes import LiveMistakes
+from grader.grading.scoring import HIDDEN_SHARE
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession, Transcripts
@@ -21,9 +26,11 @@ def record(course: Course, assignment: Assignment) -> Recording:
     """Run the visible checks of an assignment, on its solution and on each known mistake.
 
     Raises:
-        CourseError: when the solution does not pass them, or when what it
-            returns depends on the processor.
+        CourseError: when the solution does not pass them, when what it returns depends on the
+            processor, or when a check asks the reference something only where an answer is wrong.
     """
+    # Small tensors are quicker on one thread, and results do not depend on the machine.
+    torch.set_num_threads(1)
     run, transcripts = _run(course, assignment)
     with other_processor():
         _, others = _run(course, assignment)
@@ -36,10 +43,11 @@ def record(course: Course, assignment: Assignment) -> Recording:
     names = [exercise.name for exercise in assignment.exercises]
     source = read_solutions(course).readings[assignment.id].sources[0]
     hints = read_hints(assignment, course.paths(assignment).hints)
-    known, decided = _known(course, assignment, run), _decided(course, assignment)
+    decided = _decided(course, assignment)
     _generation, opened = run.environment.reference.opened[source]
     classes = opened.header.get("classes", {})
-    return Recording(source, names, classes, transcripts, known, hints, decided)
+    recording = Recording(source, names, classes, transcripts, {}, hints, decided)
+    return replace(recording, known=_known(course, assignment, run.checks, recording))
 
 
 def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
@@ -49,9 +57,9 @@ def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
     decided = {}
     for exercise in assignment.exercises:
         own = [check for check in checks if check.exercise.id == exercise.id]
-        seen = sum(check.weight for check in own if check.visibility is Visibility.VISIBLE)
-        share = seen / max(1, sum(check.weight for check in own))
-        decided[exercise.id] = round(exercise.points * share, 4)
+        values = {check.visibility for check in own if check.weight and not check.is_conduct}
+        hidden = HIDDEN_SHARE if len(values) == 2 else int(values == {Visibility.HIDDEN})
+        decided[exercise.id] = round(exercise.points * float(1 - hidden), 4)
     return decided
 
 
@@ -71,13 +79,28 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]
 
 
 def _known(
-    course: Course, assignment: Assignment, run: CheckRun
+    course: Course, assignment: Assignment, checks: tuple[Check, ...], recording: Recording
 ) -> dict[str, tuple[list[Known], list[Known]]]:
-    """How the visible checks go with each known mistake, and with each two of an exercise."""
-    mistakes = LiveMistakes(live_environment(course, ""))
+    """How the visible checks go with each known mistake, and with each two of an exercise.
+
+    The reference replies from the recording, as it will for students.
+    """
+    mistakes = LiveMistakes(recorded_environment(course, {assignment.id: recording}))
     known = {}
     for exercise in assignment.exercises:
-        checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
-        singles, pairs = (mistakes.known(exercise, checks, size) for size in (1, 2))
+        own = tuple(check for check in checks if check.exercise.id == exercise.id)
+        singles, pairs = (mistakes.known(exercise, own, size) for size in (1, 2))
+        for entry in (*singles, *pairs):
+            _refuse_broken(entry)
         known[exercise.id] = (singles, pairs)
     return known
+
+
+def _refuse_broken(entry: Known) -> None:
+    for check, trace in entry.traces.items():
+        if trace.end == BROKEN:
+            names = " and ".join(mistake.id for mistake in entry.mistakes)
+            raise CourseError(
+                f"{check}: with {names} it breaks; it has to ask the reference the same in the "
+                "same order, whatever the answer is"
+            )

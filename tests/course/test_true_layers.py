@@ -224,7 +224,9 @@ def test_slips_that_were_seen_in_a_class_have_names(
 SECOND = "Texts should stay as they are, and give the same after a call with another one."
 SINGLE = "With given parameters, shorter texts should give the right vectors, a single one too."
 TRAINED = "In training, each weight should be either dropped or kept and scaled by 1 / (1 - p)."
-HEADS_TRAINED = "In training mode weights should be dropped after the softmax, and the rest scaled."
+HEADS_TRAINED = (
+    "In training mode alone, weights should be dropped after the softmax and the rest scaled."
+)
 ALONE = "A text of one token should give `out_proj` of its value, whatever its scores."
 OWN_VALUE = "The context vector of the first token should be its own value."
 AS_THEY_ARE = "A single head should get the tokens as they are."

@@ -25,6 +25,7 @@ id = "{id_}"
 exercise = "scores"
 find = '''{find}'''
 replace = '''{replace}'''
+kind = "slip"
 symptom = "Something else goes wrong."
 question = "What goes wrong?"
 """
@@ -259,5 +260,5 @@ def test_a_file_of_misconceptions_that_is_no_toml_is_told_with_its_assignment(ex
     example.edit(OTHER_MISTAKES, 'id = "mixture-of-keys"', "id = mixture")
     assert example.faults() == [
         "02_mixture/misconceptions.toml: it is not TOML in UTF-8: "
-        "Invalid value (at line 10, column 6)"
+        "Invalid value (at line 11, column 6)"
     ]

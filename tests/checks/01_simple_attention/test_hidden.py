@@ -47,6 +47,7 @@ class TestNormalizeScores:
         judge(student.call("normalize_scores", scores).value, expected, axes=("token",))
 
     @pytest.mark.deepens("test_the_shares_sum_to_one")
+    @pytest.mark.conduct
     def test_scaling_all_scores_changes_nothing(self, student, judge, draw):
         """Three times the scores should have the same shares."""
         scores = draw.uniform(NUM_TOKENS, low=0.2, high=2.0)

@@ -43,6 +43,7 @@ class KeepsNames:
 @pytest.mark.exercise("dot_product")
 class TestDotProduct(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_answers_a_single_number(self, student, judge, printed):
         """Two vectors should give a float32 tensor of a single number."""
         inputs = printed("T45").tensor
@@ -66,6 +67,7 @@ class TestDotProduct(KeepsNames):
         one, other = torch.tensor([2.0, -1.0]), torch.tensor([1.0, 2.0])
         judge(student.call("dot_product", one, other).value, torch.tensor(0.0))
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The vectors should stay as they are."""
         answer = student.call("dot_product", draw.normal(D_IN), draw.normal(D_IN))
@@ -82,6 +84,7 @@ class TestDotProduct(KeepsNames):
 @pytest.mark.exercise("attention_scores")
 class TestAttentionScores(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_score_for_each_token(self, student, judge, printed):
         """The result should have one float32 score for each token."""
         inputs = printed("T45").tensor
@@ -113,6 +116,7 @@ class TestAttentionScores(KeepsNames):
         value = student.call("attention_scores", inputs[JOURNEY], inputs).value
         judge(value, SCORES_004, atol=printed("T01").atol, axes=("token",))
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, printed):
         """The query and the inputs should stay as they are."""
         inputs = printed("T45").tensor
@@ -132,6 +136,7 @@ class TestAttentionScores(KeepsNames):
 @pytest.mark.exercise("normalize_scores")
 class TestNormalizeScores(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
         value = student.call("normalize_scores", printed("T01").tensor).value
@@ -158,6 +163,7 @@ class TestNormalizeScores(KeepsNames):
         value = student.call("normalize_scores", scores).value
         judge(value, shares, axes=("token",))
 
+    @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
         answer = student.call("normalize_scores", draw.uniform(NUM_TOKENS, low=0.2, high=2.0))
@@ -167,6 +173,7 @@ class TestNormalizeScores(KeepsNames):
 @pytest.mark.exercise("softmax_naive")
 class TestSoftmaxNaive(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
         value = student.call("softmax_naive", printed("T01").tensor).value
@@ -197,6 +204,7 @@ class TestSoftmaxNaive(KeepsNames):
         judge.shape(value, (2,))
         judge.that(not value.isnan().any(), "Scores of 1000 give NaN", about=value)
 
+    @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
         answer = student.call("softmax_naive", draw.normal(NUM_TOKENS))
@@ -229,6 +237,7 @@ class TestSoftmaxNaive(KeepsNames):
 @pytest.mark.exercise("softmax_stable")
 class TestSoftmaxStable(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
         value = student.call("softmax_stable", printed("T01").tensor).value
@@ -242,20 +251,20 @@ class TestSoftmaxStable(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_large_scores_do_not_overflow(self, student, judge):
-        """Scores of 1000 should give weights, not NaN."""
+        """Scores of 1000 should give weights that sum to 1."""
         scores = torch.tensor([1000.0, 1001.0, 999.0])
         expected = torch.tensor([0.2447, 0.6652, 0.0900])
         # Figures with 4 decimals: half a unit of the last digit.
         judge(student.call("softmax_stable", scores).value, expected, atol=5.1e-5, axes=("token",))
 
     def test_very_negative_scores_do_not_vanish(self, student, judge):
-        """Scores of -1000 should give weights, not NaN."""
+        """Scores of -1000 should give weights that sum to 1."""
         value = student.call("softmax_stable", torch.tensor([-1000.0, -1000.0])).value
         # Float32 is 6e-5 apart at 1000, which a right form with a logarithm carries along.
         judge(value, torch.tensor([0.5, 0.5]), atol=1e-4)
 
     def test_exponentials_that_just_fit_have_a_sum_that_fits(self, student, judge):
-        """Scores of 88, or 88 apart, should give weights, not zeros: exp(88) is nearly the largest float32."""
+        """Scores of 88, or 88 apart, should give weights that sum to 1: exp(88) is nearly the largest float32."""
         # With nothing, the smallest score or the mean subtracted, one of these sums is infinite, and
         # every weight a finite 0: no mistake is named from NaN alone.
         edges = [[88.5, 88.0, 87.5], [28.5, 28.0, -60.0], [28.5, 28.0, -148.0, -148.5]]
@@ -266,10 +275,11 @@ class TestSoftmaxStable(KeepsNames):
             judge(value, torch.tensor(right), atol=6e-5, axes=("token",))
 
     def test_scores_far_apart_do_not_overflow(self, student, judge):
-        """Scores that lie far apart should give weights, not NaN."""
+        """Scores that lie far apart should give weights that sum to 1."""
         value = student.call("softmax_stable", torch.tensor([0.0, 200.0, -200.0])).value
         judge(value, torch.tensor([0.0, 1.0, 0.0]), axes=("token",))
 
+    @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, printed):
         """The scores should stay as they are."""
         answer = student.call("softmax_stable", printed("T01").tensor)
@@ -294,6 +304,7 @@ class TestSoftmaxStable(KeepsNames):
 @pytest.mark.exercise("context_vector")
 class TestContextVector(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_answers_a_vector_like_a_token(self, student, judge, printed):
         """The result should be a float32 vector of the size of a token."""
         value = student.call("context_vector", printed("T05").tensor, printed("T45").tensor).value
@@ -317,6 +328,7 @@ class TestContextVector(KeepsNames):
         expected = reference.call("context_vector", weights, inputs).value
         judge(student.call("context_vector", weights, inputs).value, expected, axes=("feature",))
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The weights and the inputs should stay as they are."""
         answer = student.call(

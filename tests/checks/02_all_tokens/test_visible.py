@@ -40,6 +40,7 @@ class KeepsNames:
 @pytest.mark.exercise("attention_scores_loop")
 class TestAttentionScoresLoop(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_score_for_each_pair(self, student, judge, printed):
         """Six tokens should have 6 times 6 scores in float32."""
         judge.shape(student.call("attention_scores_loop", printed("T45").tensor).value, (6, 6))
@@ -70,6 +71,7 @@ class TestAttentionScoresLoop(KeepsNames):
         right = reference.call("attention_scores_loop", inputs, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the inputs")
 
+    @pytest.mark.conduct
     def test_the_inputs_are_left_as_they_are(self, student, judge, draw):
         """The inputs should stay as they are."""
         answer = student.call("attention_scores_loop", draw.normal(NUM_TOKENS, D_IN))
@@ -88,6 +90,7 @@ class TestAttentionScoresLoop(KeepsNames):
 @pytest.mark.exercise("attention_scores_matmul")
 class TestAttentionScoresMatmul(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_score_for_each_pair(self, student, judge, printed):
         """Six tokens should have 6 times 6 scores in float32."""
         judge.shape(student.call("attention_scores_matmul", printed("T45").tensor).value, (6, 6))
@@ -113,6 +116,7 @@ class TestAttentionScoresMatmul(KeepsNames):
         right = reference.call("attention_scores_matmul", inputs, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the inputs")
 
+    @pytest.mark.conduct
     def test_the_inputs_are_left_as_they_are(self, student, judge, draw):
         """The inputs should stay as they are."""
         answer = student.call("attention_scores_matmul", draw.normal(NUM_TOKENS, D_IN))
@@ -129,6 +133,7 @@ class TestAttentionScoresMatmul(KeepsNames):
 @pytest.mark.exercise("attention_weights")
 class TestAttentionWeights(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
         judge.shape(student.call("attention_weights", printed("T07").tensor).value, (6, 6))
@@ -169,6 +174,7 @@ class TestAttentionWeights(KeepsNames):
         right = reference.call("attention_weights", scores, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
 
+    @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
         answer = student.call("attention_weights", draw.normal(NUM_TOKENS, NUM_TOKENS))
@@ -185,6 +191,7 @@ class TestAttentionWeights(KeepsNames):
 @pytest.mark.exercise("context_vectors")
 class TestContextVectors(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """The result should have the shape and the dtype of the inputs."""
         value = student.call("context_vectors", printed("T08").tensor, printed("T45").tensor).value
@@ -233,6 +240,7 @@ class TestContextVectors(KeepsNames):
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
         judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the inputs")
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The weights and the inputs should stay as they are."""
         weights, inputs = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_IN)

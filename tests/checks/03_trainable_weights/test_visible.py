@@ -129,6 +129,7 @@ class KeepsNames:
 @pytest.mark.exercise("init_weights")
 class TestInitWeights(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_are_three_matrices(self, student, judge):
         """The result should be three float32 matrices of shape `(d_in, d_out)`."""
         three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
@@ -145,6 +146,7 @@ class TestInitWeights(KeepsNames):
         kinds = [isinstance(weight, torch.nn.Parameter) for weight in weights]
         judge(kinds, [True] * 3, what="whether it is an nn.Parameter")
 
+    @pytest.mark.conduct
     def test_no_weight_requires_gradients(self, student, judge):
         """The weights should require no gradients."""
         weights = three(judge, student.call("init_weights", 3, 2, seed=1).value, (3, 2))
@@ -163,6 +165,7 @@ class TestInitWeights(KeepsNames):
             )
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_the_numbers_spread_from_zero_to_one(self, student, judge):
         """The numbers should be spread evenly from 0 to 1."""
         weights = three(judge, student.call("init_weights", 40, 50, seed=1).value, (40, 50))
@@ -179,6 +182,7 @@ class TestInitWeights(KeepsNames):
 @pytest.mark.exercise("init_weights_normal")
 class TestInitWeightsNormal(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_are_three_matrices(self, student, judge):
         """The result should be three float32 matrices of shape `(d_in, d_out)`."""
         three(judge, student.call("init_weights_normal", 3, 2, seed=1).value, (3, 2))
@@ -229,6 +233,7 @@ class TestInitWeightsNormal(KeepsNames):
 @pytest.mark.exercise("project")
 class TestProject(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_one_token_gives_one_vector(self, student, judge, printed):
         """One token times a square weight should be one float32 vector of the same size."""
         value = student.call("project", printed("T39").tensor, torch.eye(3)).value
@@ -280,6 +285,7 @@ class TestProject(KeepsNames):
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the tokens")
         judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the weight")
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """Tokens and weight should stay as they are."""
         answer = student.call("project", draw.normal(NUM_TOKENS, D_IN), draw.normal(D_IN, D_OUT))
@@ -296,6 +302,7 @@ class TestProject(KeepsNames):
 @pytest.mark.exercise("query_scores")
 class TestQueryScores(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_score_for_each_key(self, student, judge):
         """One query should have one float32 score for each key."""
         keys = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
@@ -342,6 +349,7 @@ class TestQueryScores(KeepsNames):
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the query")
         judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the keys")
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """Query and keys should stay as they are."""
         answer = student.call("query_scores", draw.normal(D_OUT), draw.normal(NUM_TOKENS, D_OUT))
@@ -358,6 +366,7 @@ class TestQueryScores(KeepsNames):
 @pytest.mark.exercise("scaled_weights")
 class TestScaledWeights(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
         judge.shape(student.call("scaled_weights", printed("T13").tensor, D_K).value, (6,))
@@ -402,6 +411,7 @@ class TestScaledWeights(KeepsNames):
         right = reference.call("scaled_weights", scores, D_OUT, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the scores")
 
+    @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
         answer = student.call("scaled_weights", draw.normal(NUM_TOKENS, NUM_TOKENS), D_OUT)
@@ -418,6 +428,7 @@ class TestScaledWeights(KeepsNames):
 @pytest.mark.exercise("weighted_values")
 class TestWeightedValues(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_answers_a_vector_like_a_value(self, student, judge, printed):
         """One query's weights should give one float32 vector of the size of a value."""
         value = student.call("weighted_values", printed("T14").tensor, values_of(printed)).value
@@ -473,6 +484,7 @@ class TestWeightedValues(KeepsNames):
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
         judge(mine.arguments["1"], right.arguments["1"], what="the gradient for the values")
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """Weights and values should stay as they are."""
         weights, values = draw.uniform(NUM_TOKENS, NUM_TOKENS), draw.normal(NUM_TOKENS, D_OUT)

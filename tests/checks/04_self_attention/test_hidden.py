@@ -251,6 +251,7 @@ class TestSelfAttentionNormal:
         judge_gradients(student, reference, judge, draw, name, values, own=own)
 
     @pytest.mark.deepens("test_the_matrices_start_normally_drawn")
+    @pytest.mark.conduct
     def test_the_matrices_start_normally_drawn(self, student, judge, draw):
         """With another seed and other sizes, matrices should start as torch.randn draws them."""
         instance = student.call("SelfAttentionNormal", 40, 60, seed=draw.seed()).value

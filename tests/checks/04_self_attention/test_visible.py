@@ -285,17 +285,20 @@ class KeepsNames:
 @pytest.mark.exercise("SelfAttention_v1")
 class TestSelfAttentionV1(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """An instance should give one float32 context vector of size d_out for each token."""
         instance = student.call("SelfAttention_v1", 3, 2).value
         judge.shape(student.call(instance, printed("T45").tensor).value, (6, 2))
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_it_has_three_parameters(self, student, judge):
         """W_query, W_key and W_value should be parameters of shape (d_in, d_out)."""
         instance = student.call("SelfAttention_v1", 3, 2).value
         judge_module(student, judge, instance, MATRICES, (3, 2))
 
+    @pytest.mark.conduct
     def test_they_are_all_the_parameters(self, student, judge, draw):
         """W_query, W_key and W_value should be all the parameters, each with numbers of its own."""
         judge_no_more(student, judge, "SelfAttention_v1", drawn(draw, MATRICES, D_IN, D_OUT))
@@ -335,11 +338,13 @@ class TestSelfAttentionV1(KeepsNames):
         judge(value, x @ values["W_value"], axes=AXES)
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_gradients_reach_the_matrices(self, student, judge, draw):
         """Gradients should flow to all three matrices and to the tokens."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, judge, draw, "SelfAttention_v1", values, (D_IN, D_OUT))
 
+    @pytest.mark.conduct
     def test_the_matrices_start_between_0_and_1(self, student, judge):
         """The matrices should start as torch.rand draws them: evenly from 0 to 1."""
         instance = student.call("SelfAttention_v1", 50, 40, seed=1).value
@@ -366,6 +371,7 @@ class TestSelfAttentionV1(KeepsNames):
         value = answer(student, judge, "SelfAttention_v1", sizes, values, x)
         judge(value, expected, axes=AXES)
 
+    @pytest.mark.conduct
     def test_asking_changes_nothing(self, student, judge, draw):
         """Earlier calls should make no difference, and the tokens should stay as they are."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
@@ -387,17 +393,20 @@ class TestSelfAttentionV1(KeepsNames):
 @pytest.mark.exercise("SelfAttention_v2")
 class TestSelfAttentionV2(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """An instance should give one float32 context vector of size d_out for each token."""
         instance = student.call("SelfAttention_v2", 3, 2).value
         judge.shape(student.call(instance, printed("T45").tensor).value, (6, 2))
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_it_has_three_linear_layers(self, student, judge):
         """W_query, W_key, W_value should be linear layers, with weights of shape (d_out, d_in)."""
         instance = student.call("SelfAttention_v2", 3, 2).value
         judge_module(student, judge, instance, LAYERS, (2, 3))
 
+    @pytest.mark.conduct
     def test_there_is_no_bias_unless_asked_for(self, student, judge, draw):
         """Without qkv_bias, the three weights should be all the parameters, each with numbers of its own."""
         judge_no_more(student, judge, "SelfAttention_v2", drawn(draw, LAYERS, D_OUT, D_IN))
@@ -438,6 +447,7 @@ class TestSelfAttentionV2(KeepsNames):
         judge(value, x @ values["W_value.weight"].T, axes=AXES)
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_gradients_reach_the_layers(self, student, judge, draw):
         """Gradients should flow to the weights of all three layers and to the tokens."""
         values = drawn(draw, LAYERS, D_OUT, D_IN)
@@ -457,6 +467,7 @@ class TestSelfAttentionV2(KeepsNames):
         value = answer(student, judge, name, sizes, values, x, spare=spare)
         judge(value, expected, axes=AXES)
 
+    @pytest.mark.conduct
     def test_asking_changes_nothing(self, student, judge, draw):
         """Earlier calls should make no difference, and the tokens should stay as they are."""
         values = drawn(draw, LAYERS, D_OUT, D_IN)
@@ -476,6 +487,7 @@ class TestSelfAttentionV2(KeepsNames):
 
 
 @pytest.mark.exercise("copy_weights")
+@pytest.mark.guessable("It returns nothing: what it wrote is judged.")
 class TestCopyWeights(KeepsNames):
     @pytest.mark.gate
     def test_it_takes_a_v2_and_a_v1(self, student, judge, draw):
@@ -552,16 +564,19 @@ class TestCopyWeights(KeepsNames):
 @pytest.mark.exercise("SelfAttentionNormal")
 class TestSelfAttentionNormal(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_there_is_one_context_vector_for_each_token(self, student, judge, printed):
         """An instance should give one float32 context vector of size d_out for each token."""
         instance = student.call("SelfAttentionNormal", 3, 2).value
         judge.shape(student.call(instance, inputs_004(printed)).value, (6, 2))
 
+    @pytest.mark.conduct
     def test_it_has_three_parameters(self, student, judge):
         """W_query, W_key and W_value should be parameters of shape (d_in, d_out)."""
         instance = student.call("SelfAttentionNormal", 3, 2).value
         judge_module(student, judge, instance, MATRICES, (3, 2))
 
+    @pytest.mark.conduct
     def test_they_are_all_the_parameters(self, student, judge, draw):
         """W_query, W_key and W_value should be all the parameters, each with numbers of its own."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
@@ -577,6 +592,7 @@ class TestSelfAttentionNormal(KeepsNames):
         judge.that(not inner, sentence, about=inner)
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_the_matrices_start_normally_drawn(self, student, judge):
         """The matrices should start as torch.randn draws: around 0, with standard deviation 1."""
         instance = student.call("SelfAttentionNormal", 50, 40, seed=1).value
@@ -600,11 +616,13 @@ class TestSelfAttentionNormal(KeepsNames):
         for sizes in ((D_IN, D_OUT), (3, 2)):
             judge_like_v1(student, reference, judge, draw, sizes)
 
+    @pytest.mark.conduct
     def test_gradients_reach_the_matrices(self, student, judge, draw):
         """Gradients should flow to all three matrices and to the tokens."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)
         judge_gradients(student, judge, draw, "SelfAttentionNormal", values, (D_IN, D_OUT))
 
+    @pytest.mark.conduct
     def test_the_matrices_of_seed_123_as_obtained(self, student, judge, printed):
         """Seed 123 should make the example's matrices, if made in the order query, key, value."""
         instance = student.call("SelfAttentionNormal", 3, 2, seed=123, exact=True).value
@@ -625,6 +643,7 @@ class TestSelfAttentionNormal(KeepsNames):
         """Matrices and tokens in float64 should give context vectors in float64."""
         judge_like_v1(student, reference, judge, draw, (D_IN, D_OUT), torch.float64)
 
+    @pytest.mark.conduct
     def test_asking_changes_nothing(self, student, judge, draw):
         """Earlier calls should make no difference, and the tokens should stay as they are."""
         values = drawn(draw, MATRICES, D_IN, D_OUT)

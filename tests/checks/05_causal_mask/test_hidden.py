@@ -32,6 +32,7 @@ class TestLowerTriangularMask:
         judge(figures(judge, mask, num_tokens), expected, what=what, axes=axes)
 
     @pytest.mark.deepens("test_the_mask_for_three_tokens")
+    @pytest.mark.conduct
     def test_a_single_token(self, student, judge):
         """A single token should be allowed to use itself."""
         mask = student.call("lower_triangular_mask", 1).value
@@ -86,6 +87,7 @@ class TestUpperTriangularMask:
         judge(where, future(num_tokens), what="where the mask is set", axes=("row", "column"))
 
     @pytest.mark.deepens("test_the_mask_for_three_tokens")
+    @pytest.mark.conduct
     def test_a_single_token(self, student, judge):
         """From a single token, nothing should be hidden."""
         mask = student.call("upper_triangular_mask", 1).value
@@ -114,6 +116,7 @@ class TestMaskScores:
         judge(value, expected, axes=("query", "key"))
 
     @pytest.mark.deepens("test_the_scores_are_left_as_they_are")
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The scores and the mask should stay as they are."""
         scores, mask = draw.normal(NUM_TOKENS, NUM_TOKENS), future(NUM_TOKENS, torch.bool)
@@ -142,6 +145,7 @@ class TestCausalWeights:
     @pytest.mark.deepens(
         "Shape `(num_tokens, num_tokens)`: zeros above the diagonal, rows that sum to 1."
     )
+    @pytest.mark.conduct
     def test_the_future_does_not_leak(self, student, judge, draw):
         """Scores above the diagonal should make no difference."""
         scores, other = (draw.normal(NUM_TOKENS, NUM_TOKENS, std=2.0) for _ in range(2))

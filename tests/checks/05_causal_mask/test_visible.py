@@ -63,6 +63,7 @@ class KeepsNames:
 @pytest.mark.exercise("lower_triangular_mask")
 class TestLowerTriangularMask(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_is_a_square(self, student, judge):
         """The mask should have a row and a column for each token."""
         judge.shape(student.call("lower_triangular_mask", 6).value, (6, 6), dtype=None)
@@ -83,6 +84,7 @@ class TestLowerTriangularMask(KeepsNames):
 @pytest.mark.exercise("mask_weights")
 class TestMaskWeights(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the weights."""
         weights = weights_of_the_text(printed)
@@ -106,6 +108,7 @@ class TestMaskWeights(KeepsNames):
         value = student.call("mask_weights", thirds, torch.ones(6, 6)).value
         judge(value, thirds, axes=("query", "key"))
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The weights and the mask should stay as they are."""
         weights, mask = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1), 1 - future(NUM_TOKENS)
@@ -116,6 +119,7 @@ class TestMaskWeights(KeepsNames):
 @pytest.mark.exercise("renormalize_rows")
 class TestRenormalizeRows(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the weights."""
         value = student.call("renormalize_rows", printed("T20").tensor).value
@@ -149,6 +153,7 @@ class TestRenormalizeRows(KeepsNames):
         right = reference.call("renormalize_rows", weights, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
 
+    @pytest.mark.conduct
     def test_the_weights_are_left_as_they_are(self, student, judge, draw):
         """The weights should stay as they are."""
         answer = student.call("renormalize_rows", draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1))
@@ -165,6 +170,7 @@ class TestRenormalizeRows(KeepsNames):
 @pytest.mark.exercise("upper_triangular_mask")
 class TestUpperTriangularMask(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_is_a_square(self, student, judge):
         """The mask should have a row and a column for each token."""
         judge.shape(student.call("upper_triangular_mask", 6).value, (6, 6), dtype=None)
@@ -190,6 +196,7 @@ class TestUpperTriangularMask(KeepsNames):
 @pytest.mark.exercise("mask_scores")
 class TestMaskScores(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
         scores = scores_of_the_text(printed)
@@ -203,6 +210,7 @@ class TestMaskScores(KeepsNames):
         value = student.call("mask_scores", scores, future(6, torch.bool)).value
         judge(value, printed("T22"), axes=("query", "key"))
 
+    @pytest.mark.conduct
     def test_the_scores_that_stay_are_numbers(self, student, judge, printed):
         """No score should become NaN, or plus infinity."""
         value = student.call("mask_scores", scores_of_the_text(printed), future(6)).value
@@ -225,6 +233,7 @@ class TestMaskScores(KeepsNames):
         value = student.call("mask_scores", scores, past).value
         judge(value, torch.where(past == 1, -torch.inf, scores), axes=("query", "key"))
 
+    @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, printed):
         """The scores should stay as they are."""
         answer = student.call("mask_scores", scores_of_the_text(printed), future(6, torch.bool))
@@ -243,6 +252,7 @@ class TestMaskScores(KeepsNames):
 @pytest.mark.exercise("causal_weights")
 class TestCausalWeights(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the scores."""
         value = student.call("causal_weights", scores_of_the_text(printed), D_K).value
@@ -306,6 +316,7 @@ class TestCausalWeights(KeepsNames):
         )
         judge.that(not bool(lost.any()), sentence, about=lost)
 
+    @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, draw):
         """The scores should stay as they are."""
         answer = student.call("causal_weights", draw.normal(NUM_TOKENS, NUM_TOKENS), D_K)

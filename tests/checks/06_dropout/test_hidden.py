@@ -89,6 +89,7 @@ class TestDropout:
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
 
     @pytest.mark.deepens("test_the_right_share_is_dropped")
+    @pytest.mark.conduct
     def test_with_probability_zero_nothing_changes(self, student, judge, draw):
         """In training with p = 0, the weights should come back as they are."""
         weights = draw.uniform(5, 7, low=0.1)
@@ -96,6 +97,7 @@ class TestDropout:
         judge(value, weights, axes=("row", "column"))
 
     @pytest.mark.deepens("test_outside_of_training_nothing_changes")
+    @pytest.mark.conduct
     def test_outside_of_training_nothing_changes(self, student, judge, draw):
         """Outside of training, other weights should come back as they are, in float64 as well."""
         weights = draw.uniform(5, 7, low=0.1).double()

@@ -67,6 +67,7 @@ class KeepsNames:
 @pytest.mark.exercise("dropout_scale")
 class TestDropoutScale(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_answers_a_number(self, student, judge):
         """The factor should be a number."""
         value = plain(student.call("dropout_scale", 0.5).value)
@@ -91,6 +92,7 @@ class TestDropoutScale(KeepsNames):
 @pytest.mark.exercise("apply_dropout_mask")
 class TestApplyDropoutMask(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge, printed):
         """The result should have the shape and the dtype of the weights."""
         keep_mask = kept_as_printed(printed)
@@ -139,6 +141,7 @@ class TestApplyDropoutMask(KeepsNames):
         value = student.call("apply_dropout_mask", weights, keep_mask, 0.5).value
         judge.shape(value, (2, 3), dtype=torch.float16)
 
+    @pytest.mark.conduct
     def test_any_shape(self, student, judge, draw):
         """Weights of any shape should keep it, also with three axes and with one of size 1."""
         for shape in ((2, 3, 4), (2, 1, 3)):
@@ -153,6 +156,7 @@ class TestApplyDropoutMask(KeepsNames):
         right = reference.call("apply_dropout_mask", *arguments, cotangent=cotangent).gradients
         judge(mine.arguments["0"], right.arguments["0"], what="the gradient for the weights")
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The weights and the mask should stay as they are."""
         weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
@@ -163,6 +167,7 @@ class TestApplyDropoutMask(KeepsNames):
 @pytest.mark.exercise("dropout")
 class TestDropout(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_the_shape_stays(self, student, judge):
         """The result should have the shape and the dtype of the weights."""
         value = student.call("dropout", torch.ones(3, 5), 0.2, True, seed=1).value
@@ -211,6 +216,7 @@ class TestDropout(KeepsNames):
         judge.that(some, "No call dropped some entries and kept others", about=about)
         judge.that(len(set(gone)) > 1, "Every call dropped the same number of entries")
 
+    @pytest.mark.conduct
     def test_any_shape(self, student, judge):
         """Weights of any shape should keep it, also with three axes and with one of size 1."""
         for shape in ((2, 3, 4), (2, 1, 3), (5,)):
@@ -227,6 +233,7 @@ class TestDropout(KeepsNames):
         judge.that(bool((kept != kept[:, :1]).any()), "All columns lost the same entries")
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_outside_of_training_nothing_changes(self, student, judge):
         """Outside of training, the weights should come back as they are."""
         row = torch.tensor([0.1, 0.2, 0.3, 0.4])
@@ -247,6 +254,7 @@ class TestDropout(KeepsNames):
         are_the_same = torch.equal(gradient == 0, answer.value == 0)
         judge.that(are_the_same, "Gradients reach other weights than those that were kept")
 
+    @pytest.mark.conduct
     def test_the_weights_are_left_as_they_are(self, student, judge):
         """The weights should stay as they are."""
         answer = student.call("dropout", torch.ones(3, 5), 0.2, True, seed=1)

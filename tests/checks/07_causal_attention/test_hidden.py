@@ -91,6 +91,7 @@ class TestCausalAttention:
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     @pytest.mark.deepens("test_texts_as_long_as_the_context")
+    @pytest.mark.conduct
     def test_a_text_has_the_same_result_alone(self, student, judge, draw):
         """The entries of a batch should not mix: alone, a text gives what it gives in the batch."""
         mine = with_weights(student, given_weights(draw))
@@ -160,6 +161,7 @@ class TestCausalAttention:
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
     @pytest.mark.deepens("test_weights_are_dropped_and_not_features")
+    @pytest.mark.conduct
     def test_weights_are_dropped_and_not_features(self, student, judge, draw):
         """In training, a dropped weight should take out the whole value, not some features."""
         same_features = draw.normal(1, D_IN).repeat(D_OUT, 1)

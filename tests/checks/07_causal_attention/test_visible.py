@@ -70,8 +70,10 @@ class KeepsNames:
 
 
 @pytest.mark.exercise("stack_batch")
+@pytest.mark.guessable("A batch of copies of the first argument is that argument again.")
 class TestStackBatch(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_a_batch_has_three_axes(self, student, judge, printed):
         """Two copies of six tokens of size three should be float32, of shape (2, 6, 3)."""
         value = student.call("stack_batch", printed("T45").tensor, 2).value
@@ -96,6 +98,7 @@ class TestStackBatch(KeepsNames):
 @pytest.mark.exercise("CausalAttention")
 class TestCausalAttention(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_a_batch_gives_a_batch(self, student, judge):
         """Four texts of four tokens of size four should give 4 times 4 float32 vectors."""
         attention = student.call("CausalAttention", 4, 4, 4, 0.0, seed=1).value
@@ -141,6 +144,7 @@ class TestCausalAttention(KeepsNames):
         value = student.call(mine, x, training=False).value
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.conduct
     def test_the_future_does_not_leak(self, student, judge, draw):
         """Context vectors should not change when later tokens do."""
         weights, x = given_weights(draw, 3, 5), draw.normal(2, 4, 3)
@@ -167,6 +171,7 @@ class TestCausalAttention(KeepsNames):
             what = N_("the context vector of the first token")
             judge(value[:, 0], expected, what=what, axes=("batch entry", "feature"))
 
+    @pytest.mark.conduct
     def test_without_qkv_bias_there_are_three_parameters(self, student, judge, draw):
         """Without `qkv_bias`, the three weights should be the only parameters."""
         attention = student.call("CausalAttention", 3, 5, 4, 0.0, seed=1).value
@@ -231,6 +236,7 @@ class TestCausalAttention(KeepsNames):
         judge(value.amax(dim=0), plain, what="the largest weights of many calls", axes=axes)
         judge(value.amin(dim=0), plain, what="the smallest weights of many calls", axes=axes)
 
+    @pytest.mark.conduct
     def test_weights_are_dropped_and_not_features(self, student, judge, draw):
         """In training, a dropped weight should take out the whole value, not some features."""
         weights = look_up_weights(draw, 4)
@@ -246,6 +252,7 @@ class TestCausalAttention(KeepsNames):
         )
         judge(spread, torch.zeros(4), what=what, atol=1e-4, axes=("token",))
 
+    @pytest.mark.conduct
     def test_tensors_belong_to_the_module(self, student, judge):
         """A tensor that the module keeps, such as the mask, should be a parameter or a buffer.
 
@@ -259,6 +266,7 @@ class TestCausalAttention(KeepsNames):
         kept = student.state(attention).kept
         judge(kept, {}, what="tensors and layers in plain attributes")
 
+    @pytest.mark.conduct
     def test_each_instance_draws_its_own_weights(self, student, judge):
         """Two instances should start with different weights."""
         made = [student.call("CausalAttention", 3, 5, 4, 0.0, seed=seed).value for seed in (1, 2)]
@@ -363,6 +371,7 @@ class TestCausalAttention(KeepsNames):
         value = student.call(mine, x, training=False).value
         judge(value, expected, axes=("batch entry", "token", "feature"))
 
+    @pytest.mark.conduct
     def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
         """Texts should stay as they are, and give the same after a call with another one."""
         weights = given_weights(draw, 5, 3)

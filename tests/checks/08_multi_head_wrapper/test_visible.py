@@ -213,7 +213,8 @@ def judge_parameters(student, judge, heads, wrapper):
         if name not in expected
     }
     found = {n: shape for n, shape in shapes(state.parameters).items() if n not in second_names}
-    judge(found, expected, what="the parameters and their shapes")
+    template = N_("the parameters and their shapes, with {count} heads")
+    judge(found, expected, what=judge.words(template, count=count))
     judge.that(bool(found) or not heads.stand_in, "The module knows of no parameters")
 
 
@@ -251,6 +252,7 @@ class KeepsNames:
 @pytest.mark.exercise("MultiHeadAttentionWrapper")
 class TestMultiHeadAttentionWrapper(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_is_a_module_that_answers_texts(self, student, judge):
         """Three of your own heads side by side should be a module that makes a tensor of texts."""
         try:
@@ -306,6 +308,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         judge_joined(student, judge, heads, wrapper, draw.normal(2, 6, 3))
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_the_module_knows_the_parameters_of_all_heads(self, student, judge):
         """The parameters of the module should be those of its `heads`, and no others.
 
@@ -315,6 +318,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         wrapper = student.call(WRAPPER, 3, 5, 6, 0.0, 4, seed=1).value
         judge_parameters(student, judge, heads, wrapper)
 
+    @pytest.mark.conduct
     def test_each_head_has_parameters_of_its_own(self, student, judge):
         """No two heads should share their parameters, or begin with the same values."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=2)
@@ -375,6 +379,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         judge_joined(student, judge, heads, wrapper, draw.normal(1, SIZE - 1, SIZE))
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE + 1, SIZE))
 
+    @pytest.mark.conduct
     def test_each_instance_draws_its_own_weights(self, student, judge):
         """Two instances should start with different weights, if your heads do."""
         heads = [Heads(student, 3, 5, 6, count=1, seed=seed) for seed in (1, 2)]
@@ -391,6 +396,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         heads.give(wrapper, draw, dtype=torch.float64)
         judge_joined(student, judge, heads, wrapper, draw.normal(SIZE, SIZE, SIZE).double())
 
+    @pytest.mark.conduct
     def test_the_tokens_are_left_as_they_are(self, student, judge, draw):
         """The wrapper should leave the texts as they are, if your heads do."""
         heads = Heads(student, SIZE, SIZE, SIZE, count=3)

@@ -154,6 +154,7 @@ class TestMultiHeadAttention:
         judge.that(not torch.equal(first, second), "Two calls dropped the same weights")
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
+    @pytest.mark.conduct
     def test_a_new_layer_is_in_training_mode(self, student, judge, draw):
         """A new layer should be in training mode, with all its parts."""
         layer = student.call("MultiHeadAttention", 1, 2, 7, 0.5, 2).value

@@ -44,6 +44,7 @@ class KeepsNames:
 @pytest.mark.exercise("head_output")
 class TestHeadOutput(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_each_token_has_a_vector(self, student, judge, printed):
         """The result should have a row for each token, a column for each feature of the values."""
         queries, keys = printed_head(printed)
@@ -96,6 +97,7 @@ class TestHeadOutput(KeepsNames):
             found, expected = mine.arguments.get(f"{position}"), right.arguments[f"{position}"]
             judge(found, expected, what=judge.words("the gradient for the {name}", name=name))
 
+    @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, student, judge, draw):
         """The queries, the keys and the values should stay as they are."""
         head = [draw.normal(NUM_TOKENS, HEAD_DIM) for _ in range(3)]
@@ -117,6 +119,7 @@ ROUNDED_OUTPUTS = 2e-4
 @pytest.mark.exercise("join_heads")
 class TestJoinHeads(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_a_single_head_keeps_its_rows(self, student, judge, printed):
         """A single head should give a float32 row for each token."""
         value = student.call("join_heads", [printed("T31").tensor], slipped_weight(printed)).value
@@ -130,6 +133,7 @@ class TestJoinHeads(KeepsNames):
             judge(value, expected, atol=ROUNDED_OUTPUTS, axes=("token", "feature"))
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_four_tokens_stay_four_tokens(self, student, judge, printed):
         """Two heads joined should have as many rows as one: four tokens stay four rows."""
         heads, weight = [printed("T31").tensor, printed("T32").tensor], slipped_weight(printed)
@@ -205,17 +209,27 @@ def given(handle, values):
 @pytest.mark.exercise("MultiHeadAttention")
 class TestMultiHeadAttention(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_is_a_module_that_keeps_the_shape(self, student, judge, printed, draw):
         """It should be a module that gives vectors of the shape and the dtype of the tokens."""
         module = student.call("MultiHeadAttention", embed_dim=3, head_dim=2, num_heads=2).value
         judge(getattr(module, "kind", ""), "module", what="what the class makes")
         value = student.call(module, draw.uniform(4, 3)).value
         is_wide = isinstance(value, torch.Tensor) and value.shape[-1] == 4
-        has_out = not student.load(module, {"out_proj.weight": torch.zeros(3, 4)}).problems
+        report = student.load(module, {"out_proj.weight": torch.zeros(3, 4)}).report
+        found = report["out_proj.weight"]
         sentence = N_("There is no `out_proj`, which leads back to the size of a token")
-        judge.that(has_out or not is_wide, sentence)
+        judge.that(not is_wide or found != "missing", sentence)
+        template = N_(
+            "The weight of your `out_proj` has the shape {shape}, not {expected}, which leads back "
+            "to the size of a token"
+        )
+        shape = found.removeprefix("wrong shape ")
+        sentence = judge.words(template, shape=shape, expected="(3, 4)")
+        judge.that(not is_wide or shape == found, sentence, about=found)
         judge.shape(value, printed("T38").tensor.shape)
 
+    @pytest.mark.conduct
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
         """The parameters, biases among them, should have the docstring's names and shapes."""
         values = drawn_parameters(draw)
@@ -241,6 +255,7 @@ class TestMultiHeadAttention(KeepsNames):
         value = student.call(given(student, values), x).value
         judge(value, expected, axes=("token", "feature"))
 
+    @pytest.mark.conduct
     def test_every_token_sees_every_other(self, student, judge, draw):
         """Tokens in another order should give the same vectors in that order: nothing is masked."""
         values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
@@ -250,6 +265,7 @@ class TestMultiHeadAttention(KeepsNames):
         judge.shape(before, (NUM_TOKENS, EMBED_DIM))
         judge(after, before[order], axes=("token", "feature"))
 
+    @pytest.mark.conduct
     def test_two_calls_in_training_mode_agree(self, student, judge, draw):
         """There should be no dropout: training mode and eval mode give the same."""
         values, x = drawn_parameters(draw), draw.normal(NUM_TOKENS, EMBED_DIM)
@@ -304,6 +320,7 @@ class TestMultiHeadAttention(KeepsNames):
         is_lost = bool((far.isnan() & ~near.isnan()).any())
         judge.that(not is_lost, "Scores of thousands give NaN: their exponentials are infinite")
 
+    @pytest.mark.conduct
     def test_a_second_call_gives_the_same(self, student, judge, draw):
         """A second call should give the same, and the text should stay as it is."""
         x = draw.normal(NUM_TOKENS, EMBED_DIM)

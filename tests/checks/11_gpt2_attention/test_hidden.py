@@ -143,6 +143,7 @@ class TestGPT2MultiHeadAttention:
         judge.that(not torch.equal(first, second), "Two calls dropped the same weights")
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")
+    @pytest.mark.conduct
     def test_a_new_layer_is_in_training_mode(self, student, judge, draw):
         """A new layer should be in training mode, with all its parts."""
         sizes = {"d_in": 1, "d_out": 2, "context_length": 7, "num_heads": 2}

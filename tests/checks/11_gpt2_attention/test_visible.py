@@ -31,6 +31,7 @@ class KeepsNames:
 
 
 @pytest.mark.exercise("GPT2_CONFIG")
+@pytest.mark.guessable("It is a constant, of names and whole numbers.")
 class TestGPT2Config:
     @pytest.mark.gate
     def test_it_is_a_dictionary_by_the_names_of_the_arguments(self, student, judge):
@@ -119,6 +120,7 @@ def module_to_count(student, name):
 @pytest.mark.exercise("count_parameters")
 class TestCountParameters(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_answers_a_whole_number(self, student, judge):
         """The result should be a whole number."""
         value = student.call("count_parameters", module_to_count(student, "SHARED_LAYER")).value
@@ -223,6 +225,7 @@ def shown_weights(student, judge, layer, **how):
 @pytest.mark.exercise("GPT2MultiHeadAttention")
 class TestGPT2MultiHeadAttention(KeepsNames):
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_it_is_a_module_with_a_context_vector_for_each_token(self, student, judge, draw):
         """It should be a module that gives float32 vectors, (batch_size, num_tokens, d_out)."""
         layer = made(student)
@@ -230,6 +233,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         value = student.call(layer, draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)).value
         judge.shape(value, (BATCH_SIZE, NUM_TOKENS, D_OUT))
 
+    @pytest.mark.conduct
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, student, judge, draw):
         """The parameters should have the names and shapes that the docstring gives."""
         values = drawn_parameters(draw)
@@ -255,6 +259,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
             value = student.call(given(student, values), x, training=False).value
             judge(value, expected, axes=("batch", "token", "feature"))
 
+    @pytest.mark.conduct
     def test_the_future_does_not_leak(self, student, judge, draw):
         """Another fourth token should leave the first three context vectors as they are."""
         values, x = drawn_parameters(draw), draw.normal(1, 4, D_IN)
@@ -270,6 +275,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         judge(after[:, :3], before[:, :3], axes=("batch", "token", "feature"))
 
     @pytest.mark.weight(2)
+    @pytest.mark.conduct
     def test_at_the_size_of_gpt2_there_are_2360064_parameters(self, student, judge, draw):
         """At GPT-2's size, (2, 10, 768) should stay (2, 10, 768), with 2,360,064 parameters."""
         sizes = {**GPT2_SIZES, "num_heads": GPT2_HEADS, "dropout": GPT2_DROPOUT}
@@ -280,6 +286,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         found = numbers(state)
         judge(found, GPT2_PARAMETERS, what="how many parameters it has")
 
+    @pytest.mark.conduct
     def test_the_number_of_heads_comes_before_dropout(self, student, judge, draw):
         """Unnamed arguments should be d_in, d_out, context_length, num_heads, dropout, in order."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
@@ -311,11 +318,13 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         )
 
     def test_dropout_drops_weights_and_scales_the_rest(self, student, reference, judge, draw):
-        """In training mode weights should be dropped after the softmax, and the rest scaled."""
+        """In training mode alone, weights should be dropped after the softmax and the rest scaled."""
         parameters = showing_parameters(draw)
         layer, showing = (
             showing_layer(handle, parameters, dropout=0.4) for handle in (student, reference)
         )
+        # Asked for in any case: a recording has what is asked where the answer is right.
+        right, _ = shown_weights(reference, judge, showing, training=False)
         still, _ = shown_weights(student, judge, layer, training=False)
         again, _ = shown_weights(student, judge, layer, training=False)
         sentence = N_(
@@ -334,7 +343,6 @@ class TestGPT2MultiHeadAttention(KeepsNames):
             # Of what shows no weights in eval mode, nothing is known in training mode.
             sentence = N_("In eval mode NaN stands where the weights should show")
             judge.that(not still.isnan().any(), sentence)
-            right, _ = shown_weights(reference, judge, showing, training=False)
             judge(still, right, what="what shows the weights, in eval mode", atol=1e-4)
         judge.that(not is_unchanged, "In training mode nothing was dropped")
         judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
@@ -353,6 +361,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         is_training = student.state(layer).training
         judge.that(is_training, "A call in training mode ends in eval mode")
 
+    @pytest.mark.conduct
     def test_a_tenth_is_dropped_unless_said_otherwise(self, student, judge, draw):
         """Without an argument for it, the dropout should be 0.1."""
         parameters = showing_parameters(draw)
@@ -365,6 +374,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         is_same = torch.allclose(*results, rtol=0, atol=1e-5, equal_nan=True)
         judge.that(is_same, "Without an argument it does not do what dropout=0.1 does")
 
+    @pytest.mark.conduct
     def test_dropout_does_nothing_in_eval_mode(self, student, judge, draw):
         """In eval mode, dropout should change nothing."""
         values, x = drawn_parameters(draw), draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)
@@ -378,6 +388,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         is_same = torch.allclose(value, without, rtol=0, atol=1e-5, equal_nan=True)
         judge.that(is_same, "In eval mode, dropout 0.5 gives something other than dropout 0.0")
 
+    @pytest.mark.conduct
     def test_the_mask_moves_with_the_module(self, student, judge):
         """No tensor or layer should be in a plain attribute, where a module does not see it."""
         layer = made(student)
@@ -388,6 +399,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         state = student.state(layer)
         judge(state.kept, {}, what="what is kept in plain attributes or lists")
 
+    @pytest.mark.conduct
     def test_heads_that_do_not_fit_are_refused(self, student, judge):
         """Making it should fail when d_out is not a multiple of num_heads, and only then."""
         sizes = {"context_length": 6, "num_heads": 2, "dropout": 0.0}
@@ -482,6 +494,7 @@ class TestGPT2MultiHeadAttention(KeepsNames):
         value = student.call(given(student, values), x, training=False).value
         judge(value, expected, axes=("batch", "token", "feature"))
 
+    @pytest.mark.conduct
     def test_a_second_call_gives_the_same(self, student, judge, draw):
         """A second call should give the same, and the texts should stay as they are."""
         x = draw.normal(BATCH_SIZE, NUM_TOKENS, D_IN)

@@ -32,7 +32,7 @@ RIGHT = """\
 
 MISTAKEN = """\
 01_scores  ../class/mine/scores.py
-  ✗ scores                         0.5 / 2  1 of 3 checks
+  ✗ scores                         0.8 / 2  1 of 3 checks; a missing step
       → This looks like a known mistake:
         The scores are not scaled.  (scores-not-scaled)
         What happens to a score when keys get longer?
@@ -51,7 +51,7 @@ MISTAKEN = """\
           1 more check fails, too, perhaps for this reason alone.
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
 
-0.5 of 2 points, 1 of 3 checks passed.
+0.8 of 2 points, 1 of 3 checks passed.
 Next: scores, in ../class/mine/scores.py:1
 """
 
@@ -177,7 +177,7 @@ def test_the_result_comes_as_json(grader, work):
     assert (found["format"], found["student"], found["score"], found["max_score"]) == (
         "attention-course/result/1",
         "me",
-        0.5,
+        0.8,
         2,
     )
     assert (found["undecided"], found["submitted"]) == (False, True)

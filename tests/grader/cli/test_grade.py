@@ -68,7 +68,7 @@ def test_a_class_is_graded(grade, out):
     assert rows(out) == [
         HEAD,
         ["ada", "6", "6", "2", "2", "1", "3", "4", "0", "0", "now"],
-        ["bo", "0.4", "6", "0.4", "0.4", "0", "0", "0", "0", "0", "now"],
+        ["bo", "0.8", "6", "0.8", "0.8", "0", "0", "0", "0", "0", "now"],
         ["cem", "", "6", "", "", "", "", "", "0", "", "now"],
     ]
     files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
@@ -97,7 +97,7 @@ def test_the_screen_shows_what_happened_to_each(grade):
     ]
     assert cells == [
         ["ada", "6", "100%", "3 solved"],
-        ["bo", "0.4", "7%", "1 partly right, 2 not handed in; known mistakes: scores-not-scaled"],
+        ["bo", "0.8", "13%", "1 partly right, 2 not handed in; known mistakes: scores-not-scaled"],
         ["cem", "–", "", "nothing was handed in"],
     ]
 
@@ -200,7 +200,7 @@ def test_who_is_on_the_roster_and_handed_in_nothing_is_listed(grade, out, tmp_pa
     assert grade("--roster", roster).code == 0
     assert [row[:2] for row in rows(out)[1:]] == [
         ["ada", "6"],
-        ["bo", "0.4"],
+        ["bo", "0.8"],
         ["cem", ""],
         ["zoe", ""],
     ]
@@ -376,11 +376,11 @@ def test_points_change_scores_without_grading(grade, out, edit):
     assert told in " ".join(ran.out.split())
     assert json.loads((out / "summary.json").read_text())["changed"] == {
         "ada": [6, 5.5],
-        "bo": [0.4, 0.5],
+        "bo": [0.8, 1],
     }
     assert [row[:8] for row in rows(out)[1:]] == [
         ["ada", "5.5", "5.5", "2.5", "2.5", "0", "3", "3"],
-        ["bo", "0.5", "5.5", "0.5", "0.5", "0", "0", "0"],
+        ["bo", "1", "5.5", "1", "1", "0", "0", "0"],
         ["cem", "", "5.5", "", "", "", "", ""],
     ]
 
@@ -391,7 +391,7 @@ def test_one_assignment_is_graded_out_of_its_own_points_in_every_report(grade, o
     assert ran.code == 0
     assert [row[:5] for row in rows(out)[1:]] == [
         ["ada", "2", "2", "2", "2"],
-        ["bo", "0.4", "2", "0.4", "0.4"],
+        ["bo", "0.8", "2", "0.8", "0.8"],
         ["cem", "", "2", "", ""],
     ]
     for page in ("html/index.html", "canvas/gradebook.csv", "html/students/ada.html"):
@@ -399,7 +399,7 @@ def test_one_assignment_is_graded_out_of_its_own_points_in_every_report(grade, o
     grade("--assignment", "02_mixture")
     assert [row[:3] for row in rows(out)[1:]] == [
         ["ada", "6", "6"],
-        ["bo", "0.4", "6"],
+        ["bo", "0.8", "6"],
         ["cem", "", "6"],
     ]
     assert grade("--assignment", "99").code == 2
@@ -413,10 +413,10 @@ def test_what_was_due_stands_beside_the_score(grade, out, edit):
     assert [cell.strip() for cell in line.split("│")[2:5]] == ["6", "100%", "2"]
     assert json.loads((out / "summary.json").read_text())["due"] == {
         "max_score": 2,
-        "mean_score": 1.2,
+        "mean_score": 1.4,
     }
     page = (out / "reports" / "html" / "index.html").read_text("utf-8")
-    assert "Of 2 points that were due so far, students have 1.2 on average." in page
+    assert "Of 2 points that were due so far, students have 1.4 on average." in page
 
 
 def test_whose_files_were_lost_has_them_again(grade, out):
@@ -578,9 +578,9 @@ def scores(queries, keys):
     assert (ran.code, ran.err) == (0, "")
     assert [row[:2] for row in rows(out)[1:]] == [
         ["ada", "6"],
-        ["bo", "0.4"],
+        ["bo", "0.8"],
         ["cem", ""],
-        ["dot", "1.2"],
+        ["dot", "0.53"],
     ]
 
 
@@ -735,7 +735,7 @@ def test_a_student_folder_that_cannot_be_read_stops_nobody(grade, out, work, mon
 
     monkeypatch.setattr(Path, "is_file", refuse)
     assert grade("--seed", "1").code == 3
-    assert [row[:2] for row in rows(out)[1:3]] == [["ada", "6"], ["bo", "0.4"]]
+    assert [row[:2] for row in rows(out)[1:3]] == [["ada", "6"], ["bo", "0.8"]]
 
 
 def test_what_ends_a_program_politely_ends_it_as_ctrl_c_does(grade, out, monkeypatch):

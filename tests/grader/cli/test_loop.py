@@ -138,7 +138,7 @@ def test_a_save_is_judged_and_its_mistake_named(driven):
         "",
         SAVED,
         "01_scores  assignments/01_scores/scores.py",
-        "  ✗ scores                         0.5 / 2  1 of 3 checks",
+        "  ✗ scores                         0.8 / 2  1 of 3 checks; a missing step",
         "      → This looks like a known mistake:",
         "        The scores are not scaled.  (scores-not-scaled)",
         "        What happens to a score when keys get longer?",
@@ -299,7 +299,7 @@ def test_a_syntax_error_in_the_first_exercise_gives_way_to_the_verdict_on_it(dri
     gap = 'raise NotImplementedError("02_mixture/weights: not attempted yet")'
     driven.save("mixture", stub.replace(gap, "return (raw"))
     told = driven.save("mixture", stub.replace(gap, "return raw"))
-    assert told[3] == "  ✗ weights                        0.5 / 1  1 of 2 checks"
+    assert told[3] == "  ✗ weights                          0 / 1  1 of 2 checks"
     assert driven.loop.watched.id == "02_mixture/weights"
 
 
@@ -347,7 +347,7 @@ def test_a_notebook_is_judged_as_a_script_is(driven):
     assert told[1:4] == [
         "Saved at 12:00:00: assignments/01_scores/scores.ipynb",
         "01_scores  assignments/01_scores/scores.ipynb",
-        "  ✗ scores                         0.5 / 2  1 of 3 checks",
+        "  ✗ scores                         0.8 / 2  1 of 3 checks; a missing step",
     ]
 
 
@@ -424,7 +424,7 @@ def test_the_next_exercise_is_shown_where_it_was_tried(driven):
     driven.press("n")
     driven.press("n")
     told = driven.press("n")
-    assert told[0] == "Next: 01_scores/scores (partly right)"
+    assert told[0] == "Next: 01_scores/scores (wrong)"
     assert "      ✗ The scores are the document's." in told
 
 

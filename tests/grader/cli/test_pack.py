@@ -119,8 +119,8 @@ def test_a_file_of_ones_own_that_defines_everything_is_handed_in(grader, folder)
     """Where the released ones are untouched."""
     (folder / "assignments/mine.py").write_text(UNSCALED, "utf-8")
     ran = grader("pack")
-    assert f"  {'01_scores':<30} {'mine.py':<34}   0.5 / 2" in ran.lines
-    assert "0.5 of 6 points by the visible checks. Your instructor grades with more." in ran.lines
+    assert f"  {'01_scores':<30} {'mine.py':<34}   0.8 / 2" in ran.lines
+    assert "0.8 of 6 points by the visible checks. Your instructor grades with more." in ran.lines
     with zipfile.ZipFile(folder / "submission.zip") as made:
         assert made.namelist() == ["mine.py"]
 

@@ -37,7 +37,7 @@ def test_check_reports_to_a_job_on_github(grader, work, platform) -> None:
     token = second.removeprefix("::stop-commands::")
     assert (len(token), last) == (32, f"::{token}::")
     summary = (platform / "GITHUB_STEP_SUMMARY").read_text("utf-8")
-    assert summary.startswith("# Small steps\n\n**0.5 of 2 points**\n")
+    assert summary.startswith("# Small steps\n\n**0.8 of 2 points**\n")
     assert "scores-not-scaled" in summary
 
 
@@ -319,7 +319,7 @@ def test_run_autograder_grades_and_its_results_are_read_back(
         else:
             text = run_here()
         found[name] = schemas.gradescope(text)
-    assert {name: record["score"] for name, record in found.items()} == {"flat": 0.4, "zip": 2}
+    assert {name: record["score"] for name, record in found.items()} == {"flat": 0.8, "zip": 2}
     first = found["flat"]["tests"][0]
     assert (first["name"], first["status"]) == ("01_scores/scores", "failed")
     assert first["tags"] == ["scores-not-scaled"]

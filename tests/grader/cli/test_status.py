@@ -124,10 +124,10 @@ def test_a_target_shows_its_exercises(status, write):
     """And only its points."""
     write(scores=NOT_SCALED)
     assert status("01") == [
-        "Small steps: 0.5 of 2 points",
+        "Small steps: 0.8 of 2 points",
         "",
-        "01_scores                        0.5 / 2   partly right",
-        "  ✗ scores                       0.5 / 2   partly right",
+        "01_scores                        0.8 / 2   partly right",
+        "  ✗ scores                       0.8 / 2   partly right",
         "",
         "Next: 01_scores/scores",
         "  in assignments/01_scores/scores.py:1",
@@ -213,8 +213,8 @@ def test_a_terminal_has_bars(status, write, folder):
         now = read_progress(course, Memory(course.root))
         print_status(now, list(course.exercises.values()), screen)
     assert shown.get().splitlines()[2:5] == [
-        "01_scores                      [###.........]   0.5 / 2   partly right",
-        "  ✗ scores                                      0.5 / 2   partly right",
+        "01_scores                      [#####.......]   0.8 / 2   partly right",
+        "  ✗ scores                                      0.8 / 2   partly right",
         "02_mixture                     [............]     0 / 4   not attempted yet",
     ]
 

@@ -44,7 +44,7 @@ def test_a_worker_that_dies_is_replaced_and_costs_at_most_one_student(grader, wo
     ran = grader("grade", tmp_path / "class", "--out", out, *options)
     assert (ran.code, ran.err) == (3, "UNDECIDED, the grader failed: times-10\n")
     summary = json.loads((out / "summary.json").read_text("utf-8"))
-    assert summary["scores"] == {f"times-{factor}": 0.4 for factor in (20, 30, 40)}
+    assert summary["scores"] == {f"times-{factor}": 0 for factor in (20, 30, 40)}
     record = json.loads((out / "results" / "times-10.json").read_text("utf-8"))
     assert {note for a in record["assignments"] for note in a["notes"]} == {
         "The grader itself failed: its worker process died, and so did a second one"

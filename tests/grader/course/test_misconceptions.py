@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.core.errors import CourseError
-from grader.core.records import Mistake
+from grader.core.records import Mistake, MistakeKind
 from grader.course.misconceptions import Misconception, edited, read_misconceptions
 
 TEXT = "def one() -> int:\n    return 1 + 0\n"
@@ -16,6 +16,7 @@ ENTRY = {
     "replace": "return 2\n",
     "symptom": "It is two.",
     "question": "How many is one?",
+    "kind": "step",
 }
 
 
@@ -68,7 +69,7 @@ def test_a_misconception_is_an_edit_and_its_words(read):
         "01_first/one",
         "return 1\n",
         "return 2\n",
-        Mistake("two", "It is two.", "How many is one?"),
+        Mistake("two", "It is two.", "How many is one?", MistakeKind.STEP),
     )
     assert found.id == "two"
 
@@ -132,7 +133,7 @@ def test_all_problems_of_a_file_are_told_at_once(problems):
         "01_first/misconceptions.toml: misconceptions[2]: found the id 'two' again; "
         "misconceptions[1] has it already",
         "01_first/misconceptions.toml: misconceptions[2].quesiton: unknown key; "
-        "did you mean 'question'? allowed: alone, exercise, find, id, question, replace, symptom",
+        "did you mean 'question'? allowed: alone, exercise, find, id, kind, question, replace, symptom",
     ]
 
 

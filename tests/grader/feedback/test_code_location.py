@@ -76,3 +76,17 @@ def test_what_stopped_the_file_from_loading_is_a_location(hand_in) -> None:
     """A missing name is explained by the line that failed before it."""
     loading = Failure("exception", "NameError", location=CodeLine("first.py", None, 1, "y"))
     assert location_of(hand_in("y\n"), raised(loading=loading)) == CodeLocation(KEY, 1)
+
+
+def test_what_led_to_a_line_of_another_exercise_is_shown(hand_in) -> None:
+    """That one may be right; a function of the student's own is part of the exercise."""
+    text = "def two(x):\n    return 1 / x\n\n\ndef one():\n    return two(0)\n"
+    error = raised(
+        CodeLine("first.py", None, 2, "return 1 / x"),
+        called=CodeLine("first.py", None, 6, "return two(0)"),
+    )
+    for exercises, line in ((("one", "two"), 6), (("one",), 2)):
+        assert location_of(hand_in(text), error, exercises) == CodeLocation(KEY, line)
+    loading = Failure("exception", "NameError", location=CodeLine("first.py", None, 3, "y"))
+    stopped = hand_in("def two(x):\n    return x\ny\n")
+    assert location_of(stopped, raised(loading=loading), ("one", "two")) == CodeLocation(KEY, 3)

@@ -104,6 +104,15 @@ def test_large_tensors_are_not_shown():
     )
 
 
+def test_a_name_keeps_its_letters_where_a_sentence_begins_with_it():
+    """Other sentences begin with a capital letter."""
+    for said, shown in (
+        ("out_proj is a tensor", "out_proj is a tensor."),
+        ("no mask is there", "No mask is there."),
+    ):
+        assert explain_difference(Difference("", None, None, said), ()).text == shown
+
+
 def test_a_property_is_described_by_its_own_sentence():
     """A property that does not hold has the call and the check's sentence."""
     difference = Difference("", None, torch.ones(2), "It changed its argument in place")

@@ -64,6 +64,8 @@ def test_an_exception_in_another_function_is_shown_with_where_it_was_called():
     for file, shown in (("01_a/heads.py", "01_a/heads.py"), ("01_a/other.py", "heads.py")):
         text = explain_failure(failure, (), "Heads", CodeLocation(file, 12))
         assert f"\n  at {shown}:30\n" in text
+    text = explain_failure(failure, (), "Heads", CodeLocation("01_a/heads.py", 30))
+    assert "\n  at 01_a/heads.py:12\n" in text
 
 
 def test_an_exception_without_a_text_is_described_by_its_type():

@@ -53,6 +53,13 @@ def test_all_cells_have_as_many_decimals_as_fit() -> None:
     assert texts == [["1.000", "0"], ["NaN", "−0.750"]]
 
 
+def test_what_counts_as_equal_is_shown_as_the_same_number() -> None:
+    """Rounding could tell it apart."""
+    near = replace(PICTURE, received=((1.00501, 0.0), (0.5, -0.75)))
+    texts = [[cell.text for cell in row] for row in grids(near, 6)[1].rows]
+    assert texts == [["1.000", "0"], ["0.500", "−0.750"]]
+
+
 @pytest.mark.parametrize(
     ("number", "decimals", "room", "text"),
     [

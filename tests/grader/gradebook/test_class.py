@@ -110,7 +110,7 @@ def test_a_class_is_graded_into_a_gradebook_twice(class_folder: Path, address: s
         assert scores(gradebook) == {
             ("ada", "01_scores"): (2.0, 0.0),
             ("ada", "02_mixture"): (4.0, 0.0),
-            ("bo", "01_scores"): (0.4, 0.0),
+            ("bo", "01_scores"): (0.8, 0.0),
             ("cem", "01_scores"): (0.0, 0.0),
             ("dot", "01_scores"): (2.0, 0.2),
         }
@@ -216,5 +216,5 @@ def test_the_form_grader_shows_the_class_and_opens_a_submission(
         assert "# too simple\n    return queries @ keys.T" in shown
         assert "The file as handed in: 01_scores/scores.py" in shown
         (score,) = page.query_selector_all("input.score")
-        assert score.get_attribute("placeholder") == "0.4"
+        assert score.get_attribute("placeholder") == "0.8"
         page.screenshot(path=pictures / "submission.png")

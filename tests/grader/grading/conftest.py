@@ -88,7 +88,8 @@ class Formula:
             outcome = Outcome.PASSED if is_right else Outcome.FAILED
             shown = (check.title, check.visibility, check.weight)
             message = "" if is_right else f"It should hold: {check.title}"
-            yield CheckResult(check.id, *shown, outcome, message, 0.1)
+            conduct = check.is_conduct
+            yield CheckResult(check.id, *shown, outcome, message, 0.1, is_conduct=conduct)
 
 
 @dataclass

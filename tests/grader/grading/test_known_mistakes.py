@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from grader.grading.known_mistakes import trace
+from grader.core.records import Finding, Mistake
+from grader.feedback.diagnosis import Known
+from grader.grading.known_mistakes import RecordedMistakes, findings, trace, traces
 from grader.testing.compare import Difference
 from grader.testing.judge import Mismatch
 from grader.testing.replies import Failure
@@ -61,3 +63,21 @@ def test_only_a_finite_value_that_differs_is_evidence(
 ) -> None:
     """NaN and infinities have too many causes."""
     assert trace_of(mismatch(actual, expected)).is_evidence is is_evidence
+
+
+def test_a_check_that_breaks_says_nothing_of_the_others() -> None:
+    """Known mistakes are recognised by those that ran to their end."""
+
+    def ended(name: str, error: BaseException | None) -> Any:
+        check = SimpleNamespace(id=name, is_remark=False, exercise=SimpleNamespace(id="one"))
+        more: dict[str, Any] = {"not_taken": frozenset(), "is_slip": False, "is_evidence": True}
+        return SimpleNamespace(check=check, raised=error, judged=[torch.ones(2)], **more)
+
+    wrong = ended("wrong", mismatch(torch.ones(2), torch.zeros(2)))
+    broken = ended("broken", RuntimeError("it broke"))
+    mistake = Mistake("ones", "There are ones.", "Why?")
+    known = Known((mistake,), traces([wrong, ended("broken", None)]))
+    mistakes = RecordedMistakes({"one": ([known], [])})
+    records = {record.check.id: record for record in (wrong, broken)}
+    checks: Any = tuple(record.check for record in records.values())
+    assert findings(mistakes, checks, records) == (Finding((mistake,)),)

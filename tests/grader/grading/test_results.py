@@ -90,8 +90,8 @@ def only_check(result):
 
 def test_a_record_has_every_key_that_others_read():
     """The whole record of a result, as it is written to disk."""
-    mask = {"id": MASK.id, "symptom": MASK.symptom, "question": MASK.question}
-    scale = {"id": SCALE.id, "symptom": SCALE.symptom, "question": SCALE.question}
+    mask = {"id": MASK.id, "symptom": MASK.symptom, "question": MASK.question, "kind": "slip"}
+    scale = {"id": SCALE.id, "symptom": SCALE.symptom, "question": SCALE.question, "kind": "slip"}
     assert to_json(RESULT) == {
         "format": "attention-course/result/1",
         "student": "ada",

@@ -1,6 +1,7 @@
 """From outcomes to points: exact, rounded once, and never a number where there is none."""
 
 import csv
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +15,9 @@ from grader.core.records import (
     AssignmentResult,
     CheckResult,
     ExerciseResult,
+    Finding,
+    Mistake,
+    MistakeKind,
     Outcome,
     Result,
     Visibility,
@@ -124,6 +128,112 @@ def test_passing_everything_earns_exactly_all_points(points, weights):
     """Rounding takes nothing off a full score and adds nothing to none."""
     assert score(points, *[(PASSED, weight) for weight in weights]) == points
     assert score(points, *[(FAILED, weight) for weight in weights]) == 0
+
+
+# Values and conduct, visible and hidden checks, known mistakes.
+
+
+def one(outcome, *, hidden=False, conduct=False, weight=1, raised=""):
+    """One check's outcome, of any sort."""
+    visibility = Visibility.HIDDEN if hidden else Visibility.VISIBLE
+    made = replace(check(outcome, weight), visibility=visibility, is_conduct=conduct)
+    return replace(made, raised=raised)
+
+
+def recognised(kind, *, is_partial=False):
+    """A known mistake of a kind."""
+    return Finding((Mistake("m", "It is wrong.", "Why?", kind),), is_partial)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ([one(FAILED), one(PASSED, conduct=True, weight=9)], "0"),
+        ([one(PASSED), one(FAILED), one(PASSED, conduct=True, weight=9)], "5"),
+        ([one(PASSED, weight=3), one(FAILED, conduct=True)], "7.5"),
+        ([one(PASSED), one(FAILED), one(FAILED, conduct=True, weight=2)], "2.5"),
+        ([one(PASSED, conduct=True), one(FAILED, conduct=True)], "2.5"),
+    ],
+)
+def test_conduct_counts_only_as_far_as_values_are_right(outcomes, expected):
+    """What is left alone earns nothing by itself, and what is broken costs its weight."""
+    assert str(exercise_score(10, outcomes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("seen", "unseen", "expected"),
+    [(PASSED, FAILED, "4"), (FAILED, PASSED, "6"), (PASSED, PASSED, "10")],
+)
+def test_hidden_checks_decide_three_fifths(seen, unseen, expected):
+    """However many there are, and whatever they weigh."""
+    outcomes = [one(seen), one(seen, weight=7), one(unseen, hidden=True)]
+    assert str(exercise_score(10, outcomes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "none_right", "most_right"),
+    [
+        (MistakeKind.SLIP, "7", "8.5"),
+        (MistakeKind.STEP, "4", "5.5"),
+        (MistakeKind.IDEA, "0", "1.5"),
+    ],
+)
+def test_a_recognised_mistake_leaves_what_its_kind_says(kind, none_right, most_right):
+    """In whichever exercise it is made, and however many checks it fails there."""
+    assert str(exercise_score(10, [one(FAILED)], [recognised(kind)])) == none_right
+    mostly = [one(PASSED, weight=99), one(FAILED)]
+    assert str(exercise_score(10, mostly, [recognised(kind)])) == most_right
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "findings"),
+    [
+        ([one(FAILED)], [recognised(MistakeKind.SLIP, is_partial=True)]),
+        ([one(FAILED, raised="TypeError: no")], [recognised(MistakeKind.SLIP)]),
+        ([one(FAILED), one(Outcome.BLOCKED, hidden=True)], [recognised(MistakeKind.SLIP)]),
+        ([one(FAILED)], [recognised(MistakeKind.SLIP), recognised(MistakeKind.IDEA)]),
+    ],
+)
+def test_nothing_is_left_for_what_was_not_shown(outcomes, findings):
+    """Where more is wrong, no value was judged, or a graver mistake was recognised as well."""
+    assert exercise_score(10, outcomes, findings) == 0
+
+
+def test_of_mistakes_that_look_alike_the_mildest_counts():
+    """Nobody loses more than what is certain."""
+    alike = Finding(
+        recognised(MistakeKind.IDEA).candidates + recognised(MistakeKind.SLIP).candidates
+    )
+    assert exercise_score(10, [one(FAILED)], [alike]) == 7
+
+
+def test_who_has_all_right_has_full_marks_whatever_was_recognised():
+    """A mistake that costs nothing is a remark."""
+    assert exercise_score(10, [one(PASSED)], [recognised(MistakeKind.IDEA)]) == 10
+
+
+ANY = st.builds(
+    one,
+    st.sampled_from([PASSED, FAILED, Outcome.BLOCKED]),
+    hidden=st.booleans(),
+    conduct=st.booleans(),
+    weight=st.integers(0, 4),
+    raised=st.sampled_from(["", "TypeError: no"]),
+)
+FOUND = st.lists(
+    st.builds(recognised, st.sampled_from(MistakeKind), is_partial=st.booleans()), max_size=2
+)
+
+
+@MODEST
+@given(st.lists(ANY, min_size=1, max_size=7), FOUND, st.data())
+def test_one_more_passed_check_never_costs_whatever_its_sort(checks, findings, data):
+    """With the same mistakes recognised; and every score lies between nothing and all."""
+    position = data.draw(st.integers(0, len(checks) - 1))
+    better = list(checks)
+    better[position] = replace(checks[position], outcome=PASSED, raised="")
+    before, after = (exercise_score(10, some, findings) for some in (checks, better))
+    assert 0 <= before <= after <= 10
 
 
 # Rounding and adding up.

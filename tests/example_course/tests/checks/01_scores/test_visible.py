@@ -10,6 +10,7 @@ AXES = (N_("query"), N_("key"))
 @pytest.mark.exercise("scores")
 class TestScores:
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_a_score_for_each_query_and_key(self, student, judge, printed):
         """Two queries and three keys have two rows of three scores."""
         value = student.call("scores", printed("T01").tensor, printed("T02").tensor).value

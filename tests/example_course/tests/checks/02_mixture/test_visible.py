@@ -16,6 +16,7 @@ def with_weights(handle, given):
 @pytest.mark.exercise("weights")
 class TestWeights:
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_weights_have_the_shape_of_the_scores(self, student, judge, printed):
         """There is a weight for each score."""
         value = student.call("weights", printed("T03").tensor).value
@@ -31,6 +32,7 @@ class TestWeights:
 @pytest.mark.exercise("Mixture")
 class TestMixture:
     @pytest.mark.gate
+    @pytest.mark.conduct
     def test_a_mixture_for_each_token(self, student, judge, printed):
         """Two tokens of size two have two mixtures of size three."""
         mixture = student.call("Mixture", 2, 3, seed=1).value
