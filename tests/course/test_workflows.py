@@ -347,5 +347,5 @@ def test_a_class_is_graded_as_it_was_at_the_deadline(
     assert "class/attention-cem/ has no commit before 2027-02-01T23:59:00+01:00" in job.out
     rows = (course / "graded" / "scores.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[:2] for row in rows[1:]] == [["ada", "2"], ["bo", "0.8"], ["cem", ""]]
-    assert "| bo | 0.4 of 6 points | 0 | `scores-not-scaled` |" in job.summary
+    assert "| bo | 0.8 of 6 points | 0 | `scores-not-scaled` |" in job.summary
     assert "sealed" in job.out
