@@ -91,19 +91,23 @@ class Row:
 
 @dataclass(slots=True)
 class Report:
-    """The outcome of a validation: a row per exercise, and every fault."""
+    """The outcome of a validation: a row per exercise, every fault, and what is only told."""
 
     rows: list[Row] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
-def validate(course: Course, targets: tuple[str, ...] = ()) -> Report:
+def validate(
+    course: Course, targets: tuple[str, ...] = (), *, translations: bool = False
+) -> Report:
     """Check every promise of the course; faults are collected, not raised.
 
     Args:
         course: the course.
         targets: assignments or exercises: only their checks are run, and whether the printed
             tensors are covered and the release keeps secrets is left to a run on all.
+        translations: whether what is still to be translated is a fault, and no warning.
 
     Raises:
         UsageError: when a target names nothing.
@@ -112,6 +116,11 @@ def validate(course: Course, targets: tuple[str, ...] = ()) -> Report:
     report = Report()
     for proof in course_files.PROOFS:
         report.faults += proof(course)
+    open_ = report.faults if translations else report.warnings
+    try:
+        open_ += course_files.open_translations(course)
+    except CourseError as error:
+        report.faults += error.problems
     if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
         return report
     try:

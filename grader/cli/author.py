@@ -85,23 +85,28 @@ def run_release(course: Course, dest: Path, audience: str) -> None:
         click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
 
 
-def run_validate(course: Course, targets: tuple[str, ...], *, verbose: bool) -> ExitCode:
+def run_validate(
+    course: Course, targets: tuple[str, ...], *, verbose: bool, translations: bool
+) -> ExitCode:
     """Prove the course's promises, and print the proof or every fault.
 
     Args:
         course: the course.
         targets: assignments or exercises; none for all.
         verbose: print also what each known mistake leaves of the points.
+        translations: count what is still to be translated as a fault.
     """
     from grader.authoring.validate import validate
 
     course.require_solutions()
-    report = validate(course, targets)
+    report = validate(course, targets, translations=translations)
     screen = console()
     screen.print(validation_table(report))
     screen.print(unearned_table(report))
     if verbose:
         screen.print(kept_table(report))
+    for warning in report.warnings:
+        screen.print(f"! {warning}", markup=False, soft_wrap=True)
     for fault in report.faults:
         screen.print(f"✗ {fault}", markup=False, soft_wrap=True)
     count = len(report.faults)

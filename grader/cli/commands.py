@@ -349,7 +349,12 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     is_flag=True,
     help="Print also what each known mistake leaves of the points.",
 )
-def validate(targets: tuple[str, ...], verbose: bool) -> None:
+@click.option(
+    "--translations",
+    is_flag=True,
+    help="Count what is still to be translated as a fault; else it is a warning.",
+)
+def validate(targets: tuple[str, ...], verbose: bool, translations: bool) -> None:
     """Prove that the course keeps its promises.
 
     TARGET is an assignment or an exercise, as for `grader check`: only its checks are run. Nothing
@@ -358,11 +363,14 @@ def validate(targets: tuple[str, ...], verbose: bool) -> None:
     Every stub earns 0, every solution earns full marks, every misconception loses points and is
     recognised by its own name, every printed tensor of the documents is covered, and no release
     gives a solution away. Code that knows nothing earns next to nothing, and a recognised mistake
-    leaves what its kind says. Exits with 0, or with 1 and every fault.
+    leaves what its kind says. What is still to be translated is a warning. Exits with 0, or with 1
+    and every fault.
     """
     from grader.cli.author import run_validate
 
-    raise SystemExit(run_validate(current_course(), targets, verbose=verbose))
+    raise SystemExit(
+        run_validate(current_course(), targets, verbose=verbose, translations=translations)
+    )
 
 
 @cli.command()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.authoring.validate import validate
 from grader.course.course import load_course
 
 pytestmark = pytest.mark.slow
@@ -195,8 +196,8 @@ def test_a_file_that_a_release_copies_and_that_is_missing_is_told(example, name:
     assert example.faults() == [f"{name}: it is missing; a release copies it"]
 
 
-def test_catalogues_that_are_not_up_to_date_are_faults(example):
-    """And what is still to be translated; without catalogues nothing is asked for."""
+def test_what_is_still_to_be_translated_stops_nobody_unless_asked_to(example):
+    """Nor do catalogues that are not up to date; without catalogues nothing is asked for."""
     from grader.authoring.translations import translation_files
 
     (example.folder / "translations").mkdir()
@@ -205,8 +206,12 @@ def test_catalogues_that_are_not_up_to_date_are_faults(example):
             file.write(example.folder)
     (example.folder / "translations/ja/LC_MESSAGES/course.mo").unlink()
     count = translation_files(load_course(example.folder))[0].untranslated
-    assert example.faults() == [
+    told = [
         f"translations/zh_CN/LC_MESSAGES/course.po: {count} texts are still to be translated",
         f"translations/ja/LC_MESSAGES/course.po: {count} texts are still to be translated",
         "translations/ja/LC_MESSAGES/course.mo: it is not up to date; run `grader catalogues`",
     ]
+    report = example.report()
+    assert (report.faults, report.warnings) == ([], told)
+    asked = validate(load_course(example.folder), ("scores",), translations=True)
+    assert (asked.faults, asked.warnings) == (told, [])
