@@ -43,11 +43,11 @@ def is_general(difference: Difference, fixtures: Fixtures) -> bool:
     actual, expected = difference.actual, difference.expected
     if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
         return type(expected) is int and _is_of_values(difference)
-    own = [answer.gradients for answer in fixtures.student.answers if answer.gradients]
+    own = [answer.gradients for answer in fixtures.student.answers.values() if answer.gradients]
     of_student = [t for g in own for t in (*g.parameters.values(), *g.arguments.values())]
     of_reference = [
         tensor
-        for answer in fixtures.reference.answers
+        for answer in fixtures.reference.answers.values()
         for gradients in [answer.gradients]
         for tensor in (
             answer.value,

@@ -17,6 +17,7 @@ from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.feedback.code_location import location_of
+from grader.feedback.diagnosis import BY_CHANCE
 from grader.feedback.inputs import Inputs, tensors_in
 from grader.feedback.messages import (
     NO_INPUTS,
@@ -30,7 +31,8 @@ from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.student import StudentOutcome
+from grader.testing.replies import Gradients
+from grader.testing.student import StudentHandle, StudentOutcome
 
 MAX_PRINTED = 400
 ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
@@ -91,6 +93,7 @@ class Check:
             not_taken=frozenset(fixtures.student.not_taken),
             is_drawn=any(call.is_drawn for call in fixtures.student.calls),
             is_slip=error is not None and is_slip(error, fixtures),
+            replied=() if error is None else _replied(fixtures.student),
         )
 
     def line_of(self, fault: BaseException | None) -> str:
@@ -120,6 +123,7 @@ class CheckRecord:
         is_drawn: whether an instance kept the numbers that it drew from a given seed.
         is_slip: whether other names, or another signature, are what it failed for: it says so.
         is_evidence: whether a mistake may be recognised by it alone.
+        replied: where it did not pass, all that came back and does not hang on chance.
     """
 
     check: Check
@@ -131,6 +135,7 @@ class CheckRecord:
     is_drawn: bool = False
     is_slip: bool = False
     is_evidence: bool = True
+    replied: tuple[Any, ...] = ()
 
 
 @dataclass(slots=True)
@@ -282,6 +287,25 @@ class CheckRun:
         near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
         known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
+
+
+def _replied(student: StudentHandle) -> tuple[Any, ...]:
+    """What came back from each call; `BY_CHANCE` where that is not the same each time."""
+    made = {call.instance: call for call in student.calls if call.instance and not call.is_forward}
+    replied: list[Any] = []
+    for position, answer in student.answers.items():
+        call, is_drawn = student.calls[position], position in student.drew
+        maker = made.get(call.instance)
+        if call.is_forward and maker is not None:
+            is_drawn |= maker.seed is None and not maker.given
+        elif call.seed is not None:
+            is_drawn = False
+        gradients = answer.gradients or Gradients({}, {})
+        names = {own: name for name, own in student.renamed.get(call.instance, {}).items()}
+        parameters = {names.get(own, own): g for own, g in gradients.parameters.items()}
+        told = (answer.value, answer.changed, gradients.arguments, parameters)
+        replied.append(BY_CHANCE if is_drawn else told)
+    return tuple(replied)
 
 
 def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:

@@ -14,6 +14,7 @@ from grader.core.text import clean
 from grader.sandbox.failures import closest
 from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
 from grader.testing.ratios import ratio_hints, single_ratio_hints
+from grader.testing.relations import shape_relation, value_relation
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
@@ -113,7 +114,8 @@ def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
     one, other = f"{expected:.6g}", f"{actual:.6g}"
     if one == other:
         one, other = f"{expected!r}", f"{actual!r}"
-    return _contrast(one, other), ()
+    is_of_size = math.isfinite(actual) and abs(expected) > max(1e-3, 20 * atol)
+    return _contrast(one, other), tuple(single_ratio_hints(actual, expected) if is_of_size else ())
 
 
 def _compare_mapping(
@@ -189,7 +191,10 @@ def _compare_tensor(
     wrong = wrong_values(mine, right, atol)
     if not bool(wrong.any()):
         return None
-    return _value_summary(mine, right, wrong, axes), tuple(_value_hints(mine, right, atol))
+    hints = tuple(_value_hints(mine, right, atol))
+    if not hints and not mine.is_complex() and bool((mine - right).isfinite().all()):
+        hints = tuple(value_relation(mine, right, atol, axes))
+    return _value_summary(mine, right, wrong, axes), hints
 
 
 def _kind_of(value: Any) -> str:
@@ -274,7 +279,7 @@ def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> t
     if tuple(actual.shape) in shapes:
         first = shapes.index(tuple(actual.shape)) == 0 and shapes.count(shapes[0]) == 1
         return (_("The first axis is gone.") if first else _("An axis is gone."),)
-    return ()
+    return tuple(shape_relation(actual.shape, expected.shape))
 
 
 def _is_permuted(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> bool:

@@ -188,7 +188,7 @@ def test_a_single_number_has_a_ratio_where_that_is_a_whole_one(actual, expected,
 
 def test_zeros_have_no_ratio():
     """Nothing but zeros came: that is no ratio of 0."""
-    assert hints(torch.zeros(2, 3), TABLE) == ()
+    assert hints(torch.zeros(2, 3), TABLE) == ("All its values are 0.",)
 
 
 def test_an_astronomical_ratio_is_no_fault():
@@ -208,7 +208,7 @@ def test_a_transposed_result_is_named():
 def test_a_symmetric_result_is_not_called_transposed():
     """Where the expected result is its own transpose, the hint says nothing."""
     symmetric = torch.tensor([[0.5, 1.5], [1.5, 3.5]])
-    assert hints(changed(symmetric, at_0_0=0.50005), symmetric) == ()
+    assert hints(changed(symmetric, at_0_0=0.50005), symmetric) == ("It differs only at row 0.",)
 
 
 def test_rows_that_do_not_sum_to_one_are_shown():
@@ -239,8 +239,10 @@ def test_columns_that_sum_to_one_are_named():
 
 
 def test_rows_that_sum_to_one_are_not_mentioned():
-    """Other weights that are weights all the same have nothing to hint at."""
-    assert hints(ROWS.flip(0), ROWS.clone()) == ()
+    """Other weights that are weights all the same have other hints."""
+    assert hints(ROWS.flip(0), ROWS.clone()) == (
+        "The expected values are there, in reverse order by row.",
+    )
 
 
 @pytest.mark.parametrize(
