@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from grader.checks.consequences import is_general, is_slip, may_follow
+from grader.checks.came_back import came_back
+from grader.checks.consequences import beside_gradients, is_general, is_slip, may_follow
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.errors import GraderError
 from grader.core.language import _
@@ -17,7 +18,6 @@ from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Exercise
 from grader.feedback.code_location import location_of
-from grader.feedback.diagnosis import BY_CHANCE
 from grader.feedback.inputs import Inputs, tensors_in
 from grader.feedback.messages import (
     NO_INPUTS,
@@ -31,8 +31,7 @@ from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.replies import Gradients
-from grader.testing.student import StudentHandle, StudentOutcome
+from grader.testing.student import StudentOutcome
 
 MAX_PRINTED = 400
 ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
@@ -84,6 +83,9 @@ class Check:
             error.__traceback__ = raised.__traceback__
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
             error = raised
+        if isinstance(error, Mismatch) and not error.difference.hints:
+            hints = beside_gradients(error.difference, fixtures)
+            error.difference = replace(error.difference, hints=hints)
         return CheckRecord(
             self,
             fixtures.judge.judged,
@@ -93,7 +95,7 @@ class Check:
             not_taken=frozenset(fixtures.student.not_taken),
             is_drawn=any(call.is_drawn for call in fixtures.student.calls),
             is_slip=error is not None and is_slip(error, fixtures),
-            replied=() if error is None else _replied(fixtures.student),
+            replied=() if error is None else came_back(fixtures.student),
         )
 
     def line_of(self, fault: BaseException | None) -> str:
@@ -287,25 +289,6 @@ class CheckRun:
         near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
         known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
-
-
-def _replied(student: StudentHandle) -> tuple[Any, ...]:
-    """What came back from each call; `BY_CHANCE` where that is not the same each time."""
-    made = {call.instance: call for call in student.calls if call.instance and not call.is_forward}
-    replied: list[Any] = []
-    for position, answer in student.answers.items():
-        call, is_drawn = student.calls[position], position in student.drew
-        maker = made.get(call.instance)
-        if call.is_forward and maker is not None:
-            is_drawn |= maker.seed is None and not maker.given
-        elif call.seed is not None:
-            is_drawn = False
-        gradients = answer.gradients or Gradients({}, {})
-        names = {own: name for name, own in student.renamed.get(call.instance, {}).items()}
-        parameters = {names.get(own, own): g for own, g in gradients.parameters.items()}
-        told = (answer.value, answer.changed, gradients.arguments, parameters)
-        replied.append(BY_CHANCE if is_drawn else told)
-    return tuple(replied)
 
 
 def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:
