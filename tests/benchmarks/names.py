@@ -27,6 +27,7 @@ from pathlib import Path
 from grader.authoring.mutants import mutants
 from grader.authoring.mutate import SEEDS, written_down
 from grader.authoring.replay import Exchange, HeardSession, are_same, differ_elsewhere
+from grader.authoring.validate import LEAST_SEPARATION
 from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.records import Finding, Outcome, Visibility
@@ -306,7 +307,8 @@ def _are_alike(one: Sequence[Exchange], other: Sequence[Exchange]) -> bool:
         return are_same(one, other)
     pairs = zip(said, also, strict=False)
     return len(said) == len(also) and all(
-        distance(_values(reply), _values(another)) <= ATOL for (_, reply), (_, another) in pairs
+        distance(_values(reply), _values(another)) <= LEAST_SEPARATION
+        for (_, reply), (_, another) in pairs
     )
 
 
