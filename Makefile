@@ -65,8 +65,9 @@ catalogues: setup
 golden: setup
 	$(BIN)/pytest -q tests/example_class tests/hand_ins tests/course/test_readme.py --update-golden
 
-# How fast, against what: ratios taken in one run.
+# How fast, against what: ratios taken in one run; and how true the names of mistakes are.
 bench: setup
+	$(BIN)/python tests/benchmarks/names.py
 	$(BIN)/python tests/benchmarks/isolation.py
 	$(BIN)/python tests/benchmarks/watch.py
 	$(BIN)/python tests/benchmarks/throughput.py

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from grader.checks.fixtures import Fixtures
+from grader.core.language import _
 from grader.testing.compare import Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
 from grader.testing.roles import stand_ins
@@ -43,11 +44,10 @@ def is_general(difference: Difference, fixtures: Fixtures) -> bool:
     actual, expected = difference.actual, difference.expected
     if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
         return type(expected) is int and _is_of_values(difference)
-    own = [answer.gradients for answer in fixtures.student.answers if answer.gradients]
-    of_student = [t for g in own for t in (*g.parameters.values(), *g.arguments.values())]
+    of_student = _gradients(fixtures)
     of_reference = [
         tensor
-        for answer in fixtures.reference.answers
+        for answer in fixtures.reference.answers.values()
         for gradients in [answer.gradients]
         for tensor in (
             answer.value,
@@ -57,6 +57,18 @@ def is_general(difference: Difference, fixtures: Fixtures) -> bool:
     ]
     is_gradient = _is_part(actual, of_student) and bool(actual.any())
     return bool(difference.source) or is_gradient or _is_part(expected, of_reference)
+
+
+def beside_gradients(difference: Difference, fixtures: Fixtures) -> tuple[str, ...]:
+    """A sentence where a gradient differs, and the result that it is of does not."""
+    mine, right = (
+        list(handle.answers.values())[-1:] for handle in (fixtures.student, fixtures.reference)
+    )
+    if not _is_part(difference.actual, _gradients(fixtures)) or not mine or not right:
+        return ()
+    if compare(mine[0].value, right[0].value, difference.atol) is not None:
+        return ()
+    return (_("The result itself is right, only its gradients are not."),)
 
 
 def is_slip(error: BaseException, fixtures: Fixtures) -> bool:
@@ -71,6 +83,12 @@ def is_slip(error: BaseException, fixtures: Fixtures) -> bool:
     return bool(missing) and stand_ins(missing, others).keys() == set(missing)
 
 
+def _gradients(fixtures: Fixtures) -> list[Any]:
+    """All gradients that came back from the student's code."""
+    own = [answer.gradients for answer in fixtures.student.answers.values() if answer.gradients]
+    return [t for g in own for t in (*g.parameters.values(), *g.arguments.values())]
+
+
 def _is_of_values(difference: Difference) -> bool:
     """Whether nothing but numbers differ: two integers, or tensors of one shape and dtype."""
     actual, expected = difference.actual, difference.expected
@@ -79,8 +97,10 @@ def _is_of_values(difference: Difference) -> bool:
     return type(actual) is type(expected) is int
 
 
-def _is_part(tensor: torch.Tensor, wholes: Iterable[Any]) -> bool:
+def _is_part(tensor: Any, wholes: Iterable[Any]) -> bool:
     """Whether a tensor is one of others, or a part of one, not computed from it."""
+    if not isinstance(tensor, torch.Tensor):
+        return False
     storage = tensor.untyped_storage().data_ptr()
     tensors = [whole for whole in wholes if isinstance(whole, torch.Tensor)]
     return any(whole.untyped_storage().data_ptr() == storage for whole in tensors)

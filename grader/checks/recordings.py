@@ -120,7 +120,8 @@ def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:
     nodes = []
     for check, trace in entry.traces.items():
         packer = Packer()
-        nodes.append([check, trace.end, packer.pack(list(trace.judged)), packer.size])
+        values = packer.pack([list(trace.judged), list(trace.replied)])
+        nodes.append([check, trace.end, values, packer.size])
         payloads.append(packer.payload())
     return [[asdict(mistake) for mistake in entry.mistakes], nodes]
 
@@ -128,9 +129,10 @@ def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:
 def _known(node: list[Any], reader: _Reader) -> Known:
     mistakes, nodes = node
     traces = {}
-    for check, end, judged, size in nodes:
+    for check, end, values, size in nodes:
         unpacker = Unpacker(reader.take(size))
-        traces[check] = Trace(end, tuple(unpacker.unpack(judged)))
+        judged, replied = unpacker.unpack(values)
+        traces[check] = Trace(end, tuple(judged), replied=tuple(replied))
     return Known(tuple(_mistake(**mistake) for mistake in mistakes), traces)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from grader.checks.consequences import is_general, is_slip, may_follow
+from grader.checks.came_back import came_back
+from grader.checks.consequences import beside_gradients, is_general, is_slip, may_follow
 from grader.checks.fixtures import CheckEnvironment, Fixtures
 from grader.core.errors import GraderError
 from grader.core.language import _
@@ -86,6 +87,9 @@ class Check:
             error.__traceback__ = raised.__traceback__
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
             error = raised
+        if isinstance(error, Mismatch) and not error.difference.hints:
+            hints = beside_gradients(error.difference, fixtures)
+            error.difference = replace(error.difference, hints=hints)
         return CheckRecord(
             self,
             fixtures.judge.judged,
@@ -95,6 +99,7 @@ class Check:
             not_taken=frozenset(fixtures.student.not_taken),
             is_drawn=any(call.is_drawn for call in fixtures.student.calls),
             is_slip=error is not None and is_slip(error, fixtures),
+            replied=() if error is None else came_back(fixtures.student),
         )
 
     def line_of(self, fault: BaseException | None) -> str:
@@ -124,6 +129,7 @@ class CheckRecord:
         is_drawn: whether an instance kept the numbers that it drew from a given seed.
         is_slip: whether other names, or another signature, are what it failed for: it says so.
         is_evidence: whether a mistake may be recognised by it alone.
+        replied: where it did not pass, all that came back and does not hang on chance.
     """
 
     check: Check
@@ -135,6 +141,7 @@ class CheckRecord:
     is_drawn: bool = False
     is_slip: bool = False
     is_evidence: bool = True
+    replied: tuple[Any, ...] = ()
 
 
 @dataclass(slots=True)

@@ -26,6 +26,9 @@ INFINITE = float("inf")
 BROKEN = "broken"
 """The end of a check that failed by itself: it says nothing about the student."""
 
+BY_CHANCE = "by chance"
+"""Stands for a reply that is not the same each time: it is not compared."""
+
 Fingerprint: TypeAlias = (
     "bool | int | float | str | torch.Tensor | list[int] | tuple[Fingerprint, ...] | None"
 )
@@ -45,11 +48,13 @@ class Trace:
             and the exception's type and message.
         is_evidence: whether a mistake may be recognised by this check alone; not by one that only
             differs in NaN or an infinity. It counts for the student's own traces.
+        replied: of a check that did not pass, a fingerprint of all that came back.
     """
 
     end: str
     judged: tuple[Fingerprint, ...]
     is_evidence: bool = True
+    replied: tuple[Fingerprint, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -132,7 +137,11 @@ def trace_distance(one: Trace, other: Trace) -> float:
     """How far two runs of one check are apart."""
     if one.end != other.end or len(one.judged) != len(other.judged):
         return INFINITE
-    return _farthest(one.judged, other.judged)
+    if len(one.replied) != len(other.replied):
+        return INFINITE
+    replies = zip(one.replied, other.replied, strict=True)
+    gaps = [distance(*pair) for pair in replies if BY_CHANCE not in pair]
+    return max([_farthest(one.judged, other.judged), *gaps])
 
 
 def separation(one: Traces, other: Traces) -> float:

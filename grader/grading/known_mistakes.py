@@ -63,7 +63,8 @@ def trace(record: CheckRecord) -> Trace:
     else:
         end = BROKEN
     judged = tuple(fingerprint(value) for value in record.judged)
-    return Trace(end, judged, is_evidence and record.is_evidence)
+    replied = tuple(fingerprint(value) for value in record.replied)
+    return Trace(end, judged, is_evidence and record.is_evidence, replied)
 
 
 def _failure_end(failure: Failure) -> str:

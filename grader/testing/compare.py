@@ -15,6 +15,7 @@ from grader.sandbox.failures import closest
 from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
 from grader.testing.patterns import format_number, rounded_hints, row_hints, row_sum_hints
 from grader.testing.ratios import ratio_hints, single_ratio_hints
+from grader.testing.relations import shape_relation, value_relation
 
 REFERENCE_ATOL = 1e-5
 """Right variants of the solutions differ by at most 2e-6 from them."""
@@ -120,6 +121,8 @@ def _compare_numbers(actual: float, expected: float, atol: float) -> Found:
     hints: Iterable[str] = ()
     if math.isfinite(actual) and math.isfinite(expected):
         hints = rounded_hints(torch.tensor(actual).double(), torch.tensor(expected).double())
+        if not (hints := tuple(hints)) and abs(expected) > max(1e-3, 20 * atol):
+            hints = single_ratio_hints(actual, expected)
     return _contrast(one, other), tuple(hints)
 
 
@@ -205,7 +208,10 @@ def _compare_tensor(
     wrong = wrong_values(mine, right, atol)
     if not bool(wrong.any()):
         return None
-    return _value_summary(mine, right, wrong, axes), tuple(_value_hints(mine, right, atol))
+    hints = tuple(_value_hints(mine, right, atol))
+    if not hints and not mine.is_complex() and bool((mine - right).isfinite().all()):
+        hints = tuple(value_relation(mine, right, atol, axes))
+    return _value_summary(mine, right, wrong, axes), hints
 
 
 def _kind_of(value: Any) -> str:
@@ -300,7 +306,7 @@ def _shape_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> t
             "It has one axis, as where single values are picked with a mask of truth values."
         )
         return (picked,)
-    return ()
+    return tuple(shape_relation(actual.shape, expected.shape))
 
 
 def _axes_of_one(more: int) -> str:

@@ -100,7 +100,8 @@ class StudentHandle:
         outputs: what the student's code printed.
         held: the names of an instance's tensors, as it was last asked for.
         located: the file that counts.
-        answers: what came back so far.
+        answers: what came back so far, by the position of the call.
+        drew: the positions of calls that drew random numbers in this process.
         not_taken: the names of parameters that took no value.
         renamed: by instance, its parameters' own names by the documents'.
     """
@@ -111,7 +112,8 @@ class StudentHandle:
     outputs: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     located: Located | None = None
-    answers: list[Answer] = field(default_factory=list)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    drew: set[int] = field(default_factory=set)
     not_taken: set[str] = field(default_factory=set)
     renamed: dict[int, dict[str, str]] = field(default_factory=dict)
 
@@ -189,8 +191,12 @@ class StudentHandle:
             "training": training,
             **({"operations": True} if operations else {}),
         }
+        chance = torch.get_rng_state()
         answer = self._read(read_answer, self._ask(header, packer.payload()))
-        self.answers.append(answer)
+        position = len(self.calls) - 1
+        self.answers[position] = answer
+        if not torch.equal(chance, torch.get_rng_state()):
+            self.drew.add(position)
         last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
         if answer.value is None:
             self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)

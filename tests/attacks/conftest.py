@@ -346,7 +346,11 @@ def verdict_of(result: Result) -> Verdict:
         for check in exercise.checks
         if check.message and check.outcome != Outcome.BLOCKED
     ]
-    return (result.score, lost, reasons[0] if reasons else "")
+    return (
+        None if result.score is None else float(result.score),
+        lost,
+        reasons[0] if reasons else "",
+    )
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ EVERYTHING = {
     "total": "failed blocked",
     "Layer": "failed blocked blocked",
 }
-NOT_DOUBLED = (6, {"double": "passed failed failed"}, "wrong")
+NOT_DOUBLED = (5.6, {"double": "passed failed failed"}, "wrong")
 
 FORGE = """
 wire = ours("wire")
@@ -166,7 +166,7 @@ def double(x):
     os._exit(0)
 """
     )
-    assert verdict == (6, {"double": "passed crashed blocked"}, "exit status 0")
+    assert verdict == (5.6, {"double": "passed crashed blocked"}, "exit status 0")
 
 
 def test_a_frame_on_every_descriptor_says_nothing(attack):

@@ -87,13 +87,13 @@ def test_deleting_all_names_costs_what_was_deleted(attack):
     """A function that clears its own module; the other exercises are gone with it."""
     verdict = attack("def double(x):\n    globals().clear()\n    return x\n")
     lost = {"double": "passed missing missing", "total": "missing blocked"}
-    assert verdict == (1, {**lost, "Layer": "missing blocked blocked"}, "not defined")
+    assert verdict == (0.6, {**lost, "Layer": "missing blocked blocked"}, "not defined")
 
 
 def test_deleting_all_modules_costs_what_needs_them(attack):
     """Torch's own modules cannot be imported once more in the same process."""
     verdict = attack("import sys\n\n\ndef double(x):\n    sys.modules.clear()\n    return x + x\n")
-    assert verdict == (7, {"Layer": "passed failed passed"}, "raised AttributeError")
+    assert verdict == (7.4, {"Layer": "passed failed passed"}, "raised AttributeError")
 
 
 def test_deleting_the_builtins_costs_everything_after_it(attack):

@@ -9,7 +9,7 @@ def launcher(without_namespaces):
     return without_namespaces
 
 
-NOT_DOUBLED = (6, {"double": "passed failed failed"}, "wrong")
+NOT_DOUBLED = (5.6, {"double": "passed failed failed"}, "wrong")
 NO_SHAPE = (5, {"double": "failed blocked blocked"}, "wrong")
 
 RIGHT_SHAPE = {
@@ -188,4 +188,4 @@ def test_a_layer_that_pretends_to_be_loaded_is_found_out(attack):
         patch("servant", "_load", lambda *_: {"report": {}, "not_given": []})
         """
     )
-    assert verdict == (7, {"Layer": "passed failed passed"}, "wrong")
+    assert verdict == (7.4, {"Layer": "passed failed passed"}, "wrong")

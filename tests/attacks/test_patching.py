@@ -11,7 +11,7 @@ def launcher(without_namespaces):
     return without_namespaces
 
 
-NOT_DOUBLED = (6, {"double": "passed failed failed"}, "wrong")
+NOT_DOUBLED = (5.6, {"double": "passed failed failed"}, "wrong")
 
 CHANGES = {
     "every comparison of torch": """
@@ -179,4 +179,4 @@ def test_gradients_that_are_left_out_are_wrong_and_not_the_graders_fault(attack)
         patch("servant", "_gradients", lambda *_: None)
         """
     )
-    assert (score, list(lost)) == (6, ["Layer"])
+    assert (score, list(lost)) == (5.6, ["Layer"])

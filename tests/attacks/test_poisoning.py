@@ -132,4 +132,4 @@ def test_the_next_submission_finds_everything_as_it_was(grader, poison):
 def test_a_poisoned_process_serves_only_its_own_submission(attack):
     """A default dtype that was changed is the student's own mistake, and nobody else's."""
     verdict = attack("torch.set_default_dtype(torch.float64)\n")
-    assert verdict == (7, {"Layer": "passed passed failed"}, "raised RuntimeError")
+    assert verdict == (6.2, {"Layer": "passed passed failed"}, "raised RuntimeError")

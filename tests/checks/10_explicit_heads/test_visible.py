@@ -212,7 +212,8 @@ class TestMultiHeadAttention(KeepsNames):
     @pytest.mark.conduct
     def test_it_is_a_module_that_keeps_the_shape(self, student, judge, printed, draw):
         """It should be a module that gives vectors of the shape and the dtype of the tokens."""
-        module = student.call("MultiHeadAttention", embed_dim=3, head_dim=2, num_heads=2).value
+        sizes = {"embed_dim": 3, "head_dim": 2, "num_heads": 2}
+        module = student.call("MultiHeadAttention", **sizes, seed=1).value
         judge(getattr(module, "kind", ""), "module", what="what the class makes")
         value = student.call(module, draw.uniform(4, 3)).value
         is_wide = isinstance(value, torch.Tensor) and value.shape[-1] == 4

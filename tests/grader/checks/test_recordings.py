@@ -22,7 +22,10 @@ OTHER = Mistake("mask-thrown-away", "The mask is not used.", "What does it retur
 def known(*mistakes: Mistake) -> Known:
     """How a check goes with these mistakes."""
     judged = (fingerprint(torch.arange(6.0).reshape(2, 3)), True, fingerprint([1, "a", None]))
-    traces = {"e::visible::a": Trace("mismatch", judged), "e::visible::b": Trace("passed", ())}
+    traces = {
+        "e::visible::a": Trace("mismatch", judged, replied=judged[:1]),
+        "e::visible::b": Trace("passed", ()),
+    }
     return Known(tuple(mistakes), traces)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from grader.core.records import Finding, Mistake
 from grader.feedback.diagnosis import (
+    BY_CHANCE,
     MOST_CANDIDATES,
     Known,
     Trace,
@@ -90,6 +91,23 @@ def test_a_check_that_passed_has_to_fit_as_well():
     student = {"first": failed(tensor(1.0, 3.0)), "second": passed(True)}
     other = known("other", first=failed(tensor(1.0, 3.0)), second=failed(tensor(9.0, 9.0)))
     assert named(student, other, UNSCALED) == ["unscaled"]
+
+
+@pytest.mark.parametrize(
+    ("came", "expected"),
+    [
+        (RIGHT, ["turned"]),
+        (tensor(0.75, 0.25), []),
+        (BY_CHANCE, ["turned"]),
+    ],
+)
+def test_all_that_came_back_has_to_fit_where_a_check_failed(came, expected):
+    """Also what was not judged; what is not the same each time tells nothing."""
+    shape = "a tensor of shape (2,)"
+    turned = Trace("mismatch", (shape,), replied=(fingerprint(RIGHT), BY_CHANCE))
+    student = Trace("mismatch", (shape,), replied=(fingerprint(came), fingerprint(RIGHT)))
+    assert named({"first": student}, known("turned", first=turned)) == expected
+    assert named({"first": failed(shape)}, known("turned", first=turned)) == []
 
 
 def test_checks_that_did_not_run_are_no_evidence():

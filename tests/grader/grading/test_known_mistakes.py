@@ -20,7 +20,7 @@ NAN = math.nan
 
 def trace_of(error: BaseException | None) -> Any:
     """The trace of a check that ended in this way."""
-    record: Any = SimpleNamespace(raised=error, judged=[], is_evidence=True)
+    record: Any = SimpleNamespace(raised=error, judged=[], is_evidence=True, replied=())
     return trace(record)
 
 

@@ -229,7 +229,7 @@ def test_a_single_number_has_a_ratio_where_that_is_a_whole_one(actual, expected,
 
 def test_zeros_have_no_ratio():
     """Nothing but zeros came: that is no ratio of 0."""
-    assert hints(torch.zeros(2, 3), TABLE) == ()
+    assert hints(torch.zeros(2, 3), TABLE) == ("All its values are 0.",)
 
 
 def test_an_astronomical_ratio_is_no_fault():
@@ -280,8 +280,10 @@ def test_columns_that_sum_to_one_are_named():
 
 
 def test_rows_that_sum_to_one_are_not_mentioned():
-    """Other weights that are weights all the same have nothing to hint at."""
-    assert hints(ROWS.flip(0), ROWS.clone()) == ()
+    """Other weights that are weights all the same have other hints."""
+    assert hints(ROWS.flip(0), ROWS.clone()) == (
+        "The expected values are there, in reverse order by row.",
+    )
 
 
 @pytest.mark.parametrize(
