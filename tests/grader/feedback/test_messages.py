@@ -69,7 +69,8 @@ def test_a_printed_tensor_is_shown_with_its_source():
         "            [1.5000]])\n"
         "received\n"
         "    tensor([[0.5000],\n"
-        "            [1.0000]])"
+        "            [1.0000]])\n"
+        "It differs only at row 1."
     )
 
 

@@ -71,7 +71,8 @@ def test_a_check_that_breaks_says_nothing_of_the_others() -> None:
     def ended(name: str, error: BaseException | None) -> Any:
         check = SimpleNamespace(id=name, is_remark=False, exercise=SimpleNamespace(id="one"))
         more: dict[str, Any] = {"not_taken": frozenset(), "is_slip": False, "is_evidence": True}
-        return SimpleNamespace(check=check, raised=error, judged=[torch.ones(2)], **more)
+        came = {"judged": [torch.ones(2)], "replied": ()}
+        return SimpleNamespace(check=check, raised=error, **came, **more)
 
     wrong = ended("wrong", mismatch(torch.ones(2), torch.zeros(2)))
     broken = ended("broken", RuntimeError("it broke"))

@@ -42,7 +42,7 @@ def with_rows(*rows, factor=3.0):
             torch.cat([WAVE[1:], WAVE[:1] * 2]),
             "Each token but the last has the values expected of the one after it.",
         ),
-        (WAVE[:1].expand(5, 4), "Its values are the same at every token, and should not be."),
+        (WAVE[:, :1].expand(5, 4), "Its values are the same at every feature, and should not be."),
         (with_rows(4), "It differs only at token 4."),
         (with_rows(0, 4), "It differs only at token 0, token 4."),
         (with_rows(1, 2, 3), "It is right only at token 0, token 4."),
