@@ -39,7 +39,6 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
             "merge_heads(weights.mT @",
             "multi-head-weights-turned-round",
         ),
-        ("merge_heads", "num_heads, num_tokens, h", "num_tokens, num_heads, h", "rows-for-heads"),
         ("head_output", "weights @", "weights.T @", "explicit-head-weights-turned-round"),
         (EXPLICIT, GPT2_SCALE, "scores / self.head_dim**-0.5", "explicit-heads-multiplied-by-root"),
         (EXPLICIT, "weights @", "weights[0] @", "explicit-heads-weights-of-the-first-head"),
@@ -208,7 +207,7 @@ def test_a_seeded_check_alone_names_nothing_where_weights_were_not_found(
         (
             "SelfAttention_v2",
             "return attn_weights @ values",
-            "return attn_scores",
+            "return attn_weights",
             "v2-values-not-mixed",
         ),
         ("CausalAttention", "self.W_value(x)", "self.W_query(x)", "causal-values-made-by-queries"),

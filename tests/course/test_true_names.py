@@ -102,12 +102,6 @@ ADDED = "mixture-with-the-token-added"
         ("scaled_weights", SOFTMAX, "(scores / d_k / d_k).softmax(-1)", "scores-squared-size"),
         ("SelfAttention_v1", "return weights @", "return weights.T @", "v1-weights-turned-round"),
         ("SelfAttention_v2", "self.W_key(x)", "x @ self.W_key", "v2-layers-not-called"),
-        (
-            "06_dropout/dropout",
-            DRAWN,
-            "torch.linspace(0, 1, weights.numel()).view(weights.shape) >= p",
-            "dropout-same-draw",
-        ),
         ("dot_product", "(a * b).sum()", "a[0] * b[0]", "products-return-too-early"),
         ("SelfAttention_v1", f"{MIXTURE}values", f"{MIXTURE}keys", "v1-values-by-the-key-matrix"),
         ("SelfAttention_v2", "qkv_bias: bool = False", "qkv_bias=True", "v2-always-biased"),

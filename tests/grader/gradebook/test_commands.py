@@ -156,7 +156,8 @@ def ours(course_folder: Path, place: NbgraderFolder) -> dict[str, list[ExerciseR
 def visible(exercise: ExerciseResult) -> ExerciseResult:
     """An exercise as its visible checks alone judge it."""
     checks = tuple(c for c in exercise.checks if c.visibility is Visibility.VISIBLE)
-    return replace(exercise, checks=checks, score=exercise_score(exercise.max_score, checks))
+    score = exercise_score(exercise.max_score, checks, exercise.findings)
+    return replace(exercise, checks=checks, score=score)
 
 
 def printed(cell: dict[str, Any]) -> str:
