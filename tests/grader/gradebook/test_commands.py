@@ -187,7 +187,7 @@ def test_nbgrader_scores_as_our_visible_checks_do(
     place: NbgraderFolder, ours: dict[str, list[ExerciseResult]]
 ) -> None:
     """Partial credit, and no noise costs the others; a failing import ends a cell in a kernel only."""
-    scores = {student: total(e.score for e in exercises) for student, exercises in ours.items()}
+    scores = {one: float(total(e.score for e in ours[one]) or 0) for one in ours}
     theirs = {student: POINTS[student] for student in place.students}
     assert exported(place) == theirs
     assert scores == {**theirs, **dict.fromkeys({"fails_at_import"} & theirs.keys(), 4)}
