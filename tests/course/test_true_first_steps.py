@@ -218,11 +218,11 @@ def test_what_another_form_lacks_is_remarked(
 
 
 def test_scores_that_happen_to_be_zero_count(answer: Answer) -> None:
-    """A mask that takes them for hidden ones is caught by a hidden check."""
+    """A mask that takes them for hidden ones is caught by a visible check, and named."""
     put = "masked = scores.masked_fill(scores.tril() == 0, -torch.inf)"
-    assert answer("causal_weights", MASKED, put).is_solved
-    result = answer("causal_weights", MASKED, put, hidden=True)
-    assert failed(result) == ["A score of 0 on or below the diagonal should count like any other."]
+    result = answer("causal_weights", MASKED, put)
+    title = "A score of zero should have a weight as well, on and below the diagonal."
+    assert failed(result) == [title]
     assert result.misconceptions == ("causal-weights-scores-of-zero-hidden",)
 
 
