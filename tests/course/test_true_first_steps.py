@@ -176,8 +176,14 @@ def test_a_title_that_holds_is_not_shown_as_failed(
             "as by dropout, or kept from call to call?",
         ),
         (V1, "queries = x @", "queries = x.requires_grad_() @", "It changed the tokens in place."),
+        (
+            "upper_triangular_mask",
+            "return torch.ones(context_length, context_length).triu(diagonal=1)",
+            "return ~torch.ones(context_length, context_length, dtype=torch.int).tril()",
+            "Every value is 2 less than the expected one.",
+        ),
     ],
-    ids=["digits", "made in forward", "dropout", "gradients switched on"],
+    ids=["digits", "made in forward", "dropout", "gradients switched on", "own numbers of a mask"],
 )
 def test_what_is_amiss_is_said(
     checked: Answer, exercise: str, find: str, put: str, sentence: str
