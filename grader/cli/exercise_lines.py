@@ -7,6 +7,7 @@ counted: of a check that ended in an exception said above, the title would blame
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -50,7 +51,9 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
     }
     used = _height(out, lines) + sum(_height(out, short) for short in shown.values())
     for check in sorted(others, key=lambda check: check.id not in new):
-        title = indented(_head(check), 6)
+        # What is not judged by values failed for a reason that stands above: the title may hold.
+        is_said = check.picture is None
+        title = indented(_head(replace(check, may_follow=True) if is_said else check), 6)
         has_room = view.more is None or used + title.height(out) <= MOST_OF_EXERCISE
         if check.id not in shown and not check.broke_off and has_room:
             used += title.height(out)

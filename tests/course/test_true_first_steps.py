@@ -176,8 +176,14 @@ def test_a_title_that_holds_is_not_shown_as_failed(
             "as by dropout, or kept from call to call?",
         ),
         (V1, "queries = x @", "queries = x.requires_grad_() @", "It changed the tokens in place."),
+        (
+            "upper_triangular_mask",
+            "return torch.ones(context_length, context_length).triu(diagonal=1)",
+            "return ~torch.ones(context_length, context_length, dtype=torch.int).tril()",
+            "Every value is 2 less than the expected one.",
+        ),
     ],
-    ids=["digits", "made in forward", "dropout", "gradients switched on"],
+    ids=["digits", "made in forward", "dropout", "gradients switched on", "own numbers of a mask"],
 )
 def test_what_is_amiss_is_said(
     checked: Answer, exercise: str, find: str, put: str, sentence: str
@@ -218,11 +224,11 @@ def test_what_another_form_lacks_is_remarked(
 
 
 def test_scores_that_happen_to_be_zero_count(answer: Answer) -> None:
-    """A mask that takes them for hidden ones is caught by a hidden check."""
+    """A mask that takes them for hidden ones is caught by a visible check, and named."""
     put = "masked = scores.masked_fill(scores.tril() == 0, -torch.inf)"
-    assert answer("causal_weights", MASKED, put).is_solved
-    result = answer("causal_weights", MASKED, put, hidden=True)
-    assert failed(result) == ["A score of 0 on or below the diagonal should count like any other."]
+    result = answer("causal_weights", MASKED, put)
+    title = "A score of zero should have a weight as well, on and below the diagonal."
+    assert failed(result) == [title]
     assert result.misconceptions == ("causal-weights-scores-of-zero-hidden",)
 
 

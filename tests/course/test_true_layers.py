@@ -311,6 +311,15 @@ def test_a_result_that_each_call_keeps_costs_nothing(
 NORM = "self.norm = nn.LayerNorm(d_in); self.W_query ="
 
 
+def test_dropout_is_not_blamed_for_heads_of_another_size(checked: Answer) -> None:
+    """Where the weights are wrong in eval mode, nothing is said of what was dropped."""
+    find = "(batch_size, num_tokens, self.num_heads, self.head_dim)"
+    put = "(batch_size, num_tokens, self.head_dim, self.num_heads)"
+    messages = "".join(check.message for check in checked(GPT2, find, put).checks)
+    assert "What shows the weights, in eval mode" in messages
+    assert "was dropped" not in messages
+
+
 @pytest.mark.parametrize("exercise", [HEADS, pytest.param(GPT2, marks=pytest.mark.proof)])
 def test_parameters_that_should_not_be_there_are_named(checked: Answer, exercise: str) -> None:
     """Of dropout nothing is said where no weights show."""

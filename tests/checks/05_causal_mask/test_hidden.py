@@ -134,7 +134,7 @@ class TestCausalWeights:
         expected = reference.call("causal_weights", scores, D_K).value
         judge(student.call("causal_weights", scores, D_K).value, expected, axes=("query", "key"))
 
-    @pytest.mark.deepens("test_the_causal_weights_as_printed")
+    @pytest.mark.deepens("test_scores_of_zero_have_weights")
     def test_scores_of_zero_count(self, student, reference, judge, draw):
         """A score of 0 on or below the diagonal should count like any other."""
         scores = draw.normal(NUM_TOKENS, NUM_TOKENS, std=2.0)

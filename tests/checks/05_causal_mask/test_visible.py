@@ -8,6 +8,9 @@ from grader.testing import N_
 D_K = 2
 NUM_TOKENS = 4
 
+# Scores of exactly zero on both sides of the diagonal; each row has another one that is seen.
+WITH_ZEROS = torch.tensor([[0.5, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, -1.0, 0.0]])
+
 
 def scores_of_the_text(printed):
     """The scores that the documents go on with: those of the self-attention of seed 789.
@@ -40,10 +43,13 @@ def figures(judge, mask, num_tokens):
     return mask.to(torch.float32)
 
 
-def hides(judge, mask, num_tokens):
-    """Where a mask is set, as ones and zeros, whatever its dtype."""
-    judge.shape(mask, (num_tokens, num_tokens), dtype=None)
-    return mask.bool().float()
+def judge_where_set(judge, mask, expected):
+    """Judge where a mask is set; one that is set elsewhere is shown with the numbers it has."""
+    found, axes = figures(judge, mask, len(expected)), ("row", "column")
+    where = (found != 0).float()
+    if not torch.equal(where, expected) and not torch.equal(where, found):
+        judge(found, expected, what="the mask", axes=axes)
+    judge(where, expected, what="where the mask is set", axes=axes)
 
 
 class KeepsNames:
@@ -179,8 +185,7 @@ class TestUpperTriangularMask(KeepsNames):
     def test_the_future_is_hidden_and_nothing_else(self, student, judge):
         """For six tokens, the mask should hold ones (or True) above the diagonal, and nowhere else."""
         mask = student.call("upper_triangular_mask", 6).value
-        where = hides(judge, mask, 6)
-        judge(where, future(6), what="where the mask is set", axes=("row", "column"))
+        judge_where_set(judge, mask, future(6))
         numbers = set(mask.to(torch.float32).unique().tolist())
         sentence = "It marks places with other numbers than one; `mask_scores` puts in minus infinity later"
         judge.that(numbers <= {0.0, 1.0}, sentence)
@@ -188,9 +193,8 @@ class TestUpperTriangularMask(KeepsNames):
     def test_the_mask_for_three_tokens(self, student, reference, judge):
         """The mask for three tokens should be a square of three."""
         mask = student.call("upper_triangular_mask", 3).value
-        where = hides(judge, mask, 3)
         expected = reference.call("upper_triangular_mask", 3).value
-        judge(where, expected, what="where the mask is set", axes=("row", "column"))
+        judge_where_set(judge, mask, expected)
 
 
 @pytest.mark.exercise("mask_scores")
@@ -232,6 +236,12 @@ class TestMaskScores(KeepsNames):
         past = future(6).T
         value = student.call("mask_scores", scores, past).value
         judge(value, torch.where(past == 1, -torch.inf, scores), axes=("query", "key"))
+
+    def test_scores_of_zero_are_like_any_others(self, student, reference, judge):
+        """Scores of zero should be hidden where the mask is set, too, and stay elsewhere."""
+        expected = reference.call("mask_scores", WITH_ZEROS, future(3)).value
+        value = student.call("mask_scores", WITH_ZEROS, future(3)).value
+        judge(value, expected, axes=("query", "key"))
 
     @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, student, judge, printed):
@@ -275,6 +285,12 @@ class TestCausalWeights(KeepsNames):
         scores = torch.tensor([[0.5, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 3.0, -2.0]])
         expected = reference.call("causal_weights", scores, 4).value
         judge(student.call("causal_weights", scores, 4).value, expected, axes=("query", "key"))
+
+    def test_scores_of_zero_have_weights(self, student, reference, judge):
+        """A score of zero should have a weight as well, on and below the diagonal."""
+        expected = reference.call("causal_weights", WITH_ZEROS, D_K).value
+        value = student.call("causal_weights", WITH_ZEROS, D_K).value
+        judge(value, expected, axes=("query", "key"))
 
     def test_double_precision_is_kept(self, student, reference, judge, draw):
         """Scores in float64 should give weights in float64."""

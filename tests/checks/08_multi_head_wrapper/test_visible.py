@@ -310,7 +310,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
     @pytest.mark.weight(2)
     @pytest.mark.conduct
     def test_the_module_knows_the_parameters_of_all_heads(self, student, judge):
-        """The parameters of the module should be those of its `heads`, and no others.
+        """The parameters should be those that your heads have when made alone, and no others.
 
         Only parameters that a module knows of are trained, saved and moved with it.
         """

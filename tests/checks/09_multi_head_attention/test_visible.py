@@ -384,7 +384,8 @@ class TestMultiHeadAttention(KeepsNames):
         factor = kept.max()
         is_one = torch.isclose(kept, factor, rtol=0, atol=1e-3)
         are_alike = bool((is_one | (kept == 0)).all())
-        if is_unchanged or not is_dropped.any() or not are_alike:
+        is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
+        if is_unchanged or not is_dropped.any() or not are_alike or not is_mixed:
             # Of what shows no weights in eval mode, nothing is known in training mode.
             sentence = N_("In eval mode NaN stands where the weights should show")
             judge.that(not still.isnan().any(), sentence)
@@ -398,7 +399,6 @@ class TestMultiHeadAttention(KeepsNames):
         )
         # A quotient of float32 numbers down to 0.05.
         judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
-        is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
         judge.that(is_mixed, "Something other than attention weights was dropped")
         again, _ = shown_weights(student, judge, layer, training=True, seed=2)
         sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")

@@ -59,6 +59,15 @@ def test_another_reason_is_told_without_the_request():
     ]
 
 
+def test_a_reason_said_above_is_referred_to():
+    """Where there is room for a title, it does not stand alone: what it says may hold."""
+    same = [failed(number, "f(x)\nA weight has another shape.", (1, 2)) for number in (1, 2)]
+    assert shown(*same) == [
+        *("✗ It holds 1.", "f(x)", "A weight has another shape."),
+        "✗ It holds 2.  (perhaps for the reason above)",
+    ]
+
+
 def test_another_reason_is_never_left_out():
     """However many checks fail: what is counted fails as one that is shown does."""
     same = [raised(number, number) for number in range(1, 60)]
