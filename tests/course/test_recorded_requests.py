@@ -80,9 +80,9 @@ def test_a_wrong_answer_leads_to_no_other_request(course: Course, id_: str) -> N
 
 @pytest.mark.proof
 def test_no_mutant_leads_to_another_request(course: Course) -> None:
-    """Known mistakes, one and two at a time, are tried by each release itself."""
+    """A tenth of them; known mistakes, one and two at a time, are tried by each release itself."""
     for id_, exercise in course.exercises.items():
-        texts = (mutant.text for mutant in mutants(course, exercise))
+        texts = (mutant.text for mutant in [*mutants(course, exercise)][::10])
         assert asked_otherwise(course, id_, texts) == []
 
 

@@ -51,8 +51,8 @@ GPT2_SCALE = "scores / self.head_dim**0.5"
         ),
         pytest.param(
             GPT2,
-            "= self.out_proj(context)",
-            "= self.dropout(self.out_proj(context))",
+            DROPPED,
+            f"{DROPPED}; {DROPPED}",
             "gpt2-dropout-twice",
             marks=pytest.mark.proof,
         ),

@@ -200,14 +200,14 @@ def test_the_form_grader_shows_the_class_and_opens_a_submission(
         page.goto(f"{server}/formgrader/manage_students")
         assert [(row[1], row[3]) for row in table(page) if len(row) > 3] == [
             ("ada", "6 / 6"),
-            ("bo", "0.4 / 6"),
+            ("bo", "0.8 / 6"),
             ("cem", "0 / 6"),
             ("dot", "2 / 6"),
             ("eve", "0 / 6"),
         ]
         page.screenshot(path=pictures / "students.png")
         page.goto(f"{server}/formgrader/gradebook/01_scores/scores")
-        rows = [row for row in table(page) if "0.4 / 2" in row]
+        rows = [row for row in table(page) if "0.8 / 2" in row]
         assert len(rows) == 1
         page.screenshot(path=pictures / "submissions.png")
         page.get_by_role("link", name=rows[0][1], exact=True).click()
