@@ -236,4 +236,4 @@ def test_failures_told_by_title_have_their_sign() -> None:
     out.file.flush()
     text = out.file.buffer.getvalue().decode()  # type: ignore[attr-defined]
     told = [line.strip() for line in text.splitlines() if "It holds" in line]
-    assert told[-2:] == ["✗ It holds 3.", "~ It holds 4.  (remark)"]
+    assert told[-2:] == ["✗ It holds 3.  (perhaps for the reason above)", "~ It holds 4.  (remark)"]
