@@ -14,7 +14,7 @@ def came_back(student: StudentHandle) -> tuple[Any, ...]:
     for position, answer in student.answers.items():
         call = student.calls[position]
         maker = made.get(call.instance)
-        is_drawn = position in student.drew  # numbers may be drawn in more ways than one
+        is_drawn = call.seed is None and position in student.drew
         if call.is_forward:  # which is given a seed for dropout, and that differs by processor
             is_kept = maker is not None and maker.seed is None and not maker.given
             is_drawn |= is_kept or call.seed is not None

@@ -119,12 +119,6 @@ ADDED = "mixture-with-the-token-added"
             "torch.full(weights.shape, torch.rand(()).item()) >= p",
             "dropout-one-draw-for-all",
         ),
-        (
-            "06_dropout/dropout",
-            DRAWN,
-            "torch.rand(weights.numel()).argsort().view(weights.shape) >= int(p * weights.numel())",
-            "dropout-exact-share",
-        ),
     ],
 )
 def test_a_mistake_is_named_however_it_is_written(
