@@ -10,15 +10,14 @@ from typing import Any
 
 import torch
 
-from grader.checks.fixtures import CheckEnvironment
+from grader.checks.fixtures import Fixtures
 from grader.checks.run import Check, outcome_of
 from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import Exercise
+from grader.grading.known_mistakes import Checks, LiveMistakes
 from grader.grading.scoring import passed_share
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import Submission
-from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Answer, Gradients
 from grader.testing.student import StudentHandle
 
@@ -140,24 +139,17 @@ class Unearned:
         return [f"{what} earns {earned:.0%}; at most {most:.0%}" for what, earned, most in broken]
 
 
-def unearned(
-    environment: CheckEnvironment,
-    solutions: Submission,
-    exercise: Exercise,
-    checks: tuple[Check, ...],
-) -> Unearned:
+def unearned(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> Unearned:
     """What the solution of an exercise earns when its values are spoilt.
 
     Args:
-        environment: what checks run with.
-        solutions: the course's.
+        mistakes: what has the solutions, and runs checks on them.
         exercise: the exercise.
         checks: its checks.
     """
 
     def share(kind: str, *spoilt: Visibility) -> float:
-        results = _run(environment, solutions, exercise, checks, KINDS[kind], spoilt)
-        return float(passed_share(results))
+        return float(passed_share(_run(mistakes, exercise, checks, KINDS[kind], spoilt)))
 
     return Unearned(
         {kind: share(kind, *Visibility) for kind in KINDS},
@@ -167,33 +159,22 @@ def unearned(
 
 
 def _run(
-    environment: CheckEnvironment,
-    solutions: Submission,
+    mistakes: LiveMistakes,
     exercise: Exercise,
-    checks: tuple[Check, ...],
+    checks: Checks,
     spoil: Spoil,
     spoilt: tuple[Visibility, ...],
 ) -> list[CheckResult]:
     """How checks of an exercise go; values are spoilt for those of some visibility."""
-    course = environment.course
-    session = InProcessSession(solutions)
-    handle = SubmissionHandle(solutions, session, course.limits, course.assignments)
-    handle.documented[exercise.id] = environment.documented(exercise)
-    results, is_over = [], False
-    for check in checks:
-        outcome = Outcome.BLOCKED
-        if not is_over:
-            fixtures = environment.fixtures(handle, exercise, check.id, check.visibility)
-            if check.visibility in spoilt:
-                own = fixtures.student
-                student = _Spoilt(handle, exercise, own.calls, own.outputs, own.held, spoil=spoil)
-                fixtures = replace(fixtures, student=student)
-            outcome = outcome_of(check, check.run(fixtures, environment).raised)
-            is_over = check.ends_its_exercise(outcome)
-        results.append(
-            CheckResult(
-                *(check.id, check.title, check.visibility, check.weight, outcome, "", 0.0),
-                is_conduct=check.is_conduct,
-            )
-        )
-    return results
+
+    def adapt(check: Check, fixtures: Fixtures) -> Fixtures:
+        if check.visibility not in spoilt:
+            return fixtures
+        own = fixtures.student
+        parts = own.submission, exercise, own.calls, own.outputs, own.held
+        return replace(fixtures, student=_Spoilt(*parts, spoil=spoil))
+
+    session = InProcessSession(mistakes.solutions)
+    records = mistakes.run(mistakes.solutions, exercise, checks, session, adapt)
+    results = [record.check.result(outcome_of(record.check, record.raised)) for record in records]
+    return results + [check.result(Outcome.BLOCKED) for check in checks[len(results) :]]

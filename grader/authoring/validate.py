@@ -14,14 +14,7 @@ from grader.authoring.knowing_nothing import Unearned, unearned
 from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
-from grader.core.records import (
-    CheckResult,
-    Finding,
-    Mistake,
-    MistakeKind,
-    Outcome,
-    Visibility,
-)
+from grader.core.records import CheckResult, Finding, Mistake, Outcome, Visibility
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.printed_tensors import Printed
 from grader.feedback.diagnosis import (
@@ -47,11 +40,6 @@ LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be confused with each other, or with the right result."""
 
 
-LEAST_LEFT = {MistakeKind.SLIP: 0.6, MistakeKind.STEP: 0.3, MistakeKind.IDEA: 0.0}
-MOST_LEFT = {MistakeKind.SLIP: 0.9, MistakeKind.STEP: 0.6, MistakeKind.IDEA: 0.3}
-"""What a mistake of a kind may leave of an exercise's points."""
-
-
 @dataclass(frozen=True, slots=True)
 class Left:
     """What a known mistake leaves of its exercise.
@@ -65,12 +53,6 @@ class Left:
     mistake: Mistake
     share: float
     is_judged: bool = True
-
-    @property
-    def is_in_bounds(self) -> bool:
-        """Whether it is as much as its kind says."""
-        least = LEAST_LEFT[self.mistake.kind] if self.is_judged else 0.0
-        return least <= self.share <= MOST_LEFT[self.mistake.kind]
 
 
 @dataclass(slots=True)
@@ -253,9 +235,7 @@ class _CheckProofs:
             visible = {check.id for check in checks if check.visibility is Visibility.VISIBLE}
             row = Row(exercise, len(visible), len(checks) - len(visible), len(known))
             self.report.rows.append(row)
-            row.unearned = unearned(
-                self.grader.environment, self.mistakes.solutions, exercise, checks
-            )
+            row.unearned = unearned(self.mistakes, exercise, checks)
             row.kept = [_left(mistake, checks) for mistake in known]
             for mistake in known:
                 self._recognise(row, mistake, checks, visible)
@@ -294,17 +274,10 @@ class _CheckProofs:
                 )
 
     def points_mean_something(self) -> None:
-        """Code that knows nothing earns next to nothing; a mistake leaves what its kind says."""
+        """Code that knows nothing earns next to nothing, and so does what is learnt by heart."""
         for row in self.report.rows:
             for problem in row.unearned.problems:
                 self.fault(row.exercise.id, problem)
-            for left in row.kept:
-                if not left.is_in_bounds:
-                    name = f"the misconception {left.mistake.id!r}, a {left.mistake.kind},"
-                    bounds = LEAST_LEFT[left.mistake.kind], MOST_LEFT[left.mistake.kind]
-                    wanted = "between {:.0%} and {:.0%}".format(*bounds)
-                    sentence = f"{name} leaves {left.share:.0%} of the points, not {wanted}"
-                    self.fault(row.exercise.id, sentence)
 
     def printed_tensors_are_covered(self) -> None:
         """Every tensor that the documents print is covered the way its entry says."""
@@ -343,14 +316,9 @@ def _left(mistake: Known, checks: tuple[Check, ...]) -> Left:
     for check in checks:
         trace = mistake.traces.get(check.id)
         outcome = Outcome.FAILED if trace and trace.failed else Outcome.PASSED
-        results.append(
-            CheckResult(
-                *(check.id, check.title, check.visibility, check.weight),
-                *(outcome if trace or check.is_remark else Outcome.BLOCKED, "", 0.0),
-                raised=trace.end if trace and trace.end not in ("passed", "mismatch") else "",
-                is_conduct=check.is_conduct,
-            )
-        )
+        raised = trace.end if trace and trace.end not in ("passed", "mismatch") else ""
+        has_run = trace is not None or check.is_remark
+        results.append(check.result(outcome if has_run else Outcome.BLOCKED, raised=raised))
     share = earned_share(results, [Finding(mistake.mistakes)])
     return Left(mistake.mistakes[0], float(share), is_judged(results))
 

@@ -9,11 +9,11 @@ A check is a method of a class marked with its exercise:
 
 Marks: `weight(n)` (1 unless said), `gate` (when it does not pass, the exercise's later checks are
 blocked), `remark` (costs nothing), `conduct` (counts only with values that are right),
-`guessable(why)` (of a class: its values can be guessed), `deepens(…)` (a hidden check tests further what this visible
-check, or this sentence of the docstring, has told the student). A check asks by name for what it needs: `student`, `reference`,
-`judge`, `draw`, `printed`. It has no other fixtures and no parameters, so that it can be called
-for each submission, and for each known mistake, without pytest's own work around every test (two
-thirds of a millisecond, where most checks take less).
+`guessable(why)` (of a class: its values can be guessed), `deepens(…)` (a hidden check tests further
+what this visible check, or this sentence of the docstring, has told the student). A check asks by
+name for what it needs: `student`, `reference`, `judge`, `draw`, `printed`. It has no other fixtures
+and no parameters, so that it can be called for each submission, and for each known mistake, without
+pytest's own work around every test (two thirds of a millisecond, where most checks take less).
 """
 
 import inspect

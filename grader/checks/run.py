@@ -111,6 +111,22 @@ class Check:
         lines = [number for frame, number in frames if frame.f_code.co_filename == own]
         return f"{self.file}:{lines[-1]}: " if lines else ""
 
+    def result(
+        self, outcome: Outcome, message: str = "", seconds: float = 0.0, **known: Any
+    ) -> CheckResult:
+        """What is kept of how it ended; what is known besides has the names of `CheckResult`."""
+        return CheckResult(
+            id=self.id,
+            title=self.title,
+            visibility=self.visibility,
+            weight=self.weight,
+            outcome=outcome,
+            message=message,
+            duration_s=round(seconds, 4),
+            is_conduct=self.is_conduct,
+            **known,
+        )
+
     def ends_its_exercise(self, outcome: Outcome) -> bool:
         """Whether the later checks of the exercise are blocked when this one ended so."""
         return outcome in ENDS_THE_EXERCISE or (self.is_gate and outcome is not Outcome.PASSED)
@@ -272,17 +288,7 @@ class CheckRun:
     def _write(
         self, check: Check, outcome: Outcome, message: str, seconds: float, **known: Any
     ) -> None:
-        self.results[check.id] = CheckResult(
-            id=check.id,
-            title=check.title,
-            visibility=check.visibility,
-            weight=check.weight,
-            outcome=outcome,
-            message=message,
-            duration_s=round(seconds, 4),
-            is_conduct=check.is_conduct,
-            **known,
-        )
+        self.results[check.id] = check.result(outcome, message, seconds, **known)
 
     def _waits_for(self, check: Check, error: BaseException | None) -> str:
         """The id of the exercise that a blocked check needs, "" where it is none of the course's."""

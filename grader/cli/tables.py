@@ -83,15 +83,7 @@ def validation_table(report: "Report") -> Table:
     """The course as its author sees it: a row per exercise, in sections per assignment."""
     table = Table(header_style="bold", box=SIMPLE)
     table.add_column("exercise", no_wrap=True)
-    for name in (
-        "points",
-        "visible",
-        "hidden",
-        "known",
-        "named",
-        "visibly",
-        "apart",
-    ):
+    for name in ("points", "visible", "hidden", "known", "named", "visibly", "apart"):
         table.add_column(name, justify="right", no_wrap=True)
     for assignment, group in groupby(report.rows, lambda row: row.exercise.assignment):
         rows = list(group)
@@ -142,17 +134,8 @@ def kept_table(report: "Report") -> Table:
 
 def _numbers(rows: "list[ValidationRow]") -> list[str]:
     """The columns of one or more exercises."""
-    counts = [
-        (
-            r.exercise.points,
-            r.visible,
-            r.hidden,
-            r.misconceptions,
-            r.recognised,
-            r.recognised_visibly,
-        )
-        for r in rows
-    ]
+    names = ("visible", "hidden", "misconceptions", "recognised", "recognised_visibly")
+    counts = [(r.exercise.points, *(getattr(r, name) for name in names)) for r in rows]
     smallest = min((row.separation for row in rows), default=float("inf"))
     apart = "-" if smallest == float("inf") else f"{smallest:.2g}"
     return [*(str(sum(column)) for column in zip(*counts, strict=True)), apart]

@@ -181,11 +181,9 @@ def checks_passed(exercise: ExerciseResult) -> str:
         return ""
     said = _("{passed} of {count} checks").format(passed=passed, count=len(counted))
     kind = gravest_kind(exercise.findings)
-    return (
-        said
-        if kind is None
-        else _("{checks}; {kind}").format(checks=said, kind=_(KIND_WORDS[kind]))
-    )
+    if kind is None:
+        return said
+    return _("{checks}; {kind}").format(checks=said, kind=_(KIND_WORDS[kind]))
 
 
 def summary_line(result: Result) -> str:

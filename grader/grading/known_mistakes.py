@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 
 from grader.checks.consequences import is_of_shape
-from grader.checks.fixtures import CheckEnvironment, read_solutions
+from grader.checks.fixtures import CheckEnvironment, Fixtures, read_solutions
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.records import Finding, Outcome
 from grader.course.course import Exercise
@@ -175,7 +175,12 @@ class LiveMistakes:
         return replace(self.solutions, sources={**self.solutions.sources, source.key: changed})
 
     def run(
-        self, submission: Submission, exercise: Exercise, checks: Checks, session: Session
+        self,
+        submission: Submission,
+        exercise: Exercise,
+        checks: Checks,
+        session: Session,
+        adapt: Callable[[Check, Fixtures], Fixtures] = lambda check, fixtures: fixtures,
     ) -> list[CheckRecord]:
         """Run an exercise's checks on a submission, up to one that blocks the others.
 
@@ -184,13 +189,14 @@ class LiveMistakes:
             exercise: the exercise.
             checks: its checks.
             session: what the submission runs in.
+            adapt: what a check is called with, from what it would be.
         """
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
         handle.documented[exercise.id] = self.environment.documented(exercise)
         records = []
         for check in checks:
             fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)
-            record = check.run(fixtures, self.environment)
+            record = check.run(adapt(check, fixtures), self.environment)
             records.append(record)
             outcome = outcome_of(check, record.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):

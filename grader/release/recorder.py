@@ -15,7 +15,7 @@ from grader.course.hints import read_hints
 from grader.course.printed_tensors import Ledger
 from grader.feedback.diagnosis import BROKEN, Known
 from grader.grading.known_mistakes import LiveMistakes
-from grader.grading.scoring import HIDDEN_SHARE
+from grader.grading.scoring import passed_share
 from grader.release.other_processor import other_processor
 from grader.sessions.in_process import InProcessSession
 from grader.sessions.reference_sessions import RecordingSession, Transcripts
@@ -54,12 +54,13 @@ def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
     """The points of each exercise that its visible checks decide."""
     ids = [exercise.id for exercise in assignment.exercises]
     checks = collect(course, ids, (Visibility.VISIBLE, Visibility.HIDDEN))
+    outcomes = {Visibility.VISIBLE: Outcome.PASSED, Visibility.HIDDEN: Outcome.FAILED}
     decided = {}
     for exercise in assignment.exercises:
         own = [check for check in checks if check.exercise.id == exercise.id]
-        values = {check.visibility for check in own if check.weight and not check.is_conduct}
-        hidden = HIDDEN_SHARE if len(values) == 2 else int(values == {Visibility.HIDDEN})
-        decided[exercise.id] = round(exercise.points * float(1 - hidden), 4)
+        values = [check for check in own if not check.is_conduct] or own
+        share = passed_share([check.result(outcomes[check.visibility]) for check in values])
+        decided[exercise.id] = round(exercise.points * float(share), 4)
     return decided
 
 
