@@ -239,6 +239,11 @@ class TestProject(KeepsNames):
         value = student.call("project", printed("T39").tensor, torch.eye(3)).value
         judge.shape(value, (3,))
 
+    def test_a_weight_of_zeros_gives_zeros(self, student, judge, draw):
+        """A weight of zeros should give zeros: no numbers but the given ones take part."""
+        value = student.call("project", draw.normal(NUM_TOKENS, D_IN), torch.zeros(D_IN, D_OUT))
+        judge(value.value, torch.zeros(NUM_TOKENS, D_OUT), axes=("token", "feature"))
+
     def test_query_key_and_value_of_journey_as_printed(self, student, judge, printed):
         """The example's weights should give "journey" the example's query, key and value."""
         for weight, id_, name in (("T40", "T11", N_("query")), ("T41", "T43", N_("key"))):

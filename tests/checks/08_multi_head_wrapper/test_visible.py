@@ -127,8 +127,8 @@ def judge_joined(student, judge, heads, wrapper, x):
             return
         is_refused = student.refusal(wrapper, x, training=False) is not None
         sentence = N_(
-            "A single head refuses these texts, the wrapper does not: do its heads get all they "
-            "are to know?"
+            "A single head refuses such a text, the wrapper does not: do its heads get the text as it "
+            "is, and all they are to know?"
         )
         judge.that(is_refused, sentence)
         return

@@ -180,7 +180,7 @@ class TestJoinHeads(KeepsNames):
 
 
 # Sizes that all differ, so that none can stand in for another; half of `head_dim` is not its root.
-EMBED_DIM, HEAD_DIM, NUM_HEADS, NUM_TOKENS = 7, 6, 3, 5
+EMBED_DIM, HEAD_DIM, NUM_HEADS, NUM_TOKENS = 13, 6, 3, 5
 PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing import N_, StudentOutcome
+from grader.testing import N_, StudentOutcome, describe
 
 # Sizes that all differ, so that none can stand in for another; `head_dim` is 8, half of which is
 # not its root.
@@ -37,10 +37,11 @@ class TestGPT2Config:
     def test_it_is_a_dictionary_by_the_names_of_the_arguments(self, student, judge):
         """It should be a dictionary that has the names of the layer's arguments."""
         config = student.get("GPT2_CONFIG")
-        sentence = N_("It is not a dictionary")
-        if isinstance(config, tuple):
+        is_dict, kind = isinstance(config, dict), describe(config, str)
+        sentence = judge.words("It is {kind}, not a dictionary", kind=describe(config))
+        if isinstance(config, tuple) and len(config) == 1:
             sentence = N_("It is a tuple: is there a comma at the end of the line that sets it?")
-        judge.that(isinstance(config, dict), sentence)
+        judge.that(is_dict, sentence, about=None if is_dict else kind)
         names = (*GPT2_SIZES, "num_heads", "dropout")
         is_whole = all(name in config for name in names)
         found = dict.fromkeys(names if is_whole else config, "an entry")
