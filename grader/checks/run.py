@@ -5,6 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,13 +103,23 @@ class Check:
             replied=() if error is None else came_back(fixtures.student),
         )
 
+    @property
+    def name(self) -> str:
+        """Its own name, the last part of its id."""
+        return self.id.rpartition("::")[2]
+
+    @property
+    def is_general(self) -> bool:
+        """Whether its class has it from `grader.testing`."""
+        return self.function.__module__.startswith("grader.")
+
     def line_of(self, fault: BaseException | None) -> str:
         """Where in this check's file an exception arose, "" where nowhere in it or foreseen."""
         if fault is None or isinstance(fault, GraderError | AssertionError | StudentOutcome):
             return ""
-        own = self.function.__code__.co_filename
         frames = traceback.walk_tb(fault.__traceback__)
-        lines = [number for frame, number in frames if frame.f_code.co_filename == own]
+        files = ((Path(frame.f_code.co_filename).as_posix(), number) for frame, number in frames)
+        lines = [number for file, number in files if file.endswith(f"/{self.file}")]
         return f"{self.file}:{lines[-1]}: " if lines else ""
 
     def ends_its_exercise(self, outcome: Outcome) -> bool:
