@@ -135,8 +135,7 @@ def collect(
 ) -> tuple[Check, ...]:
     """The checks of some exercises: all visible ones, then all hidden ones, in course order.
 
-    Of an exercise, gates come first, then what the course has written, then what `grader.testing`
-    has, and remarks last.
+    Of an exercise, gates come first, inherited checks after the class's own, and remarks last.
 
     Code that remembers what a hidden check asked can then not show it in a visible check's
     message.
@@ -165,12 +164,7 @@ def collect(
     order = {id_: position for position, id_ in enumerate(course.exercises)}
     checks = [check for check in collection.checks if check.exercise.id in exercises]
     hidden = Visibility.HIDDEN
-    checks.sort(
-        key=lambda c: (
-            *(c.visibility is hidden, order[c.exercise.id]),
-            *(c.is_remark, not c.is_gate, c.is_general),
-        )
-    )
+    checks.sort(key=lambda c: (c.visibility is hidden, order[c.exercise.id], *c.place))
     return tuple(checks)
 
 

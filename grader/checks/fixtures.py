@@ -39,7 +39,7 @@ class Fixtures:
     @property
     def attempt(self) -> Attempt:
         """The student's code beside the solution's."""
-        return Attempt(self.student, self.reference, self.judge)
+        return Attempt(self.student, self.reference, self.judge, self.student.exercise.name)
 
 
 @dataclass(slots=True)

@@ -109,9 +109,15 @@ class Check:
         return self.id.rpartition("::")[2]
 
     @property
-    def is_general(self) -> bool:
-        """Whether its class has it from `grader.testing`."""
-        return self.function.__module__.startswith("grader.")
+    def place(self) -> tuple[bool, bool, bool, bool]:
+        """What of an exercise's checks comes first.
+
+        Gates, then what its class has of its own, what it inherits, and last from
+        `grader.testing`; remarks follow all of them.
+        """
+        is_inherited = self.name not in vars(self.owner)
+        is_general = self.function.__module__.startswith("grader.")
+        return self.is_remark, not self.is_gate, is_inherited, is_general
 
     def line_of(self, fault: BaseException | None) -> str:
         """Where in this check's file an exception arose, "" where nowhere in it or foreseen."""

@@ -127,16 +127,17 @@ class Attempt:
         student: the handle on the submission.
         reference: the handle on the solution.
         judge: what judges.
+        name: what is called.
     """
 
     student: StudentHandle
     reference: ReferenceHandle
     judge: Judge
+    name: str
 
-    @property
-    def name(self) -> str:
-        """What the exercise is named after."""
-        return self.student.exercise.name
+    def of(self, name: str) -> "Attempt":
+        """The same of another name that an assignment defines."""
+        return Attempt(self.student, self.reference, self.judge, name)
 
     @property
     def own(self) -> str | RemoteObject:
@@ -173,7 +174,7 @@ class Attempt:
         if values:
             loaded = self.student.load(made, {**(spare or {}), **values})
             problems = {name: what for name, what in loaded.problems.items() if name in values}
-        parts = (self.student, self.reference, self.judge)
+        parts = (self.student, self.reference, self.judge, self.name)
         return Instance(*parts, made, (args, how), values, problems)
 
 

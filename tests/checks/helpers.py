@@ -1,5 +1,7 @@
 """What the checks of several assignments share."""
 
+import pytest
+
 JOURNEY = 1
 """The token that the documents follow."""
 
@@ -12,3 +14,17 @@ def inputs_004(printed):
     inputs = printed("T45").tensor.clone()
     inputs[JOURNEY, 2] = 0.64
     return inputs
+
+
+class StepsWrittenOut:
+    """A remark on a layer whose steps are left to torch; `shown(attempt)` makes one with tokens."""
+
+    @pytest.mark.remark
+    def test_the_steps_are_written_out(self, attempt, judge):
+        """The steps should be written out, not left to a ready-made attention of torch."""
+        layer, x = self.shown(attempt)
+        if attempt.student.refusal(layer.own, x) is not None:
+            return
+        found = layer(x, operations=True).answer.operations
+        is_own = not any("attention" in operation for operation in found)
+        judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")
