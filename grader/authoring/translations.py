@@ -21,6 +21,7 @@ from grader.core import language
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.text import paragraphs
+from grader.course.check_helpers import helpers_of
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
@@ -78,7 +79,7 @@ def kit_messages() -> list[Message]:
     for path in sorted(PACKAGE.rglob("*")):
         texts: Iterable[str | tuple[str, str]] = ()
         if path.suffix == ".py":
-            texts = chain(_extracted("python", path), _help_texts(path))
+            texts = chain(_extracted("python", path), _help_texts(path), _shared_titles(path))
         elif path.suffix in TEMPLATES:
             texts = _extracted("jinja2", path)
         elif path.suffix == ".md":
@@ -96,6 +97,14 @@ def _help_texts(path: Path) -> Iterator[str]:
         if any(getattr(k.value, "id", "") in SPOKEN for k in keywords if k.arg == "cls"):
             yield from paragraphs(ast.get_docstring(node) or "")  # type: ignore[arg-type]
             yield from (ast.literal_eval(k.value) for k in keywords if k.arg == "help")
+
+
+def _shared_titles(path: Path) -> Iterator[str]:
+    """The titles of the checks that classes of checks inherit."""
+    text = path.read_text("utf-8") if path.parent.name == "testing" else ""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef):
+            yield from (" ".join(ast.literal_eval(title).split()) for title in _titles(node))
 
 
 def _extracted(method: str, path: Path) -> Iterator[str | tuple[str, str]]:
@@ -128,6 +137,8 @@ def course_messages(course: Course) -> list[Message]:
             paths.hidden_checks: _check_texts(paths.hidden_checks, problems),
         }
         found += [Message(t, course.inner(path)) for path, some in texts.items() for t in some]
+    for path in helpers_of(course):
+        found += [Message(text, course.inner(path)) for text in _check_texts(path, problems)]
     if problems:
         raise CourseError(*problems)
     return list(dict.fromkeys(found))
@@ -176,14 +187,19 @@ def _said(node: ast.AST) -> Iterator[ast.expr]:
     judged value and its axes are called (`what=`, `axes=`).
     """
     if isinstance(node, ast.ClassDef):
-        for check in node.body:
-            if isinstance(check, ast.FunctionDef) and check.name.startswith("test_"):
-                yield from (s.value for s in check.body[:1] if isinstance(s, ast.Expr))
+        yield from _titles(node)
     elif isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in SAID:
             yield from node.args[SAID[name] :][:1]
         yield from (k.value for k in node.keywords if k.arg in ("what", "axes"))
+
+
+def _titles(node: ast.ClassDef) -> Iterator[ast.expr]:
+    """The docstrings of a class's checks."""
+    for check in node.body:
+        if isinstance(check, ast.FunctionDef) and check.name.startswith("test_"):
+            yield from (s.value for s in check.body[:1] if isinstance(s, ast.Expr))
 
 
 def _parts(expression: ast.expr) -> Iterator[ast.expr]:

@@ -167,7 +167,7 @@ class _CheckProofs:
     def hidden_checks_hold_to_what_is_said(self) -> None:
         """Each hidden check names the visible check, or the docstring's sentence, it deepens."""
         checks = self.grader.checks(Scope(self.chosen))
-        said = {(c.exercise.id, c.function.__name__) for c in checks if not _is_hidden(c)}
+        said = {(c.exercise.id, c.name) for c in checks if not _is_hidden(c)}
         for check in filter(_is_hidden, checks):
             told = course_files.docstrings(self.course, check.exercise)
             is_sentence = check.deepens.endswith(".") and check.deepens in told

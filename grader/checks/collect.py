@@ -11,9 +11,10 @@ Marks: `weight(n)` (1 unless said), `gate` (when it does not pass, the exercise'
 blocked), `remark` (costs nothing), `conduct` (counts only with values that are right),
 `guessable(why)` (of a class: its values can be guessed), `deepens(…)` (a hidden check tests further
 what this visible check, or this sentence of the docstring, has told the student). A check asks by
-name for what it needs: `student`, `reference`, `judge`, `draw`, `printed`. It has no other fixtures
-and no parameters, so that it can be called for each submission, and for each known mistake, without
-pytest's own work around every test (two thirds of a millisecond, where most checks take less).
+name for what it needs: `attempt`, `student`, `reference`, `judge`, `draw`, `printed`. It has no other
+fixtures and no parameters, so that it can be called for each submission, and for each known
+mistake, without pytest's own work around every test (two thirds of a millisecond, where most checks
+take less).
 """
 
 import inspect
@@ -22,6 +23,7 @@ import re
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -29,11 +31,13 @@ import pytest
 from grader.checks.fixtures import Fixtures
 from grader.checks.run import Check
 from grader.core.errors import CourseError, GraderFault
+from grader.core.language import _
 from grader.core.records import Visibility
+from grader.course.check_helpers import imported_helpers
 from grader.course.course import CHECKS, Course
 
 FILES = {"test_visible.py": Visibility.VISIBLE, "test_hidden.py": Visibility.HIDDEN}
-FIXTURES = tuple(fixture.name for fixture in fields(Fixtures))
+FIXTURES = ("attempt", *(fixture.name for fixture in fields(Fixtures)))
 
 UNUSED_PLUGINS = (
     *("cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml"),
@@ -113,7 +117,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         id=f"{id_}::{visibility}::{item.name}",
         exercise=course.exercises[id_],
         visibility=visibility,
-        title=course.text(title),
+        title=course.text(_(title)),
         weight=0 if is_remark else weight.args[0] if weight else 1,
         is_gate=item.get_closest_marker("gate") is not None,
         is_remark=is_remark,
@@ -130,7 +134,9 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
 def collect(
     course: Course, exercises: Collection[str], visibilities: Collection[Visibility]
 ) -> tuple[Check, ...]:
-    """The checks of some exercises: all visible ones, then all hidden ones, in course order, remarks last.
+    """The checks of some exercises: all visible ones, then all hidden ones, in course order.
+
+    Of an exercise, gates come first, inherited checks after the class's own, and remarks last.
 
     Code that remembers what a hidden check asked can then not show it in a visible check's
     message.
@@ -159,7 +165,7 @@ def collect(
     order = {id_: position for position, id_ in enumerate(course.exercises)}
     checks = [check for check in collection.checks if check.exercise.id in exercises]
     hidden = Visibility.HIDDEN
-    checks.sort(key=lambda c: (c.visibility is hidden, order[c.exercise.id], c.is_remark))
+    checks.sort(key=lambda c: (c.visibility is hidden, order[c.exercise.id], *c.place))
     return tuple(checks)
 
 
@@ -174,9 +180,31 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
         *(str(path) for path in files),
     ]
     _forget_checks(root / CHECKS)
+    _load_helpers(collection.course, files)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTEST_ADDOPTS", raising=False)
         return int(pytest.main(arguments, plugins=[collection]))
+
+
+def _load_helpers(course: Course, files: Sequence[Path]) -> None:
+    """Load the helpers that files of checks import, under the names by which they do.
+
+    Raises:
+        CourseError: when a file is no Python.
+        GraderFault: when a helper cannot be loaded.
+    """
+    for path in imported_helpers(course, files):
+        name = ".".join(path.relative_to(course.root).with_suffix("").parts)
+        spec = spec_from_file_location(name, path)
+        if name in sys.modules or spec is None or spec.loader is None:
+            continue
+        sys.modules[name] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(sys.modules[name])
+        except Exception as error:
+            del sys.modules[name]
+            what = f"{course.inner(path)}: {type(error).__name__}: {error}"
+            raise GraderFault(f"checks could not be collected: {what}") from error
 
 
 def _why(report: str) -> str:
@@ -189,7 +217,7 @@ def _why(report: str) -> str:
 
 
 def _forget_checks(folder: Path, *, also_own: bool = False) -> None:
-    """Let go of the check files of other courses, whose modules have the same names.
+    """Let go of the check files and helpers of other courses, whose modules have the same names.
 
     Args:
         folder: this course's checks.

@@ -16,6 +16,7 @@ from grader.sessions.launchers import default_launcher
 from grader.sessions.reference_sessions import CachedSession, RecordedSession
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
+from grader.testing.attempt import Attempt
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
 from grader.testing.lookup import SubmissionHandle
@@ -34,6 +35,11 @@ class Fixtures:
     judge: Judge
     draw: Draw
     printed: Ledger
+
+    @property
+    def attempt(self) -> Attempt:
+        """The student's code beside the solution's."""
+        return Attempt(self.student, self.reference, self.judge, self.student.exercise.name)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,13 +103,29 @@ class Check:
             replied=() if error is None else came_back(fixtures.student),
         )
 
+    @property
+    def name(self) -> str:
+        """Its own name, the last part of its id."""
+        return self.id.rpartition("::")[2]
+
+    @property
+    def place(self) -> tuple[bool, bool, bool, bool]:
+        """What of an exercise's checks comes first.
+
+        Gates, then what its class has of its own, what it inherits, and last from
+        `grader.testing`; remarks follow all of them.
+        """
+        is_inherited = self.name not in vars(self.owner)
+        is_general = self.function.__module__.startswith("grader.")
+        return self.is_remark, not self.is_gate, is_inherited, is_general
+
     def line_of(self, fault: BaseException | None) -> str:
         """Where in this check's file an exception arose, "" where nowhere in it or foreseen."""
         if fault is None or isinstance(fault, GraderError | AssertionError | StudentOutcome):
             return ""
-        own = self.function.__code__.co_filename
         frames = traceback.walk_tb(fault.__traceback__)
-        lines = [number for frame, number in frames if frame.f_code.co_filename == own]
+        files = ((Path(frame.f_code.co_filename).as_posix(), number) for frame, number in frames)
+        lines = [number for file, number in files if file.endswith(f"/{self.file}")]
         return f"{self.file}:{lines[-1]}: " if lines else ""
 
     def result(

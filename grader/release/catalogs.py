@@ -10,6 +10,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po, write_po
 
 from grader.core.errors import CourseError
+from grader.course.check_helpers import hidden_helpers
 from grader.course.course import Course
 
 
@@ -67,10 +68,8 @@ def mo_bytes(catalog: Catalog) -> bytes:
 def released_translations(course: Course, code: str) -> bytes:
     """A course's compiled translations without what only hidden checks say."""
     whole = read_translations(domain_folder(course.translations, code) / "course.po", code)
-    hidden = {
-        course.paths(a).hidden_checks.relative_to(course.root).as_posix()
-        for a in course.assignments
-    }
+    files = [course.paths(assignment).hidden_checks for assignment in course.assignments]
+    hidden = {course.inner(path) for path in (*files, *hidden_helpers(course))}
     part = SteadyCatalog(locale=code)
     for message in whole:
         if message.id and {file for file, _line in message.locations} - hidden:

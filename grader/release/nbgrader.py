@@ -17,7 +17,7 @@ from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.recording_cache import recorded
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import notebook_text, translated
-from grader.release.students import course_file, translations
+from grader.release.students import check_files, course_file, translations
 
 CONFIG = "nbgrader_config.py"
 SOURCE_FOLDER = "source"
@@ -54,10 +54,9 @@ def _small_course(
     yield OutputFile(MANIFEST, manifest(course, chosen))
     yield from translations(course)
     yield course_file(course, course.documents)
+    yield from check_files(course, chosen)
     for one in chosen:
-        paths = course.paths(one)
-        yield course_file(course, paths.visible_checks)
-        yield OutputFile(course.inner(paths.recording), recordings[one.id])
+        yield OutputFile(course.inner(course.paths(one).recording), recordings[one.id])
 
 
 def manifest(course: Course, assignments: Iterable[Assignment]) -> str:

@@ -13,7 +13,8 @@ import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, translate
-from grader.course.course import MANIFEST, Course
+from grader.course.check_helpers import imported_helpers
+from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
 from grader.release.recording_cache import recorded
@@ -75,11 +76,22 @@ def _student_files(course: Course) -> Iterator[OutputFile]:
     yield course_file(course, course.documents)
     yield from translations(course)
     yield from generate(course, course.language or DEFAULT_LANGUAGE)
+    yield from check_files(course, course.assignments)
     for assignment in course.assignments:
-        paths = course.paths(assignment)
-        yield course_file(course, paths.visible_checks)
-        yield OutputFile(course.inner(paths.recording), recorded(course, assignment))
+        recording = course.paths(assignment).recording
+        yield OutputFile(course.inner(recording), recorded(course, assignment))
     yield from package_files()
+
+
+def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[OutputFile]:
+    """The visible checks of some assignments, and the helpers that these import.
+
+    Raises:
+        CourseError: when a file is no Python.
+    """
+    visible = [course.paths(assignment).visible_checks for assignment in assignments]
+    for path in (*visible, *imported_helpers(course, visible)):
+        yield course_file(course, path)
 
 
 def copied_files(course: Course) -> Iterator[OutputFile]:

@@ -1,24 +1,61 @@
-"""The public API for authors of checks: `student`, `reference`, `judge`, `draw`.
+"""The public API for authors of checks.
 
-A check receives `student` and `reference` (`grader.testing.student`), `judge`
-(`grader.testing.judge`), `draw` (`grader.testing.draw`) and `printed` (the documents' tensors) by
-the names of its parameters. Whatever else it needs, it imports from here:
+A check asks by the names of its parameters for what it needs:
 
+- `attempt`: the student's code beside the solution's, called and judged (`grader.testing.attempt`);
+- `student` and `reference`: the same apart, request by request (`grader.testing.student`);
+- `judge`: compares and explains (`grader.testing.judge`);
+- `draw`: makes inputs (`grader.testing.draw`);
+- `printed`: the documents' tensors.
+
+Whatever else it needs, it imports from here:
+
+- `KeepsNames`, `KeepsArguments`, `KeepsDoublePrecision`: checks that a class of checks inherits
+  (`grader.testing.mixins`).
+- `Attempt`, `Called`, `Instance`, `StudentHandle`, `ReferenceHandle`, `Judge`, `Draw`: the types of
+  what a check is called with, for helpers.
 - `StudentOutcome`: raised when a request to student code fails; its `failure` says why.
 - `Failure`: the reason, as `student.refusal` returns it.
 - `RemoteObject`: stands for an instance, class or function of the student's.
 - `N_`: marks words for the student that a check keeps in a variable, so that they are translated.
+- `by_name`: a parameter, or its gradient, by its name, wherever in a module it is kept.
 - `describe`: a value in a few words, for a sentence of the check.
 - `stand_ins`: the student's own names for parameters that have other names in the documents.
+
+What several checks of a course share stands in `tests/checks/helpers.py`, for one assignment in
+`tests/checks/<assignment>/helpers.py`; checks import it by `from ..helpers import …` and
+`from .helpers import …`.
 
 This package stands on `sessions`; checks and all packages above may import it.
 """
 
 from grader.core.language import N_
 from grader.sandbox.wire import RemoteObject
+from grader.testing.attempt import Attempt, Called, Instance, by_name
 from grader.testing.compare import describe
+from grader.testing.draw import Draw
+from grader.testing.judge import Judge
+from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 from grader.testing.replies import Failure
 from grader.testing.roles import stand_ins
-from grader.testing.student import StudentOutcome
+from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
 
-__all__ = ["N_", "Failure", "RemoteObject", "StudentOutcome", "describe", "stand_ins"]
+__all__ = [
+    "N_",
+    "Attempt",
+    "Called",
+    "Draw",
+    "Failure",
+    "Instance",
+    "Judge",
+    "KeepsArguments",
+    "KeepsDoublePrecision",
+    "KeepsNames",
+    "ReferenceHandle",
+    "RemoteObject",
+    "StudentHandle",
+    "StudentOutcome",
+    "by_name",
+    "describe",
+    "stand_ins",
+]

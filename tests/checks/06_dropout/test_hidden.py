@@ -7,49 +7,40 @@ recognised in whatever way a student draws.
 import pytest
 import torch
 
+from .helpers import judge_entries, judge_shares, plain
+
 ROWS, COLUMNS = 80, 130
 FACTORS = torch.tensor([0.0, 1.6667])  # p = 0.4, to 4 decimals
-
-
-def plain(value):
-    """A number, also where it came as a tensor of one."""
-    if isinstance(value, torch.Tensor) and value.numel() == 1 and not value.is_complex():
-        return float(value)
-    return value
 
 
 @pytest.mark.exercise("dropout_scale")
 class TestDropoutScale:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_a_quarter_dropped")
-    def test_another_probability(self, student, reference, judge, draw):
+    def test_another_probability(self, attempt, judge, draw):
         """Any probability should give the right factor."""
-        p = draw.whole(55, 80) / 100
-        expected = reference.call("dropout_scale", p).value
-        judge(plain(student.call("dropout_scale", p).value), expected)
+        called = attempt(draw.whole(55, 80) / 100)
+        judge(plain(called.value), called.expected)
 
 
 @pytest.mark.exercise("apply_dropout_mask")
 class TestApplyDropoutMask:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_a_smaller_share_dropped")
-    def test_unseen_weights(self, student, reference, judge, draw):
+    def test_unseen_weights(self, attempt, draw):
         """Other weights, another mask and another probability should be right, too."""
         weights, keep_mask = draw.uniform(5, 7, low=0.1), draw.uniform(5, 7) > 0.4
-        expected = reference.call("apply_dropout_mask", weights, keep_mask, 0.3).value
-        value = student.call("apply_dropout_mask", weights, keep_mask, 0.3).value
-        judge(value, expected, axes=("query", "key"))
+        attempt(weights, keep_mask, 0.3).agrees(axes=("query", "key"))
 
 
 @pytest.mark.exercise("dropout")
 class TestDropout:
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_what_is_kept_is_scaled")
-    def test_unseen_weights_are_dropped_or_scaled(self, student, judge, draw):
+    def test_unseen_weights_are_dropped_or_scaled(self, attempt, judge, draw):
         """In training, every entry should be either zero or its weight times the factor."""
         weights, p = draw.uniform(ROWS, COLUMNS, low=0.1), 0.4
-        value = student.call("dropout", weights, p, True, seed=draw.seed()).value
-        judge.shape(value, (ROWS, COLUMNS))
+        value = attempt(weights, p, True, seed=draw.seed()).has_shape(ROWS, COLUMNS)
         # Rounded to 4 decimals, so that equal factors are one.
         factors = (value / weights).mul(1e4).round().div(1e4).unique()
         judge(factors, FACTORS, what="the factors that occur")
@@ -58,54 +49,41 @@ class TestDropout:
 
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_right_share_is_dropped")
-    def test_the_right_share_is_dropped(self, student, judge, draw):
+    def test_the_right_share_is_dropped(self, attempt, draw):
         """In training, about as many entries should be dropped as p says."""
-        weights = draw.uniform(ROWS, COLUMNS, low=0.1)
-        for p in (0.1, 0.7):
-            value = student.call("dropout", weights, p, True, seed=draw.seed()).value
-            judge.shape(value, (ROWS, COLUMNS))
-            share = round(float((value == 0).double().mean()), 1)
-            what = judge.words("the share of zeros for p = {p}, to one decimal", p=p)
-            judge(share, p, what=what)
+        judge_shares(attempt, draw.uniform(ROWS, COLUMNS, low=0.1), (0.1, 0.7), draw.seed)
 
     @pytest.mark.deepens("test_every_entry_is_drawn_for_itself")
-    def test_every_entry_is_drawn_for_itself(self, student, judge, draw):
+    def test_every_entry_is_drawn_for_itself(self, attempt, judge, draw):
         """In training, neither all rows nor all columns should lose the same entries."""
-        weights = draw.uniform(ROWS, COLUMNS, low=0.1)
-        value = student.call("dropout", weights, 0.4, True, seed=draw.seed()).value
-        judge.shape(value, (ROWS, COLUMNS))
-        kept = value != 0
-        judge.that(bool((kept != kept[:1]).any()), "All rows lost the same entries")
-        judge.that(bool((kept != kept[:, :1]).any()), "All columns lost the same entries")
+        called = attempt(draw.uniform(ROWS, COLUMNS, low=0.1), 0.4, True, seed=draw.seed())
+        judge_entries(judge, called.has_shape(ROWS, COLUMNS) != 0)
 
     @pytest.mark.deepens("test_every_call_draws_anew")
-    def test_every_call_draws_anew(self, student, judge, draw):
+    def test_every_call_draws_anew(self, attempt, judge, draw):
         """In training, two calls should drop different entries."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
-        one = student.call("dropout", weights, 0.4, True, seed=draw.seed()).value
-        two = student.call("dropout", weights, 0.4, True).value
-        judge.shape(one, (ROWS, COLUMNS))
-        judge.shape(two, (ROWS, COLUMNS))
+        called = attempt(weights, 0.4, True, seed=draw.seed()), attempt(weights, 0.4, True)
+        one, two = (each.has_shape(ROWS, COLUMNS) for each in called)
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
 
     @pytest.mark.deepens("test_the_right_share_is_dropped")
     @pytest.mark.conduct
-    def test_with_probability_zero_nothing_changes(self, student, judge, draw):
+    def test_with_probability_zero_nothing_changes(self, attempt, draw):
         """In training with p = 0, the weights should come back as they are."""
         weights = draw.uniform(5, 7, low=0.1)
-        value = student.call("dropout", weights, 0.0, True, seed=draw.seed()).value
-        judge(value, weights, axes=("row", "column"))
+        attempt(weights, 0.0, True, seed=draw.seed()).gives(weights, axes=("row", "column"))
 
     @pytest.mark.deepens("test_outside_of_training_nothing_changes")
     @pytest.mark.conduct
-    def test_outside_of_training_nothing_changes(self, student, judge, draw):
+    def test_outside_of_training_nothing_changes(self, attempt, draw):
         """Outside of training, other weights should come back as they are, in float64 as well."""
         weights = draw.uniform(5, 7, low=0.1).double()
-        judge(student.call("dropout", weights, 0.7, False).value, weights, axes=("row", "column"))
+        attempt(weights, 0.7, False).gives(weights, axes=("row", "column"))
 
     @pytest.mark.deepens("test_gradients_reach_the_kept_weights")
-    def test_outside_of_training_gradients_reach_all_weights(self, student, judge, draw):
+    def test_outside_of_training_gradients_reach_all_weights(self, attempt, judge, draw):
         """Outside of training, gradients should flow to all weights."""
         weights, cotangent = draw.uniform(5, 7, low=0.1), draw.normal(5, 7)
-        found = student.call("dropout", weights, 0.7, False, cotangent=cotangent).gradients
+        found = attempt(weights, 0.7, False, cotangent=cotangent).answer.gradients
         judge(found.arguments["0"], cotangent, what="the gradient for the weights")

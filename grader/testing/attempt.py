@@ -1,0 +1,224 @@
+"""What most checks are written with: the student's code beside the solution's, called and judged.
+
+A check asks for `attempt`. What the exercise is named after is called, and what comes back judged:
+
+    attempt(scores).gives(printed("T05"), axes=("token",))  # a value that is known
+    attempt(query, inputs).agrees(axes=("token",))          # the solution's value
+    attempt(scores).has_shape(6, 6)
+    attempt(scores).keeps_arguments()
+    attempt(scores, cotangent=ones).gradients_agree(what="the gradient for the scores")
+
+Of a class, `attempt.instance(3, 2, given=values)` makes one of the student's and one of the
+solution's, with the same parameters; it is called and judged in the same way.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from grader.core.language import N_, _
+from grader.course.printed_tensors import Printed
+from grader.sandbox.wire import RemoteObject
+from grader.testing.judge import Judge
+from grader.testing.replies import Answer, State
+from grader.testing.student import ReferenceHandle, StudentHandle
+
+ONE_CHANGED = N_("It changed its argument in place")
+SOME_CHANGED = N_("It changed one of its arguments in place")
+
+
+class Called:
+    """One call of the student's code, and the same of the solution's when it is needed.
+
+    Args:
+        attempt: whose function, or instance, was called.
+        args: what it was called with; printed tensors stand for their values.
+        how: what `student.call` takes besides (`seed`, `training`, `cotangent`, keywords).
+    """
+
+    def __init__(self, attempt: "Attempt", args: Sequence[Any], how: Mapping[str, Any]) -> None:
+        self.attempt = attempt
+        self.judge = attempt.judge
+        self.args = tuple(_plain(value) for value in args)
+        self.how = {name: _plain(value) for name, value in how.items()}
+        self.answer: Answer = attempt.student.call(attempt.own, *self.args, **self.how)
+
+    @property
+    def value(self) -> Any:
+        """What the student's code returned."""
+        return self.answer.value
+
+    @cached_property
+    def right(self) -> Answer:
+        """What the solution answers."""
+        return self.attempt.reference.call(self.attempt.solution, *self.args, **self.how)
+
+    @property
+    def expected(self) -> Any:
+        """What the solution returns."""
+        return self.right.value
+
+    def gives(self, expected: Any, **judged: Any) -> None:
+        """Judge the value by a known one.
+
+        Args:
+            expected: plain data, a tensor or a printed tensor.
+            **judged: as `judge` takes it: `what`, `atol`, `axes`, `any_dtype`.
+        """
+        self.judge(self.value, expected, **judged)
+
+    def agrees(self, **judged: Any) -> None:
+        """Judge the value by the solution's; keywords as `judge` takes them."""
+        self.judge(self.value, self.expected, **judged)
+
+    def has_shape(self, *shape: int, dtype: torch.dtype | None = torch.float32) -> Any:
+        """Judge what kind of thing the value is, and return it.
+
+        Args:
+            *shape: of the expected tensor.
+            dtype: the expected one; None for any.
+        """
+        self.judge.shape(self.value, shape, dtype=dtype)
+        return self.value
+
+    def keeps_arguments(self) -> None:
+        """Judge that no argument was changed in place."""
+        given = [v for v in (*self.args, *self.how.values()) if isinstance(v, torch.Tensor | list)]
+        self.judge.that(not self.answer.changed, _(SOME_CHANGED if len(given) > 1 else ONE_CHANGED))
+
+    def gradients_agree(self, *, what: str | Sequence[str], **judged: Any) -> None:
+        """Judge the gradients for the first arguments by the solution's.
+
+        Args:
+            what: what the gradient for each of them is called in a message.
+            **judged: as `judge` takes it.
+        """
+        for position, one in enumerate([what] if isinstance(what, str) else what):
+            found, right = (
+                answer.gradients.arguments.get(str(position)) if answer.gradients else None
+                for answer in (self.answer, self.right)
+            )
+            self.judge(found, right, what=one, **judged)
+
+    def parameter_gradients_agree(self, *names: str, **judged: Any) -> None:
+        """Judge the gradients for parameters of an instance by the solution's.
+
+        Args:
+            *names: of the parameters; the student's may stand further inside.
+            **judged: as `judge` takes it.
+        """
+        for name in names:
+            found, right = (
+                by_name(answer.gradients.parameters, name) if answer.gradients else None
+                for answer in (self.answer, self.right)
+            )
+            what = _("the gradient for {name}").format(name=name)
+            self.judge(found, right, what=what, **judged)
+
+
+@dataclass
+class Attempt:
+    """The student's function or class that an exercise is named after, beside the solution's.
+
+    Args:
+        student: the handle on the submission.
+        reference: the handle on the solution.
+        judge: what judges.
+        name: what is called.
+    """
+
+    student: StudentHandle
+    reference: ReferenceHandle
+    judge: Judge
+    name: str
+
+    def of(self, name: str) -> "Attempt":
+        """The same of another name that an assignment defines."""
+        return Attempt(self.student, self.reference, self.judge, name)
+
+    @property
+    def own(self) -> str | RemoteObject:
+        """What of the student's is called."""
+        return self.name
+
+    @property
+    def solution(self) -> str | RemoteObject:
+        """What of the solution's is called."""
+        return self.name
+
+    def __call__(self, *args: Any, **how: Any) -> Called:
+        """Call it; arguments as `student.call` takes them, printed tensors as well."""
+        return Called(self, args, how)
+
+    def instance(
+        self,
+        *args: Any,
+        given: Mapping[str, Any] | None = None,
+        spare: Mapping[str, torch.Tensor] | None = None,
+        **how: Any,
+    ) -> "Instance":
+        """Make an instance of the student's class, and one of the solution's when it is needed.
+
+        Args:
+            *args: of the constructor.
+            given: the values of parameters, by name; printed tensors as well.
+            spare: values for parameters that need not be there, such as zeros for a bias.
+            **how: what `student.call` takes besides.
+        """
+        values = {name: _plain(value) for name, value in (given or {}).items()}
+        made = self.student.call(self.name, *args, **how).value
+        problems: dict[str, str] = {}
+        if values:
+            loaded = self.student.load(made, {**(spare or {}), **values})
+            problems = {name: what for name, what in loaded.problems.items() if name in values}
+        parts = (self.student, self.reference, self.judge, self.name)
+        return Instance(*parts, made, (args, how), values, problems)
+
+
+@dataclass
+class Instance(Attempt):
+    """An instance of the student's class, beside one of the solution's with the same parameters.
+
+    Args:
+        made: the student's.
+        by: the arguments and the keywords that made it.
+        given: the values of its parameters.
+        problems: which of them it did not take, and why.
+    """
+
+    made: RemoteObject
+    by: tuple[tuple[Any, ...], Mapping[str, Any]]
+    given: Mapping[str, torch.Tensor]
+    problems: Mapping[str, str]
+
+    @property
+    def own(self) -> RemoteObject:
+        """The student's."""
+        return self.made
+
+    @cached_property
+    def solution(self) -> RemoteObject:
+        """The solution's."""
+        args, how = self.by
+        made: RemoteObject = self.reference.call(self.name, *args, **how).value
+        if self.given:
+            self.reference.load(made, self.given)
+        return made
+
+    @property
+    def state(self) -> State:
+        """The parameters and buffers of the student's, as they are now."""
+        return self.student.state(self.made)
+
+
+def by_name(found: Mapping[str, Any], name: str) -> Any:
+    """The entry of that name, wherever in a module it is kept; None where there is none."""
+    return next((item for key, item in found.items() if f".{key}".endswith(f".{name}")), None)
+
+
+def _plain(value: Any) -> Any:
+    """A printed tensor's values; anything else as it is."""
+    return value.tensor if isinstance(value, Printed) else value

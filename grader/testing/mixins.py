@@ -1,0 +1,60 @@
+"""Checks that many exercises share: a class of checks inherits them, by the names they have here.
+
+A class says with `inputs(draw, dtype)` what its function is called with, and with `axes` what the
+axes of its result are called. These checks are run after the class's own. One that shall weigh something
+else is defined again, with its marks, and calls the one here by `super()`.
+"""
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.core.language import N_, _
+from grader.testing.attempt import Attempt
+from grader.testing.draw import Draw
+
+OTHER_NAMES = N_("They are {found}, and in the stub {right}")
+
+
+class KeepsNames:
+    """A remark on parameters with other names than the stub's."""
+
+    @pytest.mark.remark
+    def test_the_parameters_keep_their_names(self, attempt: Attempt) -> None:
+        """The parameters should keep the names they have in the stub."""
+        handles = (attempt.student, attempt.reference)
+        found, right = (", ".join(handle.parameters(attempt.name)) for handle in handles)
+        sentence = _(OTHER_NAMES).format(found=found, right=right)
+        attempt.judge.that(found == right, sentence)
+
+
+class HasInputs:
+    """A class of checks that says what its function is called with.
+
+    Attributes:
+        axes: what the axes of its result are called.
+    """
+
+    axes: tuple[str, ...] = ()
+
+    def inputs(self, draw: Draw, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
+        """The arguments of a call, drawn, in that dtype."""
+        raise NotImplementedError
+
+
+class KeepsArguments(HasInputs):
+    """A check that the function changes no argument."""
+
+    @pytest.mark.conduct
+    def test_the_arguments_are_left_as_they_are(self, attempt: Attempt, draw: Draw) -> None:
+        """The arguments should stay as they are."""
+        attempt(*self.inputs(draw)).keeps_arguments()
+
+
+class KeepsDoublePrecision(HasInputs):
+    """A check that the function computes in the dtype of its arguments."""
+
+    def test_double_precision_is_kept(self, attempt: Attempt, draw: Draw) -> None:
+        """Arguments in float64 should give the right result in float64."""
+        attempt(*self.inputs(draw, torch.float64)).agrees(axes=self.axes)
