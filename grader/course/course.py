@@ -250,6 +250,18 @@ class Course:
         chosen = {exercise.id for target in targets for exercise in self._named(target)}
         return {id_: e for id_, e in self.exercises.items() if id_ in chosen or not targets}
 
+    def assignment(self, target: str) -> Assignment:
+        """The assignment of an id, a number or a module's name.
+
+        Raises:
+            UsageError: when there is none, with the nearest names.
+        """
+        for assignment in self.assignments:
+            if target in _names_of(assignment):
+                return assignment
+        sentence = _("There is no assignment {target!r}.").format(target=target)
+        raise UsageError(paragraph((sentence, self._nearest(target))))
+
     def _named(self, target: str) -> tuple[Exercise, ...]:
         target = self._named_by_path(target.strip("/"))
         first, _slash, name = target.rpartition("/")

@@ -104,7 +104,7 @@ def test_other_files_are_not_looked_at(tmp_path):
     """An editor's own, or what Python writes."""
     (tmp_path / "a.txt").write_text("", "utf-8")
     (tmp_path / "a.py").write_text("", "utf-8")
-    assert list(file_watch._seen(tmp_path)) == [str(tmp_path / "a.py")]
+    assert list(file_watch._seen(file_watch._work(tmp_path))) == [str(tmp_path / "a.py")]
 
 
 @pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError("no more watches")])
