@@ -58,7 +58,10 @@ class NewExercise:
         of_checks = f"Test{camel(self.name)}"
         if f"class {of_checks}:" in before:  # of a function beside a class, or the other way round
             of_checks += "Class" if self.is_class else "Function"
-        words = {"of_checks": of_checks, "dashed": dashed(self.name)}
+        mistake = f"{dashed(self.name)}-todo"
+        if f'"{mistake}"' in before:
+            mistake += "-2"
+        words = {"of_checks": of_checks, "mistake": mistake}
         return rendered(f"exercise/{kind}", name=self.name, is_class=self.is_class, **words)
 
 

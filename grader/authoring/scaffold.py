@@ -16,7 +16,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.course.course import MANIFEST, SOLUTIONS, Course, load_course
-from grader.course.misconceptions import read_misconceptions
 from grader.release.stubs import generate
 
 SUFFIX = ".template"
@@ -105,12 +104,10 @@ def _generated(course: Course, changed: Sequence[OutputFile]) -> list[OutputFile
     """The stubs and notebooks of the assignments whose solutions are among changed files.
 
     Raises:
-        CourseError: when a solution or its known mistakes cannot be read.
+        CourseError: when a solution cannot be read.
     """
     paths = {file.path for file in changed}
     mine = [a for a in course.assignments if course.inner(course.paths(a).solution) in paths]
-    for assignment in mine:
-        read_misconceptions(course, assignment)
     return generate(course.only({assignment.id for assignment in mine}))
 
 

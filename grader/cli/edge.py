@@ -60,19 +60,21 @@ class Group(click.Group):
         if is_students_copy():
             super().format_commands(ctx, formatter)
             return
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        listed = {name: one for name, one in found if one is not None and not one.hidden}
-        limit = formatter.width - 6 - max(map(len, listed))
-        groups = {
-            _("For students"): STUDENTS_COMMANDS,
-            _("For instructors"): (),
-            _("For authors"): AUTHORS_COMMANDS,
+        found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        shown = {name: one for name, one in found.items() if one is not None and not one.hidden}
+        width = max(map(len, shown))
+        rows = {
+            name: (name.ljust(width), one.get_short_help_str(formatter.width - 6 - width))
+            for name, one in shown.items()
         }
-        named = {*STUDENTS_COMMANDS, *AUTHORS_COMMANDS}
-        for heading, group in groups.items():
-            names = [name for name in listed if name in (group or listed.keys() - named)]
+        others = rows.keys() - {*STUDENTS_COMMANDS, *AUTHORS_COMMANDS}
+        for heading, names in (
+            (_("For students"), STUDENTS_COMMANDS),
+            (_("For instructors"), others),
+            (_("For authors"), AUTHORS_COMMANDS),
+        ):
             with formatter.section(heading):
-                formatter.write_dl([(n, listed[n].get_short_help_str(limit)) for n in names])
+                formatter.write_dl([row for name, row in rows.items() if name in names])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What instructors should know, where it is not a student who asks."""
