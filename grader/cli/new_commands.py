@@ -24,9 +24,9 @@ def new() -> None:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--title", default="", help="The course's title.  [default: made from DIR]")
 def course(folder: Path, title: str) -> None:
-    """Write a small complete course into DIR, an empty folder or a new one.
+    """Write a small complete course into DIR.
 
-    Two exercises with their checks, known mistakes and hints, two students for `grader grade`, a
+    DIR is an empty folder or a new one. It gets two exercises with their checks, known mistakes and hints, two students for `grader grade`, a
     Makefile and a workflow. `make test` proves it from the first minute; then change it into yours.
     """
     from grader.cli.new import run_new_course
@@ -46,9 +46,9 @@ def course(folder: Path, title: str) -> None:
 )
 @points_option
 def assignment(name: str, title: str, exercises: tuple[str, ...], points: float) -> None:
-    """Add the assignment NAME, like 12_row_sums; without digits it gets the next number.
+    """Add an assignment to the course.
 
-    It begins with one exercise or with those that --exercise names; a name like RowSums is a
+    NAME is like 12_row_sums; without digits it gets the next number. It begins with one exercise or with those that --exercise names; a name like RowSums is a
     class's. `grader new exercise 12/NAME` adds more.
     """
     from grader.cli.new import run_new_assignment
@@ -67,9 +67,9 @@ def assignment(name: str, title: str, exercises: tuple[str, ...], points: float)
 @points_option
 @click.option("--after", default="", metavar="OTHER", help="The exercise that it follows.")
 def exercise(name: str, is_class: bool, points: float, after: str) -> None:
-    """Add an exercise to an assignment, as in `grader new exercise 05/row_sums`.
+    """Add an exercise to an assignment.
 
-    It adds a line to course.toml, a cell to the solution, visible and hidden checks, a known
+    For example 05/row_sums: the exercise row_sums in the assignment 05. This adds a line to course.toml, a cell to the solution, visible and hidden checks, a known
     mistake and hints, and writes stub and notebook.
     """
     from grader.cli.new import run_new_exercise

@@ -183,8 +183,14 @@ class Course:
         """Do nothing in the course itself.
 
         Raises:
-            UsageError: in a released copy.
+            UsageError: in a released copy, and where there is nothing but a manifest.
         """
+        if not self.has_solutions and not self.work_folder.is_dir():
+            sentence = _(
+                "There is no folder solutions/ in {folder}. `grader new course DIR` writes a small "
+                "complete course."
+            )
+            raise UsageError(sentence.format(folder=self.root))
         if not self.has_solutions:
             sentence = _(
                 "This is a released copy of the course, without solutions; `grader check` works "

@@ -105,13 +105,26 @@ def test_an_exercise_without_its_assignment_is_asked_for_it(grader) -> None:
 
 def test_nothing_is_added_to_a_released_copy(grader, tmp_path, monkeypatch) -> None:
     """It has no solutions."""
-    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "assignments").mkdir(parents=True)
     shutil.copy("course.toml", tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
     for command in (("new", "exercise", "01/x"), ("new", "assignment", "x"), ("preview", "01")):
         ran = grader(*command)
         assert ran.code == 2
         assert "a released copy" in ran.err
+
+
+def test_a_manifest_alone_is_no_released_copy(grader, tmp_path, monkeypatch) -> None:
+    """Whoever begins a course by hand is told what begins one."""
+    (tmp_path / "begun").mkdir()
+    shutil.copy("course.toml", tmp_path / "begun")
+    monkeypatch.chdir(tmp_path / "begun")
+    ran = grader("validate")
+    assert (ran.code, ran.err) == (
+        2,
+        f"There is no folder solutions/ in {tmp_path / 'begun'}. `grader new course DIR` writes a "
+        "small complete course.\n",
+    )
 
 
 # `grader preview`.
