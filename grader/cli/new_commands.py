@@ -26,8 +26,9 @@ def new() -> None:
 def course(folder: Path, title: str) -> None:
     """Write a small complete course into DIR.
 
-    DIR is an empty folder or a new one. It gets two exercises with their checks, known mistakes and hints, two students for `grader grade`, a
-    Makefile and a workflow. `make test` proves it from the first minute; then change it into yours.
+    DIR is an empty folder or a new one. It gets two exercises with their checks, known mistakes and
+    hints, two students for `grader grade`, a Makefile and a workflow. `make test` proves it from
+    the first minute; then change it into yours.
     """
     from grader.cli.new import run_new_course
 
@@ -48,8 +49,9 @@ def course(folder: Path, title: str) -> None:
 def assignment(name: str, title: str, exercises: tuple[str, ...], points: float) -> None:
     """Add an assignment to the course.
 
-    NAME is like 12_row_sums; without digits it gets the next number. It begins with one exercise or with those that --exercise names; a name like RowSums is a
-    class's. `grader new exercise 12/NAME` adds more.
+    NAME is like 12_row_sums; without digits it gets the next number. It begins with one exercise,
+    or with those that --exercise names; a name like RowSums is a class's. `grader new exercise
+    12/NAME` adds more.
     """
     from grader.cli.new import run_new_assignment
 
@@ -69,8 +71,9 @@ def assignment(name: str, title: str, exercises: tuple[str, ...], points: float)
 def exercise(name: str, is_class: bool, points: float, after: str) -> None:
     """Add an exercise to an assignment.
 
-    For example 05/row_sums: the exercise row_sums in the assignment 05. This adds a line to course.toml, a cell to the solution, visible and hidden checks, a known
-    mistake and hints, and writes stub and notebook.
+    For example 05/row_sums: the exercise row_sums in the assignment 05. This adds a line to
+    course.toml, a cell to the solution, visible and hidden checks, a known mistake and hints, and
+    writes stub and notebook.
     """
     from grader.cli.new import run_new_exercise
 

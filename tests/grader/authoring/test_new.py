@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring import new
 from grader.authoring.new import NewExercise, new_assignment, new_course, new_exercise
 from grader.authoring.open_todos import todos_are_done
 from grader.authoring.validate import validate
@@ -57,6 +58,13 @@ def test_a_new_course_has_nothing_of_another_one(made: list[OutputFile]) -> None
     text = "\n".join(file.text for file in made)
     assert not re.search(r"attention|token|\{%|\{\{ title", text)
     assert "grader-kit[author]" in text
+
+
+def test_where_there_are_no_templates_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The grader that lies in a released copy has none."""
+    monkeypatch.setattr(new, "COURSE_TEMPLATES", ("none",))
+    with pytest.raises(UsageError, match="A released copy has no templates"):
+        new_course("Mine")
 
 
 @pytest.mark.slow
