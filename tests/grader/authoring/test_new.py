@@ -121,7 +121,7 @@ def test_names_of_torch_are_imported_where_they_are_missing(course: Course) -> N
     """In the line that is there, after other imports, or in a cell of its own."""
     solution = course.paths(course.by_id["01_first_steps"]).solution
     text = solution.read_text("utf-8")
-    for old, new, expected in (
+    for old, put, expected in (
         (
             "from torch import Tensor, nn",
             "from torch import Tensor",
@@ -134,7 +134,7 @@ def test_names_of_torch_are_imported_where_they_are_missing(course: Course) -> N
         ),
         ("import torch\nfrom torch import Tensor, nn", "", "# %%\nfrom torch import Tensor, nn\n"),
     ):
-        solution.write_text(text.replace(old, new), "utf-8")
+        solution.write_text(text.replace(old, put), "utf-8")
         files = new_exercise(course, "01", NewExercise("Layer", is_class=True))
         (made,) = (file.text for file in files if file.path == course.inner(solution))
         assert made.count(expected) == 1
