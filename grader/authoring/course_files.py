@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.authoring.open_todos import todos_are_done
 from grader.authoring.translations import TRANSLATIONS, translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
@@ -97,6 +98,7 @@ PROOFS = (
     files_are_declared,
     stubs_are_current,
     stubs_do_the_same_in_every_language,
+    todos_are_done,
 )
 
 

@@ -18,6 +18,7 @@ from grader.cli.edge import (
     lang_option,
     open_course,
 )
+from grader.cli.new_commands import new, preview
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
@@ -354,7 +355,8 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     is_flag=True,
     help="Count what is still to be translated as a fault; else it is a warning.",
 )
-def validate(targets: tuple[str, ...], verbose: bool, translations: bool) -> None:
+@click.option("--watch", "watching", is_flag=True, help="Do it again whenever a file is saved.")
+def validate(targets: tuple[str, ...], verbose: bool, translations: bool, watching: bool) -> None:
     """Prove that the course keeps its promises.
 
     TARGET is an assignment or an exercise, as for `grader check`: only its checks are run. Nothing
@@ -368,6 +370,11 @@ def validate(targets: tuple[str, ...], verbose: bool, translations: bool) -> Non
     """
     from grader.cli.author import run_validate
 
+    if watching:
+        from grader.cli.validate_watch import run_validate_watch
+
+        run_validate_watch(current_course(), targets, verbose=verbose, translations=translations)
+        return
     raise SystemExit(
         run_validate(current_course(), targets, verbose=verbose, translations=translations)
     )
@@ -402,3 +409,7 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
     from grader.cli.author import run_mutate
 
     raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))
+
+
+cli.add_command(new)
+cli.add_command(preview)

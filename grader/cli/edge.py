@@ -43,6 +43,9 @@ class Done(SystemExit):
 STUDENTS_COMMANDS = ("check", "watch", "status", "hint", "pack", "doctor")
 """Those that work in a student's copy; the others are not listed there."""
 
+AUTHORS_COMMANDS = ("new", "preview", "generate", "validate", "mutate", "catalogues")
+"""Those for who writes exercises; what is neither these nor the students' is for instructors."""
+
 
 class Group(click.Group):
     """Turns the kit's exceptions into sentences and exit codes."""
@@ -51,6 +54,27 @@ class Group(click.Group):
         """The commands that can work here."""
         names = super().list_commands(ctx)
         return [n for n in names if n in STUDENTS_COMMANDS] if is_students_copy() else names
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by who uses them; without headings in a student's copy."""
+        if is_students_copy():
+            super().format_commands(ctx, formatter)
+            return
+        found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        shown = {name: one for name, one in found.items() if one is not None and not one.hidden}
+        width = max(map(len, shown))
+        rows = {
+            name: (name.ljust(width), one.get_short_help_str(formatter.width - 6 - width))
+            for name, one in shown.items()
+        }
+        others = rows.keys() - {*STUDENTS_COMMANDS, *AUTHORS_COMMANDS}
+        for heading, names in (
+            (_("For students"), STUDENTS_COMMANDS),
+            (_("For instructors"), others),
+            (_("For authors"), AUTHORS_COMMANDS),
+        ):
+            with formatter.section(heading):
+                formatter.write_dl([row for name, row in rows.items() if name in names])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What instructors should know, where it is not a student who asks."""

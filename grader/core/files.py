@@ -75,6 +75,24 @@ def write_whole(path: Path, content: bytes | str) -> None:
             raise
 
 
+def write_all(files: Sequence[OutputFile], folder: Path) -> None:
+    """Write several files into a folder, or leave all of them as they were.
+
+    Raises:
+        UsageError: when one cannot be written.
+    """
+    paths = {file.path: folder / file.path for file in files}
+    before = {inner: p.read_bytes() if p.is_file() else None for inner, p in paths.items()}
+    try:
+        for file in files:
+            file.write(folder)
+    except BaseException:
+        for inner, content in before.items():
+            with suppress(UsageError, OSError):
+                OutputFile(inner, content).write(folder)
+        raise
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Say which file it is about when the system refuses to write, and what to do.

@@ -183,8 +183,14 @@ class Course:
         """Do nothing in the course itself.
 
         Raises:
-            UsageError: in a released copy.
+            UsageError: in a released copy, and where there is nothing but a manifest.
         """
+        if not self.has_solutions and not self.work_folder.is_dir():
+            sentence = _(
+                "There is no folder solutions/ in {folder}. `grader new course DIR` writes a small "
+                "complete course."
+            )
+            raise UsageError(sentence.format(folder=self.root))
         if not self.has_solutions:
             sentence = _(
                 "This is a released copy of the course, without solutions; `grader check` works "
@@ -249,6 +255,18 @@ class Course:
         """
         chosen = {exercise.id for target in targets for exercise in self._named(target)}
         return {id_: e for id_, e in self.exercises.items() if id_ in chosen or not targets}
+
+    def assignment(self, target: str) -> Assignment:
+        """The assignment of an id, a number or a module's name.
+
+        Raises:
+            UsageError: when there is none, with the nearest names.
+        """
+        for assignment in self.assignments:
+            if target in _names_of(assignment):
+                return assignment
+        sentence = _("There is no assignment {target!r}.").format(target=target)
+        raise UsageError(paragraph((sentence, self._nearest(target))))
 
     def _named(self, target: str) -> tuple[Exercise, ...]:
         target = self._named_by_path(target.strip("/"))

@@ -1,7 +1,8 @@
 """Notices when files of a folder were saved: through the system, or by polling."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -69,18 +70,40 @@ def polled(folder: Path, stop: threading.Event, seconds: float) -> Iterator[None
         stop: ends it.
         seconds: between two looks.
     """
-    before = _seen(folder)
+    before = _seen(_work(folder))
     while not stop.wait(seconds):
-        now = _seen(folder)
+        now = _seen(_work(folder))
         if now != before:
             before = now
             yield
 
 
-def _seen(folder: Path) -> dict[str, tuple[int, int, int]]:
+def now_and_changed(files: Callable[[], Iterable[Path]], seconds: float) -> Iterator[None]:
+    """Yield at once, and each time that files were saved since the last time; by polling.
+
+    Args:
+        files: lists them.
+        seconds: between two looks.
+    """
+    before = None
+    while True:
+        now = _seen(files())
+        if now == before:
+            time.sleep(seconds)
+        else:
+            before = now
+            yield
+
+
+def _work(folder: Path) -> Iterator[Path]:
+    """The scripts and notebooks below a folder."""
+    return (path for form in FORMS for path in folder.rglob(f"*{form}"))
+
+
+def _seen(files: Iterable[Path]) -> dict[str, tuple[int, int, int]]:
     """What changes when a file is saved: its time, its size, and which file it is."""
     found = {}
-    for path in (path for form in FORMS for path in folder.rglob(f"*{form}")):
+    for path in files:
         with suppress(OSError):  # renamed just now
             facts = path.stat()
             found[str(path)] = (facts.st_mtime_ns, facts.st_size, facts.st_ino)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.core.errors import CourseError
+from grader.core.errors import CourseError, UsageError
 from grader.course.course import Assignment
 from grader.sandbox.failures import stub_message
 
@@ -45,9 +45,16 @@ def read_solution(assignment: Assignment, path: Path) -> Solution:
 
     Raises:
         CourseError: with everything that is wrong with its cells or markers.
+        UsageError: without jupytext.
     """
     # jupytext belongs to the authors' extra; students never need it.
-    import jupytext
+    try:
+        import jupytext
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"Solutions are read with jupytext, and {error.name} is not installed. "
+            "Run: pip install 'grader-kit[author]'."
+        ) from error
 
     try:
         text = path.read_text("utf-8")

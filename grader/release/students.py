@@ -25,7 +25,7 @@ LANGUAGE_LINE = re.compile(r"\s*language\s*=")
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
 
 PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
-"""What the package consists of; other files are leavings."""
+"""What the package consists of; other files are leavings, or what only authors need."""
 
 
 def write_release(

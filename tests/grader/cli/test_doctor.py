@@ -89,17 +89,19 @@ def test_another_torch_is_told_and_none_is_a_fault(grader, copy, torch, monkeypa
 
 
 def test_help_in_a_copy_lists_what_works_there(grader, folder, tmp_path, monkeypatch) -> None:
-    """The instructors' commands are those of the course itself."""
+    """The instructors' and the authors' commands are those of the course itself."""
 
-    def listed() -> list[str]:
-        _head, _, commands = grader("--help").out.partition("Commands:\n")
-        return [line.split()[0] for line in commands.splitlines() if line.startswith("  ")]
+    def listed(heading: str) -> list[str]:
+        _head, _, commands = grader("--help").out.partition(f"{heading}:\n")
+        return [line.split()[0] for line in commands.partition("\n\n")[0].splitlines()]
 
     students = ["check", "doctor", "hint", "pack", "status", "watch"]
-    assert set(students) < set(listed())
+    assert listed("For students") == students
+    assert listed("For instructors") == ["grade", "release"]
+    assert {"new", "preview", "validate"} < set(listed("For authors"))
     assert "grader grade SUBMISSIONS" in grader("--help").out
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / "course.toml").write_text("")
     monkeypatch.chdir(tmp_path / "copy")
-    assert listed() == students
+    assert listed("Commands") == students
     assert "grader grade SUBMISSIONS" not in grader("--help").out

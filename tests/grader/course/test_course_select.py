@@ -125,6 +125,27 @@ def test_an_exercise_named_like_another_module_is_not_passed_over(course):
         both.select(("dot",))
 
 
+def test_an_exercise_named_like_its_own_module_is_found_by_that_name(course):
+    """Its assignment is found by the number."""
+    more = (*course.assignments, make_assignment("12_mix", "mix", "other"))
+    both = dataclasses.replace(course, assignments=more)
+    assert selected(both, "mix") == ["12_mix/mix"]
+    assert selected(both, "12") == selected(both, "12_mix") == ["12_mix/mix", "12_mix/other"]
+
+
+@pytest.mark.parametrize("target", ["02_layers", "02", "2", "layers"])
+def test_an_assignment_is_found_by_its_names(target, course):
+    """Those that targets have."""
+    assert course.assignment(target).id == "02_layers"
+
+
+def test_an_assignment_that_is_none_is_answered_with_the_nearest(course):
+    """An exercise is no assignment."""
+    with pytest.raises(UsageError) as caught:
+        course.assignment("layer")
+    assert str(caught.value).startswith("There is no assignment 'layer'. Did you mean ")
+
+
 def test_every_path_is_made_from_the_ids(course):
     """The layout is written in one place, and this is it."""
     paths = course.paths(course.by_id["02_layers"])

@@ -104,7 +104,7 @@ def test_other_files_are_not_looked_at(tmp_path):
     """An editor's own, or what Python writes."""
     (tmp_path / "a.txt").write_text("", "utf-8")
     (tmp_path / "a.py").write_text("", "utf-8")
-    assert list(file_watch._seen(tmp_path)) == [str(tmp_path / "a.py")]
+    assert list(file_watch._seen(file_watch._work(tmp_path))) == [str(tmp_path / "a.py")]
 
 
 @pytest.mark.parametrize("error", [OSError("no more watches"), RuntimeError("no more watches")])
@@ -137,3 +137,25 @@ def test_where_watchfiles_is_missing_files_are_polled(tmp_path, monkeypatch):
     made = Watched(partial(file_watch.saves, tmp_path))
     made.until_told(lambda n: (tmp_path / "a.py").write_text("x" * n, "utf-8"))
     made.end()
+
+
+def test_files_are_named_once_now_and_once_after_each_change(tmp_path):
+    """Also where one was saved before the next look, or while the caller was busy."""
+    file = tmp_path / "a.toml"
+    file.write_text("1")
+    looks = []
+
+    def files():
+        looks.append(file.read_text())
+        if len(looks) == 4:  # two looks found nothing new
+            file.write_text("22")
+        return [file]
+
+    noticed = file_watch.now_and_changed(files, 0.0)
+    next(noticed)
+    assert looks == ["1"]
+    next(noticed)
+    assert looks == ["1", "1", "1", "1"]
+    file.write_text("333")
+    next(noticed)
+    assert looks[-1] == "333"

@@ -1,0 +1,262 @@
+"""What `grader new` writes: a course, an assignment, an exercise. Pure: files come back."""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from keyword import iskeyword
+from pathlib import Path
+
+from grader.authoring.manifest_edits import with_assignment, with_exercise
+from grader.authoring.scaffold import (
+    camel,
+    dashed,
+    quoted,
+    rendered,
+    rendered_folder,
+    with_generated,
+)
+from grader.core.errors import UsageError
+from grader.core.files import OutputFile
+from grader.core.records import added
+from grader.course.course import ASSIGNMENT_ID, MANIFEST, Assignment, Course
+
+COURSE_TEMPLATES = ("course", "until_apart")
+POINTS = 2
+CELL = re.compile(r"(?m)^# %%")
+FROM_TORCH = re.compile(r"(?m)^from torch import (\w+(?:, \w+)*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class NewExercise:
+    """An exercise to add.
+
+    Args:
+        name: what the student is to define.
+        points: what it is worth.
+        is_class: whether that is a class.
+        after: the exercise that it follows; the assignment's last one unless given.
+    """
+
+    name: str
+    points: float = POINTS
+    is_class: bool = False
+    after: str = ""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What its cell takes from torch."""
+        return ("Tensor", "nn") if self.is_class else ("Tensor",)
+
+    def part(self, kind: str, before: str) -> str:
+        """Its part of one of the assignment's files.
+
+        Args:
+            kind: the file's template.
+            before: the file as it is.
+        """
+        of_checks = f"Test{camel(self.name)}"
+        if f"class {of_checks}:" in before:  # of a function beside a class, or the other way round
+            of_checks += "Class" if self.is_class else "Function"
+        mistake = f"{dashed(self.name)}-todo"
+        if f'"{mistake}"' in before:
+            mistake += "-2"
+        words = {"of_checks": of_checks, "mistake": mistake}
+        return rendered(f"exercise/{kind}", name=self.name, is_class=self.is_class, **words)
+
+
+def class_like(name: str) -> bool:
+    """Whether a name looks like a class's: `RowSums`, and neither `row_sums` nor `ROW_SUMS`."""
+    return name[:1].isupper() and not name.isupper()
+
+
+def new_course(title: str) -> list[OutputFile]:
+    """The files of a small complete course.
+
+    Args:
+        title: the course's.
+    """
+    values = {"title": " ".join(title.split())}
+    made = [file for folder in COURSE_TEMPLATES for file in rendered_folder(folder, **values)]
+    return with_generated(None, made)
+
+
+def new_assignment(
+    course: Course, name: str, title: str, exercises: Sequence[str], points: float = POINTS
+) -> list[OutputFile]:
+    """The files that an assignment more changes.
+
+    Args:
+        course: the course.
+        name: `12_name`, or without a number for the next one.
+        title: the assignment's; made from the name where it is "".
+        exercises: the names of those it begins with; its module's name where there are none.
+        points: what each is worth.
+
+    Raises:
+        UsageError: when the name cannot be one, or is there already.
+        CourseError: when the course would not be read with it.
+    """
+    assignment = _named(course, name, title)
+    names = exercises or (assignment.module,)
+    for one in names:
+        _forbid_wrong_name(one)
+    manifest = (course.root / MANIFEST).read_text("utf-8")
+    worth = {one: added((points,)) for one in names}
+    changed = with_assignment(manifest, assignment.id, quoted(assignment.title), worth)
+    head = {"number": int(assignment.id[:2]), "title": assignment.title}
+    texts = {}
+    for path, kind in _files(course, assignment).items():
+        if path.exists():
+            raise UsageError(f"{course.inner(path)} is there already. Nothing was written.")
+        texts[path] = rendered(f"assignment/{kind}", **head)
+    for one in names:
+        _add(course, assignment, NewExercise(one, points, class_like(one)), texts)
+    return _with_manifest(course, changed, texts)
+
+
+def new_exercise(course: Course, target: str, exercise: NewExercise) -> list[OutputFile]:
+    """The files that an exercise more changes.
+
+    Args:
+        course: the course.
+        target: its assignment.
+        exercise: what to add.
+
+    Raises:
+        UsageError: when its name cannot be one or is there already, or there is no such assignment.
+        CourseError: when the course would not be read with it.
+    """
+    assignment = course.assignment(target)
+    _forbid_wrong_name(exercise.name)
+    names = [one.name for one in assignment.exercises]
+    if exercise.name in names:
+        raise UsageError(f"{assignment.id}/{exercise.name} is there already. Nothing was written.")
+    if exercise.after and exercise.after not in names:
+        known = ", ".join(names)
+        raise UsageError(f"{assignment.id} has no exercise {exercise.after!r}; it has {known}.")
+    texts = {}
+    for path in _files(course, assignment):
+        if not path.is_file():
+            raise UsageError(f"{course.inner(path)} is missing. `grader validate` says what else.")
+        texts[path] = path.read_text("utf-8")
+    _forbid_bound(course.inner(course.paths(assignment).solution), exercise.name, texts)
+    text, points = (course.root / MANIFEST).read_text("utf-8"), added((exercise.points,))
+    changed = with_exercise(text, assignment.id, exercise.name, points, exercise.after)
+    _add(course, assignment, exercise, texts)
+    return _with_manifest(course, changed, texts)
+
+
+def _named(course: Course, name: str, title: str) -> Assignment:
+    """An assignment that is not there yet, by its name with or without a number.
+
+    Raises:
+        UsageError: when there cannot be one of this name.
+    """
+    number = max(int(id_[:2]) for id_ in course.by_id) + 1
+    id_ = name if name[:1].isdigit() else f"{number:02d}_{name}"
+    found = re.fullmatch(ASSIGNMENT_ID, id_)
+    if found is None:
+        raise UsageError(
+            f"{name!r} cannot be an assignment's name. Write small letters, digits and `_`, after "
+            "two digits or without them, like 12_row_sums or row_sums."
+        )
+    for other in course.assignments:
+        if id_[:2] == other.id[:2] or found[1] == other.module:
+            what = f"the number {id_[:2]}" if id_[:2] == other.id[:2] else f"the name {found[1]}"
+            raise UsageError(f"{other.id} has {what} already. Nothing was written.")
+    words = " ".join((title or found[1].replace("_", " ").capitalize()).split())
+    return Assignment(id_, words, ())
+
+
+def _forbid_wrong_name(name: str) -> None:
+    if not name.isidentifier() or iskeyword(name):
+        raise UsageError(f"{name!r} cannot be an exercise's name: Python allows no such name.")
+
+
+def _forbid_bound(path: str, name: str, texts: dict[Path, str]) -> None:
+    """Refuse a name that the solution defines or imports for something else."""
+    source = next(text for file, text in texts.items() if file.as_posix().endswith(path))
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise UsageError(f"{path}:{error.lineno}: {error.msg}. Mend that first.") from error
+    if name in _bound(tree):
+        raise UsageError(f"{path} defines {name} already. Nothing was written.")
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """The names that a module defines or imports at its top level."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return found
+
+
+def _files(course: Course, assignment: Assignment) -> dict[Path, str]:
+    """An author's files of an assignment, and the template of each."""
+    paths = course.paths(assignment)
+    return {
+        paths.solution: "solution.py",
+        paths.misconceptions: "misconceptions.toml",
+        paths.hints: "hints.toml",
+        paths.visible_checks: "test_visible.py",
+        paths.hidden_checks: "test_hidden.py",
+    }
+
+
+def _add(
+    course: Course, assignment: Assignment, exercise: NewExercise, texts: dict[Path, str]
+) -> None:
+    """Add an exercise to the texts of its assignment's files."""
+    solution = course.paths(assignment).solution
+    for path, kind in _files(course, assignment).items():
+        part, text = exercise.part(kind, texts[path]), texts[path]
+        if path == solution:
+            texts[path] = _with_cell(_with_names(text, exercise.needs), part, exercise.after)
+        else:
+            is_next = text.rstrip().endswith("]")  # after another one's hints
+            space = "\n" * (3 if path.suffix == ".py" else 1 if is_next else 2)
+            texts[path] = f"{text.rstrip()}{space}{part}"
+
+
+def _with_cell(text: str, cell: str, after: str) -> str:
+    """A solution with a cell more: after another exercise's cell, or after the last one's."""
+    name = after or r"\w+"
+    marks = list(re.finditer(rf'(?m)^# %% exercise="{name}"', text))
+    following = CELL.search(text, marks[-1].end()) if marks else None
+    end = following.start() if following else len(text)
+    rest = f"\n\n{text[end:]}" if text[end:] else ""
+    return f"{text[:end].rstrip()}\n\n\n{cell.rstrip()}\n{rest}"
+
+
+def _with_names(text: str, names: Sequence[str]) -> str:
+    """A solution that imports these names of torch."""
+    tree = ast.parse(text)
+    missing = [name for name in names if name not in _bound(tree)]
+    if not missing:
+        return text
+    if found := FROM_TORCH.search(text):
+        # Classes first, as ruff sorts them.
+        both = sorted({*found[1].split(", "), *missing}, key=lambda name: (name.islower(), name))
+        return text.replace(found[0], f"from torch import {', '.join(both)}", 1)
+    line = f"from torch import {', '.join(missing)}\n"
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    lines = text.splitlines(keepends=True)
+    if imports:
+        lines.insert(imports[-1].end_lineno or 0, line)
+        return "".join(lines)
+    first = re.search(r"(?m)^# %% exercise=|\Z", text)
+    start = first.start() if first else len(text)
+    return f"{text[:start].rstrip()}\n\n# %%\n{line}\n\n{text[start:]}"
+
+
+def _with_manifest(course: Course, manifest: str, texts: dict[Path, str]) -> list[OutputFile]:
+    """The manifest and other files of a course, as they are to be, with what is generated."""
+    files = [OutputFile(course.inner(path), text) for path, text in texts.items()]
+    return with_generated(course.root, [OutputFile(MANIFEST, manifest), *files])

@@ -1,0 +1,73 @@
+"""`grader preview`: an assignment or an exercise as students will see it."""
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.cli.edge import from_here
+from grader.cli.hint import hint_command, verbose_command
+from grader.cli.render import print_check
+from grader.cli.view import View, console
+from grader.core.records import Result
+from grader.course.course import Course
+from grader.sessions.launchers import early_launcher
+
+if TYPE_CHECKING:  # it imports torch
+    from grader.authoring.preview import Released
+
+
+def run_preview(course: Course, target: str, mistake: str) -> None:
+    """Print stub, notebook, and what `grader check` says of the stub and of answers.
+
+    Args:
+        course: the course.
+        target: an assignment or an exercise.
+        mistake: the id of a known mistake, to see what is said of it alone; "" for everything.
+
+    Raises:
+        UsageError: in a released copy, or when the target or the mistake is unknown.
+        CourseError: when the course has a problem.
+    """
+    course.require_solutions()
+    exercises = course.select((target,))
+    # A fork of this process is quickest before torch is imported.
+    with closing(early_launcher()) as launcher:
+        from grader.authoring.preview import Trials, released
+
+        screen = console()
+        if not mistake:
+            _print_released(screen, released(course, exercises))
+        trials = Trials(course, launcher)
+        if not mistake:
+            _print_said(screen, course, "What `check` says of the stub", trials.stub(exercises))
+            solved = trials.solution(exercises)
+            _print_said(screen, course, "What `check` says of the solution", solved)
+        for one, result in trials.mistaken(exercises, mistake):
+            name = f"{one.id} ({one.mistake.kind})"
+            _print_said(screen, course, f"What `check` says of the known mistake {name}", result)
+
+
+def _print_released(screen: Console, shown: "Released") -> None:
+    _print_heading(screen, "The stub")
+    screen.print(shown.stub, markup=False, soft_wrap=True)
+    _print_heading(screen, "The notebook")
+    for kind, text in shown.cells:
+        screen.print(f"[{kind}]", style="dim", markup=False)
+        screen.print(f"{text}\n", markup=False, soft_wrap=True)
+
+
+def _print_said(screen: Console, course: Course, heading: str, result: Result) -> None:
+    """Print what a student would read of a result."""
+    _print_heading(screen, heading)
+    view = View(
+        from_here(course.work_folder), hint=hint_command(course), more=verbose_command(course, None)
+    )
+    print_check(result, screen, view)
+
+
+def _print_heading(screen: Console, words: str) -> None:
+    screen.print()
+    screen.rule(Text(words, style="bold"), align="left")
+    screen.print()

@@ -1,0 +1,223 @@
+"""What `grader new` makes: a course that is proven at once, and what is left to be filled in."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.authoring import new
+from grader.authoring.new import NewExercise, new_assignment, new_course, new_exercise
+from grader.authoring.open_todos import todos_are_done
+from grader.authoring.validate import validate
+from grader.core.errors import CourseError, UsageError
+from grader.core.files import OutputFile, write_all
+from grader.course.course import Course, load_course
+from grader.release.stubs import generate
+
+BLOCK = re.compile(r"(?ms)^```(?:python|toml)\n(.*?)^```")
+FILLED = re.compile(r"TODO\(author\):?")
+
+
+@pytest.fixture(scope="module")
+def made() -> list[OutputFile]:
+    """A new course."""
+    return new_course('Numbers, "small" ones')
+
+
+@pytest.fixture
+def course(made: list[OutputFile], tmp_path: Path) -> Course:
+    """The same on disk."""
+    write_all(made, tmp_path / "course")
+    return load_course(tmp_path / "course")
+
+
+def state(course: Course) -> dict[str, bytes]:
+    """All files of a course."""
+    paths = (path for path in course.root.rglob("*") if "__pycache__" not in path.parts)
+    return {course.inner(path): path.read_bytes() for path in paths if path.is_file()}
+
+
+def write(course: Course, files: list[OutputFile]) -> Course:
+    """The course with these files."""
+    write_all(files, course.root)
+    return load_course(course.root)
+
+
+@pytest.mark.slow
+def test_a_new_course_keeps_its_promises(course: Course) -> None:
+    """Two exercises, each with a mistake that is named."""
+    report = validate(course)
+    assert (report.faults, report.warnings) == ([], [])
+    assert course.title == 'Numbers, "small" ones'
+    counts = [(r.exercise.id, r.misconceptions, r.recognised_visibly) for r in report.rows]
+    assert counts == [("01_first_steps/standardize", 1, 1), ("01_first_steps/Affine", 1, 1)]
+
+
+def test_a_new_course_has_nothing_of_another_one(made: list[OutputFile]) -> None:
+    """Nor a placeholder that was not filled."""
+    text = "\n".join(file.text for file in made)
+    assert not re.search(r"attention|token|\{%|\{\{ title", text)
+    assert "grader-kit[author]" in text
+
+
+def test_where_there_are_no_templates_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The grader that lies in a released copy has none."""
+    monkeypatch.setattr(new, "COURSE_TEMPLATES", ("none",))
+    with pytest.raises(UsageError, match="A released copy has no templates"):
+        new_course("Mine")
+
+
+@pytest.mark.slow
+def test_what_was_added_is_named_place_by_place_and_works_at_once(course: Course) -> None:
+    """An exercise between others, a class, and an assignment: faults are what is to be filled in."""
+    course = write(course, new_exercise(course, "1", NewExercise("sums", 1.5, after="standardize")))
+    course = write(course, new_exercise(course, "01", NewExercise("Layer", is_class=True)))
+    course = write(course, new_assignment(course, "more_steps", "", ["one", "Two"]))
+    assert list(course.exercises) == [
+        *("01_first_steps/standardize", "01_first_steps/sums", "01_first_steps/Affine"),
+        *("01_first_steps/Layer", "02_more_steps/one", "02_more_steps/Two"),
+    ]
+    assert (course.by_id["02_more_steps"].title, course.points) == ("More steps", 12.5)
+    faults = validate(course).faults
+    assert faults == list(todos_are_done(course))
+    line = (
+        "solutions/02_more_steps/more_steps.py:4: still to be written: what the assignment is about"
+    )
+    assert [fault for fault in faults if fault.startswith(line)]
+    for path in {fault.partition(":")[0] for fault in faults}:
+        text = (course.root / path).read_text("utf-8")
+        (course.root / path).write_text(FILLED.sub("done:", text), "utf-8")
+    course = write(course, generate(course))
+    assert validate(course).faults == []
+
+
+@pytest.mark.slow
+def test_the_first_exercise_of_the_documentation_is_right(course: Course, root: Path) -> None:
+    """Its blocks are put where it says, in its order: then the course keeps its promises."""
+    text = (root / "docs" / "authors.md").read_text("utf-8")
+    section = text.partition("## Your first exercise")[2].partition("\n## ")[0]
+    blocks = BLOCK.findall(section)
+    exercise = NewExercise("row_sums")
+    course = write(course, new_exercise(course, "01", exercise))
+    paths = course.paths(course.by_id["01_first_steps"])
+    files = {
+        paths.solution: "solution.py",
+        paths.visible_checks: "test_visible.py",
+        paths.hidden_checks: "test_hidden.py",
+        paths.misconceptions: "misconceptions.toml",
+        paths.hints: "hints.toml",
+    }
+    for (path, kind), block in zip(files.items(), blocks, strict=True):
+        assert course.inner(path) in section
+        before = path.read_text("utf-8")
+        part = exercise.part(kind, "").strip()
+        assert before.count(part) == 1
+        path.write_text(before.replace(part, block.strip()), "utf-8")
+    assert all("run `grader generate`" in fault for fault in validate(course).faults)
+    assert validate(write(course, generate(course))).faults == []
+
+
+def test_names_of_torch_are_imported_where_they_are_missing(course: Course) -> None:
+    """In the line that is there, after other imports, or in a cell of its own."""
+    solution = course.paths(course.by_id["01_first_steps"]).solution
+    text = solution.read_text("utf-8")
+    for old, put, expected in (
+        (
+            "from torch import Tensor, nn",
+            "from torch import Tensor",
+            "from torch import Tensor, nn\n",
+        ),
+        (
+            "from torch import Tensor, nn",
+            "import torch.nn as nn",
+            "as nn\nfrom torch import Tensor\n",
+        ),
+        ("import torch\nfrom torch import Tensor, nn", "", "# %%\nfrom torch import Tensor, nn\n"),
+    ):
+        solution.write_text(text.replace(old, put), "utf-8")
+        files = new_exercise(course, "01", NewExercise("Layer", is_class=True))
+        (made,) = (file.text for file in files if file.path == course.inner(solution))
+        assert made.count(expected) == 1
+        compile(made, "solution", "exec")
+
+
+@pytest.mark.parametrize(
+    ("target", "exercise", "sentence"),
+    [
+        (
+            "01",
+            NewExercise("Affine"),
+            "01_first_steps/Affine is there already. Nothing was written.",
+        ),
+        (
+            "01",
+            NewExercise("torch"),
+            "solutions/01_first_steps/first_steps.py defines torch already. Nothing was written.",
+        ),
+        (
+            "01",
+            NewExercise("a-b"),
+            "'a-b' cannot be an exercise's name: Python allows no such name.",
+        ),
+        (
+            "01",
+            NewExercise("class"),
+            "'class' cannot be an exercise's name: Python allows no such name.",
+        ),
+        (
+            "01",
+            NewExercise("sums", after="Afine"),
+            "01_first_steps has no exercise 'Afine'; it has standardize, Affine.",
+        ),
+        (
+            "7",
+            NewExercise("sums"),
+            "There is no assignment '7'. The assignments are: 01_first_steps.",
+        ),
+    ],
+)
+def test_an_exercise_that_cannot_be_is_refused(
+    course: Course, target: str, exercise: NewExercise, sentence: str
+) -> None:
+    """With a sentence; nothing is written."""
+    before = state(course)
+    with pytest.raises(UsageError) as caught:
+        new_exercise(course, target, exercise)
+    assert str(caught.value) == sentence
+    assert state(course) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("01_other", "01_first_steps has the number 01 already. Nothing was written."),
+        ("first_steps", "01_first_steps has the name first_steps already. Nothing was written."),
+        ("Other", "'Other' cannot be an assignment's name."),
+        ("1_other", "'1_other' cannot be an assignment's name."),
+        ("left", "solutions/02_left/hints.toml is there already. Nothing was written."),
+    ],
+)
+def test_an_assignment_that_cannot_be_is_refused(course: Course, name: str, sentence: str) -> None:
+    """Also where a file would be overwritten that nothing declares."""
+    left = course.root / "solutions" / "02_left" / "hints.toml"
+    left.parent.mkdir()
+    left.write_text("", "utf-8")
+    with pytest.raises(UsageError) as caught:
+        new_assignment(course, name, "", [])
+    assert str(caught.value).startswith(sentence)
+
+
+def test_what_the_course_could_not_be_read_with_is_refused(course: Course) -> None:
+    """Points that are neither whole nor half."""
+    with pytest.raises(CourseError, match=r"found 0\.3; a whole or half number"):
+        new_exercise(course, "01", NewExercise("sums", 0.3))
+
+
+def test_two_exercises_of_one_name_in_two_spellings_keep_their_checks(course: Course) -> None:
+    """Else the later class of checks would replace the earlier one."""
+    course = write(course, new_exercise(course, "01", NewExercise("row_sums")))
+    course = write(course, new_exercise(course, "01", NewExercise("RowSums", is_class=True)))
+    paths = course.paths(course.by_id["01_first_steps"])
+    text, mistakes = (p.read_text("utf-8") for p in (paths.visible_checks, paths.misconceptions))
+    assert len({*re.findall(r'(?m)^id = "(.*?)"', mistakes)}) == 4
+    assert text.count("class TestRowSums:") == text.count("class TestRowSumsClass:") == 1
