@@ -195,18 +195,18 @@ class TestSoftmaxStable(KeepsNames):
 
     @pytest.mark.weight(2)
     def test_large_scores_do_not_overflow(self, attempt):
-        """Scores of 1000 should give weights that sum to 1."""
+        """Scores around 1000 should give the weights of scores around 0 that lie as far apart."""
         weights = torch.tensor([0.2447, 0.6652, 0.0900])
         scores = torch.tensor([1000.0, 1001.0, 999.0])
         attempt(scores).gives(weights, atol=FOUR_DECIMALS, axes=("token",))
 
     def test_very_negative_scores_do_not_vanish(self, attempt):
-        """Scores of -1000 should give weights that sum to 1."""
+        """Two scores of -1000 should give each a weight of one half."""
         # Float32 is 6e-5 apart at 1000, which a right form with a logarithm carries along.
         attempt(torch.tensor([-1000.0, -1000.0])).gives(torch.tensor([0.5, 0.5]), atol=1e-4)
 
     def test_exponentials_that_just_fit_have_a_sum_that_fits(self, attempt):
-        """Scores of 88, or 88 apart, should give weights that sum to 1: exp(88) is nearly the largest float32."""
+        """Scores of 88, or 88 apart, should give the right weights: exp(88) is nearly the largest float32."""
         # With nothing, the smallest score or the mean subtracted, one of these sums is infinite, and
         # every weight a finite 0: no mistake is named from NaN alone.
         edges = [[88.5, 88.0, 87.5], [28.5, 28.0, -60.0], [28.5, 28.0, -148.0, -148.5]]
@@ -216,7 +216,7 @@ class TestSoftmaxStable(KeepsNames):
             attempt(torch.tensor(scores)).gives(torch.tensor(right), atol=6e-5, axes=("token",))
 
     def test_scores_far_apart_do_not_overflow(self, attempt):
-        """Scores that lie far apart should give weights that sum to 1."""
+        """Scores that lie far apart should give all weight to the largest."""
         weights = torch.tensor([0.0, 1.0, 0.0])
         attempt(torch.tensor([0.0, 200.0, -200.0])).gives(weights, axes=("token",))
 

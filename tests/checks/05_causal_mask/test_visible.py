@@ -49,10 +49,10 @@ class TestLowerTriangularMask(Mask):
         judge(mask, printed("T19"), what="the mask", axes=("row", "column"))
 
     def test_the_mask_for_three_tokens(self, attempt, judge):
-        """The mask for three tokens should be a square of three."""
-        called = attempt(3)
-        mask = figures(called, 3)
-        judge(mask, called.expected, what="the mask", axes=("row", "column"))
+        """The mask for three tokens should be a square of three, and that for nine one of nine."""
+        for size in (3, 9):
+            called = attempt(size)
+            judge(figures(called, size), called.expected, what="the mask", axes=("row", "column"))
 
 
 @pytest.mark.exercise("mask_weights")
@@ -134,9 +134,10 @@ class TestUpperTriangularMask(Mask):
         judge.that(numbers <= {0.0, 1.0}, sentence)
 
     def test_the_mask_for_three_tokens(self, attempt):
-        """The mask for three tokens should be a square of three."""
-        called = attempt(3)
-        judge_where_set(called, called.expected)
+        """The mask for three tokens should be a square of three, and that for nine one of nine."""
+        for size in (3, 9):
+            called = attempt(size)
+            judge_where_set(called, called.expected)
 
 
 @pytest.mark.exercise("mask_scores")
