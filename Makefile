@@ -65,9 +65,10 @@ catalogues: setup
 golden: setup
 	$(BIN)/pytest -q tests/example_class tests/hand_ins tests/course/test_readme.py --update-golden
 
-# The site of docs/, in build/docs; a page outside mkdocs.yml or a link to nowhere ends it.
+# The site of docs/, in build/docs; a page outside mkdocs.yml or a link to nowhere ends it (not with
+# --quiet, which hides warnings from --strict, too).
 docs: setup
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # How fast, against what: ratios taken in one run; and how true the names of mistakes are.
 bench: setup
