@@ -9,7 +9,7 @@ STAMP := $(VENV)/.ready
 # Hundreds of processes import the kit: they are to read it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick test proof rest selected check generate catalogues golden bench clean
+.PHONY: setup demo quick test proof rest selected check generate catalogues golden docs bench clean
 
 setup: $(STAMP)
 
@@ -64,6 +64,11 @@ catalogues: setup
 # read the difference before committing it.
 golden: setup
 	$(BIN)/pytest -q tests/example_class tests/hand_ins tests/course/test_readme.py --update-golden
+
+# The site of docs/, in build/docs; a page outside mkdocs.yml or a link to nowhere ends it (not with
+# --quiet, which hides warnings from --strict, too).
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # How fast, against what: ratios taken in one run; and how true the names of mistakes are.
 bench: setup

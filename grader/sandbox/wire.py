@@ -54,7 +54,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class RemoteObject:
-    """Something that stays in the servant: an instance, or a class, function or module by kind.
+    """Something that stays where student code runs: an instance, or a class, function or module by kind.
 
     Args:
         number: which one, for an instance; 0 for anything that is only described.

@@ -46,7 +46,7 @@ class Failure:
     """Why a request failed. Its texts may be the student's and are never trusted.
 
     Args:
-        kind: a key of `OUTCOMES`.
+        kind: what went wrong: "missing", "not_attempted", "exception", "timeout", … (`OUTCOMES`).
         type: the name of the exception's class, "" when there was none.
         bases: the names of its built-in base classes, nearest first.
         message: the exception's text, or ours; for a missing name the name.
@@ -89,7 +89,8 @@ class Failure:
 class Gradients:
     """Gradients through a cotangent, of parameters by name and of floating-point arguments.
 
-    Arguments are named by position ("0") or keyword. None where no gradient arrives.
+    Arguments are named by position ("0") or keyword. A gradient has the shape of what it is for;
+    None where none arrives.
     """
 
     parameters: dict[str, torch.Tensor | None]
@@ -124,9 +125,11 @@ class State:
     """What an instance holds.
 
     Args:
-        parameters: by every name they have; `buffers` as well.
+        parameters: by every name they have.
+        buffers: the same.
         loose: tensors and modules kept in plain attributes or lists: by name, what they are.
         aliases: groups of names of one and the same parameter or buffer.
+        training: whether it is in training mode.
         modules: its submodules, by every name they have: the names of their classes.
         classes: of these, and of loose modules, the name that the class has in the file.
         shared: parameters whose numbers another instance has as well.
