@@ -18,6 +18,7 @@ from grader.cli.edge import (
     lang_option,
     open_course,
 )
+from grader.cli.importing import import_
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
@@ -402,3 +403,6 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
     from grader.cli.author import run_mutate
 
     raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))
+
+
+cli.add_command(import_)
