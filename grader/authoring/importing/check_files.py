@@ -116,6 +116,7 @@ def _of(case: Case, one: Draft, weight: int, marks: list[str]) -> str:
     was = was if len(was) <= TITLE else f"{was[:TITLE].rstrip()}…"
     title = f"TODO: say what should hold; cell {case.cell} has: {was}"
     marks = [f"weight({weight})", *marks] if weight > 1 else marks
+    marks += ["conduct"] if one.is_conduct else []
     return _check(_name(case), title, list(one.lines), marks)
 
 

@@ -56,6 +56,12 @@ class Draft:
         return {name for name in MODULES if any(f"{name}." in line for line in self.lines)}
 
     @property
+    def is_conduct(self) -> bool:
+        """Whether it asks for shapes alone, which code that computes nothing has as well."""
+        judged = [line for line in self.lines if line.startswith("judge")]
+        return all(line.startswith("judge.shape(") for line in judged)
+
+    @property
     def kind(self) -> type | None:
         """The type of what is expected, where it is written out."""
         with suppress(ValueError, SyntaxError):
