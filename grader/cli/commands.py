@@ -19,6 +19,7 @@ from grader.cli.edge import (
     open_course,
 )
 from grader.cli.importing import import_
+from grader.cli.schema import schema
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
@@ -406,3 +407,4 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
 
 
 cli.add_command(import_)
+cli.add_command(schema)
