@@ -1,6 +1,7 @@
 """Tests of `grader import`, from the notebook to the scores."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -111,3 +112,16 @@ def test_a_course_is_no_empty_folder(grader, folder: Path) -> None:
     ran = grader("import", "otter", NOTEBOOKS / "otter_moments.ipynb", "--to", folder)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"{folder} is a course already. Run the command in it, without --to.\n"
+
+
+@pytest.mark.parametrize(("system", "title"), [("otter", "moments"), ("nbgrader", "distances")])
+def test_the_page_shows_what_the_command_prints(
+    grader, root: Path, system: str, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worked example of `docs/from_otter.md` and `docs/from_nbgrader.md`."""
+    monkeypatch.chdir(tmp_path)
+    path = f"{system}_{title}.ipynb"
+    shutil.copy(NOTEBOOKS / path, tmp_path)
+    ran = grader("import", system, path, "--to", title, "--assignment", f"01_{title}")
+    assert ran.code == 0
+    assert ran.out in (root / "docs" / f"from_{system}.md").read_text("utf-8")
