@@ -88,7 +88,9 @@ def _chunks(tree: ast.Module, lines: list[str], solution: Collection[int]) -> li
     for node in tree.body:
         last = node.end_lineno or node.lineno
         own = range(_start(node), last + 1)
-        is_solution = any(number in solution for number in own)
+        # What a solution imports tells nothing, and tests or other cells may need it.
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        is_solution = not is_import and any(number in solution for number in own)
         chunk = _Chunk(before + 1, last, is_solution, [node])
         before = last
         alone = is_solution and isinstance(node, Definition)
@@ -115,7 +117,7 @@ def _piece(
     own = list(range(chunk.first, chunk.last + 1))
     outside = [n for n in own if n not in code.solution or n >= _start(chunk.nodes[0])]
     if not chunk.is_solution:
-        text = _joined(lines, [n for n in own if n not in code.solution], ())
+        text = _joined(lines, outside, ())
         return Piece(text) if text else None
     if chunk.definition is None:
         return _constant(chunk, lines, code, asked, found)
@@ -186,7 +188,7 @@ def _regions(
     body = [part for part in node.body if not _is_docstring(part)]
     if not body or body[0].lineno == node.lineno:
         if _is_marked(node, solution):
-            notes.append("a function in one line, or without a body, has no room for a gap")
+            notes.append("students see a function in one line, which has no room for a gap")
         return
     last = node.end_lineno or node.lineno
     if node.lineno in solution:

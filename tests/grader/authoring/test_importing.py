@@ -304,3 +304,9 @@ def test_a_cell_is_parted_into_exercises_and_given_code(regions) -> None:
     made = regions("import math\n\nA = 1\n\ndef f():\n    return A\n\nB = 2", 3, 6)
     todo = "# TODO: set A.\n### BEGIN SOLUTION\nA = 1\n### END SOLUTION"
     assert [made[0], made[1], made[3]] == ["import math", todo, "B = 2"]
+
+
+def test_what_a_solution_imports_is_given(regions) -> None:
+    """Other cells may need it; comments above it are the solution's."""
+    made = regions("# secret\nimport math\ndef f(x):\n    return math.sqrt(x)", 1, 2, 3, 4)
+    assert [made[0], made[1].splitlines()[0]] == ["import math", "def f(x):"]
