@@ -121,6 +121,8 @@ def _add_question(made: Outline, question: Question) -> None:
             exercise = _add_piece(made, code.cell, piece)
             own += [] if exercise is None else [exercise]
     if not own:
+        sentence = "no function, class or constant in it can be an exercise"
+        made.notes.append(Note(question.cell, sentence))
         cells = [case.cell for case in question.cases]
         made.notes += [
             Note(cell, "the tests of what is left out are left out, too") for cell in cells

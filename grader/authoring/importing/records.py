@@ -152,7 +152,7 @@ def read_cells(path: Path) -> list[SourceCell]:
         SourceCell(
             number,
             str(cell.get("cell_type")),
-            text_of(cell),
+            text_of(cell).replace("\r\n", "\n"),
             "".join(_outputs(cell)).strip("\n"),
             nbgrader_marks(cell),
             bool(cell.get("attachments")),

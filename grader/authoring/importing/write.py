@@ -29,7 +29,7 @@ from grader.course.course import (
     load_course,
 )
 from grader.release.prose import in_comment
-from grader.release.solution_cells import REGION, Solution, read_solution
+from grader.release.solution_cells import REGION, read_solution
 from grader.release.stubs import stub, student_notebook
 
 READERS = {"otter": read_otter, "nbgrader": read_nbgrader}
@@ -152,9 +152,10 @@ def _generated(manifest: str, id_: str, made: Outline) -> tuple[Assignment, list
     """The new assignment, its solution, and what is generated from it.
 
     Raises:
-        UsageError: when a cell does not stand in a script as it stood in the notebook.
+        UsageError: when a line of a cell would begin another one.
         CourseError: when the manifest or the solution is wrong.
     """
+    _require_no_cell_marks(made)
     text = _percent(made.cells)
     with tempfile.TemporaryDirectory() as folder:
         OutputFile(MANIFEST, manifest).write(Path(folder))
@@ -164,7 +165,6 @@ def _generated(manifest: str, id_: str, made: Outline) -> tuple[Assignment, list
         solution = OutputFile(course.inner(paths.solution), text)
         solution.write(Path(folder))
         source = read_solution(assignment, paths.solution)
-        _require_the_same_cells(source, made)
         stubs = {paths.stub: stub(source), paths.notebook: student_notebook(source)}
         generated = [OutputFile(course.inner(path), content) for path, content in stubs.items()]
     return assignment, [solution, *generated]
@@ -183,19 +183,15 @@ def _percent(cells: Iterable[tuple[str, str, str]]) -> str:
     return "\n".join(parts).lstrip("\n")
 
 
-def _require_the_same_cells(source: Solution, made: Outline) -> None:
-    found = [_stripped(cell.text) for cell in source.cells]
-    for number, (_kind, text, _exercise) in enumerate(made.cells):
-        if found[number : number + 1] != [_stripped(text)]:
+def _require_no_cell_marks(made: Outline) -> None:
+    for kind, text, _exercise in made.cells:
+        mark = "%%" if kind == "markdown" else "# %%"
+        if any(line.lstrip().startswith(mark) for line in text.split("\n")):
             first = text.partition("\n")[0][:60]
             raise UsageError(
-                f"The cell that begins {first!r} cannot stand in a script with cells: does a line "
-                "in it begin with `# %%`?"
+                f"The cell that begins {first!r} has a line that begins with `{mark}`, which would "
+                "begin a cell of a script. Change that line in the notebook."
             )
-
-
-def _stripped(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 
 def _hints(made: Outline) -> str:

@@ -310,3 +310,12 @@ def test_what_a_solution_imports_is_given(regions) -> None:
     """Other cells may need it; comments above it are the solution's."""
     made = regions("# secret\nimport math\ndef f(x):\n    return math.sqrt(x)", 1, 2, 3, 4)
     assert [made[0], made[1].splitlines()[0]] == ["import math", "def f(x):"]
+
+
+@pytest.mark.parametrize("text", ["# %% a part\nX = 1", "def f():\n    # %%\n    return 1"])
+def test_a_line_that_would_begin_a_cell_is_told(text: str, tmp_path: Path) -> None:
+    """In a script it would part the cell."""
+    path = tmp_path / "marks.ipynb"
+    path.write_text(notebook(code(text, solution=True)), "utf-8")
+    with pytest.raises(UsageError, match="begin a cell of a script"):
+        import_notebook("nbgrader", path, tmp_path / "course")
