@@ -1,7 +1,7 @@
 """Reads notebooks in the format of Otter Assign, version 1 and later.
 
 Raw cells enclose questions and their parts (`# BEGIN QUESTION`, `# BEGIN SOLUTION`, `# BEGIN TESTS`)
-and hold settings in YAML; comments in the code mark its solution. Written after Otter's documentation
+and hold settings in YAML; comments in the code mark its solution. Written after its authors' page
 ("Notebook format").
 """
 
