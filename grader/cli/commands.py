@@ -18,7 +18,9 @@ from grader.cli.edge import (
     lang_option,
     open_course,
 )
+from grader.cli.importing import import_
 from grader.cli.new_commands import new, preview
+from grader.cli.schema import schema
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
@@ -413,3 +415,5 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
 
 cli.add_command(new)
 cli.add_command(preview)
+cli.add_command(import_)
+cli.add_command(schema)

@@ -43,7 +43,9 @@ class Done(SystemExit):
 STUDENTS_COMMANDS = ("check", "watch", "status", "hint", "pack", "doctor")
 """Those that work in a student's copy; the others are not listed there."""
 
-AUTHORS_COMMANDS = ("new", "preview", "generate", "validate", "mutate", "catalogues")
+AUTHORS_COMMANDS = (
+    *("new", "preview", "generate", "validate", "mutate", "import", "schema", "catalogues"),
+)
 """Those for who writes exercises; what is neither these nor the students' is for instructors."""
 
 

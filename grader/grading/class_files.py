@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from grader.core.errors import UsageError
 from grader.core.files import safe, table, write_whole, writing
@@ -242,7 +242,7 @@ def write_class(result: ClassResult, out: Path, roster: Mapping[str, Enrolled]) 
     rows, covers, now = result.rows, result.covers, datetime.now(UTC)
     due = result.course.due_at(now)
     write_whole(out / "scores.csv", scores_csv(result.course, rows, covers, roster, due))
-    content = {**summary(rows, covers, now), "changed": result.changed}
+    content: Summary = {**summary(rows, covers, now), "changed": result.changed}
     if due.assignments != result.course.assignments:
         content["due"] = due_summary(rows, due)
     write_whole(out / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
@@ -304,14 +304,43 @@ def scores_csv(
     return table(lines)
 
 
-def due_summary(rows: Iterable[Row], due: Course) -> dict[str, Any]:
+class DueSummary(TypedDict):
+    """What was due so far: the points there were, and how many students have on average."""
+
+    max_score: float
+    mean_score: float | None
+
+
+class Summary(TypedDict):
+    """The class in numbers; `changed` and `due` are in a run's file, the latter where not all is due."""
+
+    format: str
+    written_at: str
+    course: str
+    covers: str
+    earlier: list[str]
+    to_do: list[str]
+    students: int
+    submitted: int
+    undecided: list[str]
+    not_submitted: list[str]
+    max_score: float
+    mean_score: float | None
+    median_score: float | None
+    scores: dict[str, int | float | None]
+    seed: str
+    changed: NotRequired[Mapping[str, Change]]
+    due: NotRequired[DueSummary]
+
+
+def due_summary(rows: Iterable[Row], due: Course) -> DueSummary:
     """What was due so far, and how much of it students have on average."""
     scores = [score for row in rows if (score := row.of(due)) is not None]
     mean_score = round(float(mean(scores)), 2) if scores else None
     return {"max_score": due.max_score, "mean_score": mean_score}
 
 
-def summary(rows: Sequence[Row], covers: Coverage, now: datetime) -> dict[str, Any]:
+def summary(rows: Sequence[Row], covers: Coverage, now: datetime) -> Summary:
     """The class in numbers, and what they cover.
 
     Args:

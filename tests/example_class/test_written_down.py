@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from grader.grading.class_files import SUMMARY
+from grader.grading.journal import JOURNAL
 from grader.grading.results import from_json, points
+from grader.grading.schemas import schema
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("example class")]
 
@@ -39,6 +42,21 @@ def test_a_record_gives_back_the_result(graded: Any) -> None:
     """A result file is JSON of the format, and nothing is lost in it."""
     read = {student: from_json(graded.record("results", student)) for student in graded.results}
     assert read == graded.results
+
+
+def test_every_file_fits_its_schema(graded: Any) -> None:
+    """Records, feedback, the journal's lines and the summary, as `grader schema` prints them."""
+    import jsonschema
+
+    files = {"result": [], "run": [], "summary": []}
+    for kind in ("results", "feedback"):
+        files["result"] += [graded.record(kind, student) for student in graded.results]
+    lines = (graded.out / JOURNAL).read_text("utf-8").splitlines()
+    files["run"] = [json.loads(line) for line in lines]
+    files["summary"] = [json.loads((graded.out / SUMMARY).read_text("utf-8"))]
+    for name, records in files.items():
+        validator = jsonschema.Draft202012Validator(schema(name))
+        assert [e.message for record in records for e in validator.iter_errors(record)] == []
 
 
 def test_the_seed_is_in_the_record_only(graded: Any) -> None:

@@ -84,11 +84,11 @@ def test_the_course_or_the_variable_says_in_which(run, japanese, small_course, m
     manifest = small_course.root / "course.toml"
     text = manifest.read_text("utf-8").replace("[course]", '[course]\nlanguage = "ja"')
     manifest.write_text(text, "utf-8")
-    assert run("chek").err.endswith(
-        "エラー：'chek' というコマンドはありません。 'check' ですか？\n"
+    assert run("statsu").err.endswith(
+        "エラー：'statsu' というコマンドはありません。 'status' ですか？\n"
     )
     monkeypatch.setenv(language.VARIABLE, "en")
-    assert run("chek").err.endswith("Error: No such command 'chek'. Did you mean 'check'?\n")
+    assert run("statsu").err.endswith("Error: No such command 'statsu'. Did you mean 'status'?\n")
 
 
 def test_a_missing_option_ends_in_the_full_stop_of_the_language(run, japanese) -> None:

@@ -1,0 +1,173 @@
+"""What a notebook of another grader is read into, whatever the format; and how its file is read."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import SubmissionError, UsageError
+from grader.submissions.notebooks import cells_of, nbgrader_marks, text_of
+
+HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
+MAGIC = re.compile(r"^\s*[%!]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCell:
+    """A cell as it stands in the notebook.
+
+    Args:
+        number: counted from 1.
+        kind: "markdown", "code" or "raw".
+        text: its content.
+        output: what it printed and showed when it was run last.
+        marks: nbgrader's metadata.
+        has_attachments: whether pictures are stored in it.
+    """
+
+    number: int
+    kind: str
+    text: str
+    output: str = ""
+    marks: dict[str, Any] = field(default_factory=dict)
+    has_attachments: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What could not be carried over, in a sentence; the cell is 0 for the whole notebook."""
+
+    cell: int
+    text: str
+
+    def __str__(self) -> str:
+        """The sentence after its cell."""
+        return f"cell {self.cell}: {self.text}" if self.cell else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A cell that students receive as it is: "markdown", or "code" that is given."""
+
+    cell: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedCode:
+    """A cell's code, and the numbers of the lines (from 1) that only the solution has."""
+
+    cell: int
+    text: str
+    solution: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test.
+
+    Args:
+        cell: where it stands.
+        text: its code.
+        is_hidden: whether students do not receive it.
+        points: what it is worth.
+        output: what its last line shows, where that is part of the test.
+    """
+
+    cell: int
+    text: str
+    is_hidden: bool = False
+    points: Fraction = Fraction(0)
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What students write, and its tests.
+
+    Args:
+        cell: where it begins.
+        code: the cells of its solution.
+        cases: its tests.
+        points: what it is worth where it has no tests.
+    """
+
+    cell: int
+    code: tuple[MarkedCode, ...]
+    cases: tuple[Case, ...] = ()
+    points: Fraction = Fraction(0)
+
+
+@dataclass(slots=True)
+class Imported:
+    """A notebook, read: its parts in order, and what could not be carried over."""
+
+    parts: list[Text | Question] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """Its first heading, "" where it has none."""
+        texts = (p.text for p in self.parts if isinstance(p, Text) and p.kind == "markdown")
+        return next((found[1] for text in texts if (found := HEADING.search(text))), "")
+
+    def note(self, cell: int, text: str) -> None:
+        """Take down what could not be carried over."""
+        self.notes.append(Note(cell, text))
+
+    def add_text(self, cell: SourceCell, text: str | None = None) -> None:
+        """Add a cell that students receive as it is, or as the text says."""
+        text = (cell.text if text is None else text).strip("\n")
+        if cell.has_attachments:
+            self.note(cell.number, "a picture is stored in the cell; put it beside the notebook")
+        if cell.kind == "code":
+            text = self.without_magics(cell.number, text)
+        if text.strip():
+            self.parts.append(Text(cell.number, cell.kind, text))
+
+    def without_magics(self, cell: int, text: str) -> str:
+        """Code without the lines that only IPython understands, each of which is noted."""
+        lines = text.split("\n")
+        for line in filter(MAGIC.match, lines):
+            self.note(cell, f"`{line.strip()}` is no Python; it is left out")
+        return "\n".join(line for line in lines if not MAGIC.match(line))
+
+
+def read_cells(path: Path) -> list[SourceCell]:
+    """The cells of a notebook.
+
+    Raises:
+        UsageError: when it cannot be read as one.
+    """
+    try:
+        cells = cells_of(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    except SubmissionError as error:
+        raise UsageError(f"{path} cannot be read as a notebook: {error}.") from error
+    return [
+        SourceCell(
+            number,
+            str(cell.get("cell_type")),
+            text_of(cell).replace("\r\n", "\n"),
+            "".join(_outputs(cell)).strip("\n"),
+            nbgrader_marks(cell),
+            bool(cell.get("attachments")),
+        )
+        for number, cell in enumerate(cells, 1)
+        if isinstance(cell, dict)
+    ]
+
+
+def _outputs(cell: dict[str, Any]) -> Iterator[str]:
+    """What a cell printed, and its last value, as text."""
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        if not isinstance(output, dict):
+            continue
+        data = output.get("data")
+        for text in (output.get("text"), data.get("text/plain") if isinstance(data, dict) else ""):
+            yield "".join(map(str, text)) if isinstance(text, list) else str(text or "")

@@ -1,0 +1,321 @@
+"""Tests of `grader import`: notebooks of otter and nbgrader become assignments with drafts of checks."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.authoring.importing import write
+from grader.authoring.importing.drafts import draft
+from grader.authoring.importing.gaps import split
+from grader.authoring.importing.records import Case, MarkedCode
+from grader.authoring.importing.write import import_notebook
+from grader.core.errors import UsageError
+from grader.core.files import OutputFile
+from grader.course.course import load_course
+
+NOTEBOOKS = Path(__file__).parent / "notebooks"
+OTTER, NBGRADER = NOTEBOOKS / "otter_moments.ipynb", NOTEBOOKS / "nbgrader_distances.ipynb"
+
+LISTED = {
+    "otter": [
+        "cell 1: the setting `name`: the kit has no such setting",
+        "cell 1: the setting `init_cell`: the kit has no such setting",
+        "cell 1: the setting `export_cell`: students hand in what `grader pack` writes",
+        "cell 1: the setting `files`: copy the files into the course yourself; student code reads "
+        "none unless it is there",
+        "cell 3: lines that call otter itself are left out",
+        "cell 22: the failure_message 'Is there a number for each column?': write it into the "
+        "check's title",
+        "cell 37: the question q4 (3 points) is graded by hand; it is left out",
+        "cell 43: the cell is marked to be ignored, and is left out",
+        "cell 44: `%matplotlib inline` is no Python; it is left out",
+    ],
+    "nbgrader": [
+        "cell 7: Distance: 2.25 points become 2",
+        "cell 10: the answer why (2 points) is graded by hand; it is left out, with the text of its "
+        "cell",
+        "cell 11: the task drawing (3 points) is graded by hand; it is left out, with the text of "
+        "its cell",
+    ],
+}
+"""What could not be carried over from the two notebooks."""
+
+
+def imported(system: str, folder: Path) -> write.Written:
+    """The example notebook of a format, as a course."""
+    return import_notebook(system, OTTER if system == "otter" else NBGRADER, folder)
+
+
+@pytest.mark.parametrize("system", ["otter", "nbgrader"])
+def test_what_could_not_be_carried_over_is_listed(system: str, tmp_path: Path) -> None:
+    """Each with its cell."""
+    written = imported(system, tmp_path / "course")
+    assert [str(note) for note in written.notes] == LISTED[system]
+
+
+def test_points_are_those_of_the_notebook(tmp_path: Path) -> None:
+    """Whole or half ones; a constant and a class are exercises, too."""
+    points = {}
+    for system in ("otter", "nbgrader"):
+        new = imported(system, tmp_path / system).assignment
+        points |= {exercise.name: exercise.points for exercise in new.exercises}
+    assert points == {
+        "weighted_mean": 2,
+        "spread": 5,
+        "WITHIN_ONE": 1,
+        "manhattan": 2,
+        "scaled": 1.5,
+        "Distance": 2,
+    }
+
+
+def test_a_course_keeps_its_manifest_when_an_assignment_is_added(course_copy: Path) -> None:
+    """Its total grows, everything else in it stays; the new one has the next number."""
+    before = (course_copy / "course.toml").read_text("utf-8")
+    new = import_notebook("otter", OTTER, course_copy).assignment
+    assert new.id == "03_otter_moments"
+    course = load_course(course_copy)
+    assert (course.points, course.max_score, course.points_problem) == (14, 14, "")
+    after = (course_copy / "course.toml").read_text("utf-8")
+    assert after.startswith(before.replace("points = 6", "points = 14"))
+
+
+@pytest.mark.parametrize("given", ["01_moments", "07_scores", "moments", "07_Moments"])
+def test_an_id_that_is_taken_or_none_is_refused(course_copy: Path, given: str) -> None:
+    """Nothing is written."""
+    before = sorted(course_copy.rglob("*"))
+    with pytest.raises(UsageError, match=r"there already|is no assignment's id"):
+        import_notebook("otter", OTTER, course_copy, given)
+    assert sorted(course_copy.rglob("*")) == before
+
+
+def test_nothing_is_overwritten(course_copy: Path, tmp_path: Path) -> None:
+    """A folder that is there already, or that is not empty, is refused."""
+    stray = course_copy / "solutions" / "03_otter_moments"
+    stray.mkdir()
+    with pytest.raises(UsageError, match="is there already; nothing was written"):
+        import_notebook("otter", OTTER, course_copy)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine", "utf-8")
+    with pytest.raises(UsageError, match="is not an empty folder"):
+        import_notebook("otter", OTTER, tmp_path / "full")
+
+
+def test_all_is_written_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was written before a write failed is taken back."""
+    written: list[str] = []
+    really = OutputFile.write
+
+    def failing(file: OutputFile, folder: Path) -> None:
+        if folder == tmp_path / "course":
+            written.append(file.path)
+            if len(written) == 6:
+                raise UsageError("The disk is full.")
+        really(file, folder)
+
+    monkeypatch.setattr(OutputFile, "write", failing)
+    with pytest.raises(UsageError, match="disk"):
+        imported("nbgrader", tmp_path / "course")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Broken notebooks.
+
+
+def notebook(*cells: dict[str, Any]) -> str:
+    """A notebook of some cells."""
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def raw(text: str) -> dict[str, Any]:
+    """A raw cell."""
+    return {"cell_type": "raw", "source": text, "metadata": {}}
+
+
+def code(text: str, **marks: Any) -> dict[str, Any]:
+    """A code cell, with nbgrader's metadata where there is any."""
+    metadata = {"nbgrader": marks} if marks else {}
+    return {"cell_type": "code", "source": text, "metadata": metadata, "outputs": []}
+
+
+QUESTION = "# BEGIN QUESTION\nname: q1"
+BROKEN = {
+    "text": ("otter", "not a notebook", "its JSON is damaged at line 1, column 1."),
+    "a list": ("otter", "[]", "its JSON is not a notebook."),
+    "no markers": ("otter", notebook(code("x = 1")), "has no question between raw cells"),
+    "no marks": ("nbgrader", notebook(code("x = 1")), "has no autograded answer"),
+    "open question": (
+        "otter",
+        notebook(raw(QUESTION)),
+        "cell 1: the question has no `# END QUESTION`.",
+    ),
+    "end first": ("otter", notebook(raw("# END QUESTION")), "cell 1: a question ends without a"),
+    "part outside": ("otter", notebook(raw("# BEGIN TESTS")), "stands in the wrong place."),
+    "no YAML": ("otter", notebook(raw("# BEGIN QUESTION\nname: [q1")), "are not YAML"),
+    "open solution": (
+        "otter",
+        notebook(raw(QUESTION), raw("# BEGIN SOLUTION"), code("# BEGIN SOLUTION\nx = 1")),
+        "cell 3: `# BEGIN SOLUTION` has no `# END SOLUTION`.",
+    ),
+    "students' copy": (
+        "nbgrader",
+        notebook(
+            code("def f():\n    # YOUR CODE HERE\n    raise NotImplementedError()", solution=True)
+        ),
+        "cell 1: it holds no solution; import the notebook of the `source` folder.",
+    ),
+    "points": (
+        "nbgrader",
+        notebook(code("x = 1", solution=True), code("assert x == 1", grade=True, points="two")),
+        "cell 2: `points` is 'two'; a number of points is needed.",
+    ),
+    "no exercise": (
+        "nbgrader",
+        notebook(code("print('hello')", solution=True)),
+        "cell 1: `print('hello')` is left out: a solution defines a function, a class or a constant",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_notebook_that_cannot_be_imported_is_told_in_a_sentence(
+    name: str, tmp_path: Path
+) -> None:
+    """With the cell, where it is about one; nothing is written."""
+    system, text, sentence = BROKEN[name]
+    path = tmp_path / "broken.ipynb"
+    path.write_text(text, "utf-8")
+    with pytest.raises(UsageError) as raised:
+        import_notebook(system, path, tmp_path / "course")
+    assert sentence in str(raised.value)
+    assert str(path) in str(raised.value)
+    assert not (tmp_path / "course").exists()
+
+
+# Tests as checks.
+
+NAMES = {"f": "function", "Net": "class", "LIMIT": "constant"}
+
+
+@pytest.mark.parametrize(
+    ("test", "check"),
+    [
+        ("assert f(1) == 2", 'judge(student.call("f", 1).value, 2)'),
+        ("assert 2 == f(x=1)", 'judge(student.call("f", x=1).value, 2)'),
+        ("assert f(f(1)) == 2", 'judge(student.call("f", student.call("f", 1).value).value, 2)'),
+        ("assert LIMIT == 3", 'judge(student.get("LIMIT"), 3)'),
+        ("assert abs(f(1) - 2) < 0.1", 'judge(student.call("f", 1).value, 2, atol=0.1)'),
+        (
+            "assert math.isclose(f(1), 2, abs_tol=0.1)",
+            'judge(student.call("f", 1).value, 2, atol=0.1)',
+        ),
+        (
+            "assert f(1) == pytest.approx(2, abs=0.1)",
+            'judge(student.call("f", 1).value, 2, atol=0.1)',
+        ),
+        (
+            "assert (f(1) == torch.ones(2)).all()",
+            'judge(student.call("f", 1).value, torch.ones(2))',
+        ),
+        (
+            "assert tuple(f(1).shape) == (2,)",
+            'judge.shape(student.call("f", 1).value, (2,), dtype=None)',
+        ),
+        (">>> f(1)\n[1, 2]", 'judge(student.call("f", 1).value, [1, 2])'),
+    ],
+)
+def test_a_plain_test_becomes_a_check(test: str, check: str) -> None:
+    """What the student's code gives is asked for; what is expected is computed."""
+    assert draft(Case(1, test), NAMES).lines == (check,)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert f(1)",
+        "assert len(f(1)) == 2",
+        "assert f(1) == LIMIT",
+        "assert f(1) == data['x']",
+        "assert f(1) == open('expected.txt').read()",
+        "assert math.isclose(f(1), 2, rel_tol=0.1)",
+        "for x in range(3):\n    assert f(x) == x",
+        "assert f(*[1]) == 2",
+        "f(1)",
+        "assert f(",
+    ],
+)
+def test_any_other_test_stays_as_a_comment_with_a_todo(test: str) -> None:
+    """And fails until it is written, so that nobody takes it for a check."""
+    made = draft(Case(1, test), NAMES)
+    assert not made.is_whole
+    assert made.lines[0].startswith("# TODO")
+    assert made.lines[-1] == 'judge.that(False, "TODO: this check is not written yet")'
+    assert [line[2:] for line in made.lines[1:-1]] == test.splitlines()
+
+
+# Solutions as regions.
+
+
+@pytest.fixture
+def regions() -> Callable[..., list[str]]:
+    """The pieces of a cell whose marked lines are given, counted from 1."""
+
+    def cut(text: str, *solution: int) -> list[str]:
+        return [piece.text for piece in split(MarkedCode(1, text, frozenset(solution)), ()).pieces]
+
+    return cut
+
+
+def test_a_region_stands_below_the_docstring(regions) -> None:
+    """Also where the whole function was marked; what is written for students stays."""
+    (text,) = regions('def f(x):\n    """Twice x."""\n    y = 2 * x\n    return y', 1, 2, 3, 4)
+    assert text == (
+        'def f(x):\n    """Twice x."""\n    # TODO: write this.\n    ### BEGIN SOLUTION\n'
+        "    y = 2 * x\n    return y\n    ### END SOLUTION"
+    )
+
+
+def test_a_region_has_whole_statements(regions) -> None:
+    """A marked line within a statement of several lines marks all of it."""
+    (text,) = regions(
+        "def f(x):\n    # TODO: add.\n    y = 1\n    return sum(\n        [x, y]\n    )", 5
+    )
+    assert text.endswith(
+        "    y = 1\n    ### BEGIN SOLUTION\n    return sum(\n        [x, y]\n    )\n    ### END SOLUTION"
+    )
+
+
+def test_a_marked_line_that_opens_a_block_makes_the_whole_body_the_gap(regions) -> None:
+    """Else the stub would be no Python."""
+    (text,) = regions("def f(x):\n    if x:\n        return 1\n    return 0", 2)
+    assert (
+        text.index("### BEGIN")
+        < text.index("if x:")
+        < text.index("return 0")
+        < text.index("### END")
+    )
+
+
+def test_a_cell_is_parted_into_exercises_and_given_code(regions) -> None:
+    """Code that is not marked stays as it is."""
+    made = regions("import math\n\nA = 1\n\ndef f():\n    return A\n\nB = 2", 3, 6)
+    todo = "# TODO: set A.\n### BEGIN SOLUTION\nA = 1\n### END SOLUTION"
+    assert [made[0], made[1], made[3]] == ["import math", todo, "B = 2"]
+
+
+def test_what_a_solution_imports_is_given(regions) -> None:
+    """Other cells may need it; comments above it are the solution's."""
+    made = regions("# secret\nimport math\ndef f(x):\n    return math.sqrt(x)", 1, 2, 3, 4)
+    assert [made[0], made[1].splitlines()[0]] == ["import math", "def f(x):"]
+
+
+@pytest.mark.parametrize("text", ["# %% a part\nX = 1", "def f():\n    # %%\n    return 1"])
+def test_a_line_that_would_begin_a_cell_is_told(text: str, tmp_path: Path) -> None:
+    """In a script it would part the cell."""
+    path = tmp_path / "marks.ipynb"
+    path.write_text(notebook(code(text, solution=True)), "utf-8")
+    with pytest.raises(UsageError, match="begin a cell of a script"):
+        import_notebook("nbgrader", path, tmp_path / "course")
