@@ -198,7 +198,12 @@ def test_a_seeded_check_alone_names_nothing_where_weights_were_not_found(
             *("CausalAttention", ".triu(diagonal=1)", ".tril(diagonal=1).logical_not()"),
             "causal-sees-the-next",
         ),
-        (EXPLICIT, "= self.out_proj(joined)", "= joined", "explicit-heads-out-proj-unused"),
+        (
+            EXPLICIT,
+            "return self.out_proj(joined)",
+            "return joined",
+            "explicit-heads-out-proj-unused",
+        ),
         (
             *(EXPLICIT, "= nn.Linear(num_heads * head_dim, embed_dim)", "= nn.Identity()"),
             "explicit-heads-out-proj-missing",
