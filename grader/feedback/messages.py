@@ -31,6 +31,8 @@ MAX_LINE = 200
 
 MOST_EARLIER = 2
 """The earlier calls of an instance that are shown."""
+MOST_METHODS = 8
+"""The same where methods are called, each of which may do something else."""
 
 NO_INPUTS = Inputs()
 
@@ -131,16 +133,16 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
     *before, last = calls
     makers = [call for call in before if _makes(call, last)] if last.is_forward else []
     earlier = [call for call in before if _runs_the_same(call, last)]
-    ran = earlier[:MOST_EARLIER]
+    has_methods = any(call.method for call in (*earlier, last))
+    ran = earlier[: MOST_METHODS if has_methods else MOST_EARLIER]
     given = {name: v for call in makers[-1:] for name, v in call.given.items()}
     shown = [v for call in (*makers[-1:], *ran, last) for v in (*call.args, *call.kwargs.values())]
     drawing = inputs.drawing(tensors_in([*shown, *given.values()]))
     writing, inputs = inputs.written_out(tensors_in(shown))
     made = [line for call in makers[-1:] for line in _request(call, inputs, "model = ")]
     again = [line for call in ran for line in _request(call, inputs)]
-    again += (
-        [_("# and {count} times more").format(count=n)] if (n := len(earlier) - len(ran)) else []
-    )
+    more = _("# and {count} calls more") if has_methods else _("# and {count} times more")
+    again += [more.format(count=n)] if (n := len(earlier) - len(ran)) else []
     return [*drawing, *writing, *made, *inputs.giving(given), *again, *_request(last, inputs)]
 
 

@@ -16,8 +16,8 @@ from grader.grading.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
     SubmissionGrader,
-    grade,
     full_grader,
+    grade,
     visible_grader,
 )
 from grader.release.stubs import generate
