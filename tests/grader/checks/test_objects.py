@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.mutate import mutate
 from grader.authoring.validate import validate
 from grader.checks.fixtures import read_solutions
 from grader.core.records import Outcome, Result
@@ -95,6 +96,14 @@ def test_the_course_keeps_its_promises(course: Course) -> None:
     report = validate(course)
     assert (report.faults, report.warnings) == ([], [])
     assert [row.recognised for row in report.rows] == [1, 1, 1, 1, 1]
+
+
+@pytest.mark.proof
+def test_mutants_are_tried_with_functions_and_arrays(course: Course) -> None:
+    """On other numbers as well: none breaks a check."""
+    tried = {one.exercise.id: one for one in mutate(course, ("Pairs", "loss_of"), 1)}
+    assert tried.keys() == {PAIRS, LOSS_OF}
+    assert all(one.counts["caught"] > 5 for one in tried.values())
 
 
 @pytest.mark.slow
