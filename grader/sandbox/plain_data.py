@@ -1,9 +1,8 @@
 """Sets, bytes and numpy's arrays as they travel: how they are packed, and checked when they arrive.
 
-It runs on both sides, beside student code as well. numpy is imported where an array arrives.
+It runs on both sides, beside student code as well.
 """
 
-import math
 import numbers
 import sys
 from collections.abc import Iterable
@@ -36,25 +35,6 @@ def array_bytes(array: Any) -> tuple[list[Any], bytes] | None:
         return None
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return [name, list(array.shape)], native.tobytes()
-
-
-def array_of(dtype: str, shape: list[int], chunk: bytes) -> Any:
-    """The array that has this memory, writable.
-
-    Raises:
-        ValueError: when no array has such sizes.
-    """
-    import numpy
-
-    if not chunk:
-        return numpy.empty(shape, dtype)
-    return numpy.frombuffer(bytearray(chunk), dtype=dtype).reshape(shape)
-
-
-def array_size(dtype: str, shape: list[int]) -> int:
-    """How many bytes an array takes."""
-    bits = "".join(filter(str.isdigit, dtype))
-    return math.prod(shape) * (int(bits) // 8 if bits else 1)
 
 
 def why_no_set(items: Any, most: int, max_bits: int) -> str:

@@ -312,13 +312,13 @@ def test_a_set_is_packed_in_one_order() -> None:
         ({"bytes": True}, "a value carries the unknown tag 'bytes'"),
         ({"array": ["object", [1]]}, "an array has a dtype that does not travel"),
         ({"array": [["int8"], [1]]}, "an array has a dtype that does not travel"),
-        ({"array": ["int8", [-1]]}, "an array's shape holds something other than sizes"),
-        ({"array": ["int64", [2**30]]}, "a value claims more bytes than the frame carries"),
+        ({"array": ["int8", [-1]]}, "a tensor's shape holds something other than sizes"),
+        ({"array": ["int64", [2**30]]}, "a tensor claims more bytes than the frame carries"),
         (
             {"array": ["int8", [0, 2**31 - 1, 2**31 - 1, 2**31 - 1]]},
-            "an array has impossible sizes",
+            "a tensor has impossible sizes",
         ),
-        ({"array": ["bool", [8]]}, "a boolean array holds bytes that are neither 0 nor 1"),
+        ({"array": ["bool", [8]]}, "a boolean tensor holds bytes that are neither 0 nor 1"),
         ({"function": "mse"}, "a value carries the unknown tag 'function'"),
     ],
 )
