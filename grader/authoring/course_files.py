@@ -102,13 +102,20 @@ PROOFS = (
 )
 
 
+DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+
+
+def definitions(course: Course, exercise: Exercise) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The functions and classes that an exercise is; none for a constant."""
+    solution = course.paths(course.by_id[exercise.assignment]).solution
+    tree = ast.parse(solution.read_text("utf-8"))
+    return [n for n in tree.body if isinstance(n, DEFINITIONS) and n.name == exercise.name]
+
+
 def docstrings(course: Course, exercise: Exercise) -> str:
     """What an exercise's docstrings tell the student, those of its methods included, in one line."""
-    (assignment,) = (one for one in course.assignments if one.id == exercise.assignment)
-    tree = ast.parse(course.paths(assignment).solution.read_text("utf-8"))
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    found = [n for n in tree.body if isinstance(n, kinds) and n.name == exercise.name]
-    parts = [part for node in found for part in ast.walk(node) if isinstance(part, kinds)]
+    found = definitions(course, exercise)
+    parts = [part for node in found for part in ast.walk(node) if isinstance(part, DEFINITIONS)]
     return " ".join(" ".join((ast.get_docstring(part) or "").split()) for part in parts)
 
 

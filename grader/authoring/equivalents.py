@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from grader.core.errors import CourseError
-from grader.course.course import Assignment, Course
+from grader.course.course import SOLUTIONS, Assignment, Course
 from grader.course.toml_table import read_toml
 
 
@@ -34,7 +34,7 @@ def read_equivalents(course: Course, assignment: Assignment) -> tuple[Equivalent
     if not path.is_file():
         return ()
     problems: list[str] = []
-    table = read_toml(path, problems, f"{assignment.id}/")
+    table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
     found = []
     for entry in table.tables("equivalent"):
         entry.text("reason")

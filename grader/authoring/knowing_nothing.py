@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from grader.checks.fixtures import Fixtures
@@ -18,7 +19,7 @@ from grader.grading.known_mistakes import Checks, LiveMistakes
 from grader.grading.scoring import passed_share
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
-from grader.testing.replies import Answer, Gradients
+from grader.testing.replies import Answer, Gradients, State
 from grader.testing.student import StudentHandle
 
 MOST_FOR_NOTHING = 0.15
@@ -82,11 +83,26 @@ class _Spoilt(StudentHandle):
     def get(self, name: str) -> Any:
         return _spoilt(super().get(name), (), self.spoil)
 
+    def state(self, instance: RemoteObject, *, values: bool = True) -> State:
+        """What a method of the exercise may have changed, it has changed to something else."""
+        state = super().state(instance, values=values)
+        if not any(call.method and call.target == self.exercise.name for call in self.calls):
+            return state
+        return replace(
+            state,
+            parameters=_spoilt(state.parameters, (), self.spoil),
+            buffers=_spoilt(state.buffers, (), self.spoil),
+        )
+
 
 def _spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
     """A right result with other numbers in it; what is no number stays."""
     if isinstance(value, torch.Tensor):
         return spoil(value, args) if value.is_floating_point() else value
+    if isinstance(value, np.ndarray):
+        return np.asarray(_spoilt(torch.from_numpy(value), args, spoil))
+    if isinstance(value, set | frozenset | bytes | bytearray | str):
+        return type(value)()
     if isinstance(value, bool) or not isinstance(value, int | float | list | tuple | dict):
         return value
     if isinstance(value, int | float):

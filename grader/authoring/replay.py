@@ -14,12 +14,13 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from grader.feedback.diagnosis import ATOL, distance, fingerprint
 from grader.sandbox.failures import OutOfTime
-from grader.sandbox.wire import Frame, Packer, Unpacker
+from grader.sandbox.wire import Frame, NamedFunction, Packer, Unpacker
 from grader.sessions.base import Session
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission
@@ -203,7 +204,8 @@ def _with_gradients(request: Frame, reply: Frame) -> Frame:
 
 def _changed(request: Frame, change: Change) -> Frame:
     """A request with other tensors and numbers; as it is where it carries none."""
-    header, unpacker, packer = dict(request.header), Unpacker(request.payload), Packer()
+    header, packer = dict(request.header), Packer()
+    unpacker = Unpacker(request.payload, find=NamedFunction)
 
     def again(node: Any) -> Any:
         return packer.pack(_mapped(unpacker.unpack(node), change))
@@ -222,6 +224,8 @@ def _mapped(value: Any, change: Change) -> Any:
         return type(value)(_mapped(item, change) for item in value)
     if isinstance(value, dict):
         return {key: _mapped(item, change) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return np.asarray(change(torch.from_numpy(value)))
     if isinstance(value, nn.Parameter):
         return nn.Parameter(change(value.detach()), value.requires_grad)
     return change(value) if type(value) in (int, torch.Tensor) else value

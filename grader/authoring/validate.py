@@ -4,32 +4,39 @@
 that only read files are in `course_files`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
-from grader.authoring import course_files
+from grader.authoring import check_files, course_files, course_texts
+from grader.authoring.examples import wrong_examples
 from grader.authoring.knowing_nothing import Unearned, unearned
+from grader.authoring.recognition import (
+    Left,
+    gate_that_blocks,
+    id_of,
+    left_of,
+    named,
+    syntax_faults,
+    why_not_caught,
+)
 from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
-from grader.core.records import CheckResult, Finding, Mistake, Outcome, Visibility
+from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.printed_tensors import Printed
 from grader.feedback.diagnosis import (
     ATOL,
-    BROKEN,
     INFINITE,
     Known,
     Traces,
-    diagnose,
     distance,
     fingerprint,
     separation,
 )
 from grader.grading.known_mistakes import LiveMistakes, traces
-from grader.grading.scoring import earned_share, is_judged, passed_share
+from grader.grading.scoring import passed_share
 from grader.grading.submission_grader import Scope, SubmissionGrader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
@@ -38,21 +45,6 @@ from grader.testing.student import StudentOutcome
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be confused with each other, or with the right result."""
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What a known mistake leaves of its exercise.
-
-    Args:
-        share: of the points, from 0 to 1.
-        is_judged: whether values were judged. Behind an exception, or where a gate blocks the
-            others, code may know nothing, so that less than its kind says may be left.
-    """
-
-    mistake: Mistake
-    share: float
-    is_judged: bool = True
 
 
 @dataclass(slots=True)
@@ -94,8 +86,22 @@ def validate(
     Raises:
         UsageError: when a target names nothing.
     """
-    chosen = course.select(targets)
-    report = Report()
+    chosen, report = course.select(targets), Report()
+    report.faults += course_texts.solutions_are_python(course)
+    if not report.faults:
+        _prove(course, chosen, report, is_whole=not targets, translations=translations)
+    report.faults = list(dict.fromkeys(report.faults))
+    return report
+
+
+def _prove(
+    course: Course,
+    chosen: dict[str, Exercise],
+    report: Report,
+    *,
+    is_whole: bool,
+    translations: bool,
+) -> None:
     for proof in course_files.PROOFS:
         report.faults += proof(course)
     open_ = report.faults if translations else report.warnings
@@ -104,29 +110,42 @@ def validate(
     except CourseError as error:
         report.faults += error.problems
     if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
-        return report
+        return
+    _prove_texts(course, chosen, report)
     try:
         environment = live_environment(course, "validate")
         mistakes = LiveMistakes(environment)
         grader = SubmissionGrader(environment, mistakes)
         proofs = _CheckProofs(course, grader, mistakes, report, chosen)
+        proofs.checks_declare_what_they_should()
         proofs.hidden_checks_hold_to_what_is_said()
+        run = proofs.solutions_earn_everything()
         proofs.stubs_earn_nothing("py")
         proofs.stubs_earn_nothing("ipynb")
-        run = proofs.solutions_earn_everything()
         proofs.mistakes_are_recognised(run)
         report.faults += course_files.ids_are_unique(mistakes)
-        if not targets:
+        if is_whole:
             proofs.printed_tensors_are_covered()
         if not report.faults:
             proofs.points_mean_something()
-        if not targets and not report.faults:
+        if is_whole and not report.faults:
             report.faults += course_files.release_keeps_secrets(course)
     except CourseError as error:
         report.faults += error.problems
     except GraderError as error:
         report.faults.append(str(error))
-    return report
+
+
+def _prove_texts(course: Course, chosen: dict[str, Exercise], report: Report) -> None:
+    """What needs no check to be run: what chosen assignments say to students, and show them."""
+    report.faults += course_texts.stubs_say_what_to_do(course, chosen)
+    report.faults += course_texts.no_todo_is_left(course, chosen)
+    report.faults += check_files.checks_judge_instead_of_asserting(course, chosen)
+    report.faults += check_files.checks_draw_from_seeds(course, chosen)
+    report.warnings += course_texts.hints_are_no_code(course, chosen)
+    report.warnings += course_texts.questions_ask(course, chosen)
+    for assignment in course_texts.assignments_of(course, chosen):
+        report.faults += wrong_examples(course, assignment)
 
 
 @dataclass(slots=True)
@@ -140,6 +159,7 @@ class _CheckProofs:
         report: receives rows and faults.
         chosen: the exercises to prove, by id.
         covered: the printed tensors that checks of solutions judged against, by id.
+        breaking: the ids of checks that break on the solution.
         known: by exercise, how its checks go with each known mistake.
     """
 
@@ -149,6 +169,7 @@ class _CheckProofs:
     report: Report
     chosen: dict[str, Exercise]
     covered: set[str] = field(default_factory=set)
+    breaking: set[str] = field(default_factory=set)
     known: dict[str, list[Known]] = field(default_factory=dict)
 
     def fault(self, location: str, sentence: str) -> None:
@@ -163,6 +184,15 @@ class _CheckProofs:
         handle = SubmissionHandle(submission, session, course.limits, course.assignments)
         run = CheckRun(self.grader.environment, handle, self.grader.checks(Scope(exercises)))
         return run, run.run(exercises)
+
+    def checks_declare_what_they_should(self) -> None:
+        """Gates, titles and hidden checks, and a known mistake for each exercise."""
+        checks, exercises = self.grader.checks(Scope(self.chosen)), self.chosen.values()
+        self.report.faults += check_files.exercises_have_a_gate(exercises, checks)
+        self.report.warnings += check_files.titles_differ(exercises, checks)
+        self.report.warnings += check_files.there_are_hidden_checks(self.course, exercises, checks)
+        lonely = (exercise.id for exercise in exercises if not self.mistakes.of(exercise))
+        self.report.warnings += [f"{id_}: it has no misconception" for id_ in lonely]
 
     def hidden_checks_hold_to_what_is_said(self) -> None:
         """Each hidden check names the visible check, or the docstring's sentence, it deepens."""
@@ -190,6 +220,8 @@ class _CheckProofs:
                 passed = [c.id for c in checks if c.weight and c.outcome is Outcome.PASSED]
                 if passed:
                     self.fault(id_, f"the stub ({form}) passes {passed[0]}")
+                elif checks and checks[0].id in self.breaking:
+                    continue  # which the solution has told
                 elif not checks or checks[0].outcome is not Outcome.NOT_ATTEMPTED:
                     ended = checks[0].outcome if checks else "no check at all"
                     self.fault(id_, f"the stub ({form}) ends as {ended}, not as not_attempted")
@@ -210,6 +242,7 @@ class _CheckProofs:
             if not any(check.weight for check in checks):
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif passed_share(checks) != 1:
+                self.breaking |= {c.id for c in checks if c.outcome is Outcome.ERROR}
                 wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
                 record = run.records[wrong[0].id]
                 reason = f"{record.check.line_of(record.raised)}{_reason(record.raised)}"
@@ -228,45 +261,56 @@ class _CheckProofs:
         Args:
             run: of the solutions, from which each mistake must differ.
         """
+        unreadable = syntax_faults(self.course, self.mistakes.misconceptions)
         for exercise in self.chosen.values():
+            own = (one.id for one in self.mistakes.of(exercise))
+            self.report.faults += [unreadable[id_] for id_ in own if id_ in unreadable]
             checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
             right = traces(run.records[check.id] for check in checks if check.id in run.records)
-            known = self.known[exercise.id] = self.mistakes.known(exercise, checks, 1)
+            known = self.mistakes.known(exercise, checks, 1)
+            known = self.known[exercise.id] = [m for m in known if id_of(m) not in unreadable]
             visible = {check.id for check in checks if check.visibility is Visibility.VISIBLE}
             row = Row(exercise, len(visible), len(checks) - len(visible), len(known))
             self.report.rows.append(row)
             row.unearned = unearned(self.mistakes, exercise, checks)
-            row.kept = [_left(mistake, checks) for mistake in known]
+            row.kept = [left_of(mistake, checks) for mistake in known]
             for mistake in known:
                 self._recognise(row, mistake, checks, visible)
-            self._separate(row, [("the solution", right), *((_id(m), m.traces) for m in known)])
+            compared = [("the solution", right), *((id_of(m), m.traces) for m in known)]
+            self._separate(row, compared, checks)
 
     def _recognise(
         self, row: Row, mistake: Known, checks: tuple[Check, ...], visible: set[str]
     ) -> None:
         """Count a mistake in its row if it is recognised, by all checks and by the visible ones."""
         exercise, known = row.exercise, self.known[row.exercise.id]
-        problem = _not_caught(mistake, checks, exercise)
+        problem = why_not_caught(mistake, checks, exercise, self.breaking)
         if problem:
             self.fault(exercise.id, problem)
             return
-        found = _named(mistake.traces, known)
-        if found == [_id(mistake)]:
+        found = named(mistake.traces, known)
+        if found == [id_of(mistake)]:
             row.recognised += 1
         else:
             shown = " or ".join(found) if found else "nothing"
-            self.fault(exercise.id, f"the misconception {_id(mistake)!r} is recognised as {shown}")
+            alike = [one.traces for one in known if id_of(one) in found]
+            why = gate_that_blocks(checks, mistake.traces, *alike)
+            sentence = f"the misconception {id_of(mistake)!r} is recognised as {shown}{why}"
+            self.fault(exercise.id, sentence)
         seen = {id_: trace for id_, trace in mistake.traces.items() if id_ in visible}
-        row.recognised_visibly += _named(seen, known) == [_id(mistake)]
+        row.recognised_visibly += named(seen, known) == [id_of(mistake)]
 
-    def _separate(self, row: Row, named: list[tuple[str, Traces]]) -> None:
+    def _separate(
+        self, row: Row, compared: list[tuple[str, Traces]], checks: tuple[Check, ...]
+    ) -> None:
         """The smallest separation between two mistakes, or of one from the solution."""
-        for (one, left), (other, right) in combinations(named, 2):
+        for (one, left), (other, right) in combinations(compared, 2):
             gap = separation(left, right)
             if gap < row.separation:
                 row.separation, row.closest = gap, f"{one} and {other}"
             if gap <= ATOL:
-                self.fault(row.exercise.id, f"{one} and {other} are the same to all checks")
+                why = gate_that_blocks(checks, left, right)
+                self.fault(row.exercise.id, f"{one} and {other} are the same to all checks{why}")
             elif gap < LEAST_SEPARATION:
                 self.fault(
                     row.exercise.id,
@@ -304,43 +348,6 @@ class _CheckProofs:
 
 def _is_hidden(check: Check) -> bool:
     return check.visibility is Visibility.HIDDEN
-
-
-def _id(mistake: Known) -> str:
-    return mistake.mistakes[0].id
-
-
-def _left(mistake: Known, checks: tuple[Check, ...]) -> Left:
-    """What is left of the points when a mistake is recognised."""
-    results = []
-    for check in checks:
-        trace = mistake.traces.get(check.id)
-        outcome = Outcome.FAILED if trace and trace.failed else Outcome.PASSED
-        raised = trace.end if trace and trace.end not in ("passed", "mismatch") else ""
-        has_run = trace is not None or check.is_remark
-        results.append(check.result(outcome if has_run else Outcome.BLOCKED, raised=raised))
-    share = earned_share(results, [Finding(mistake.mistakes)])
-    return Left(mistake.mistakes[0], float(share), is_judged(results))
-
-
-def _not_caught(mistake: Known, checks: tuple[Check, ...], exercise: Exercise) -> str:
-    """Why a mistake loses no points, in a sentence; "" when it loses some."""
-    name, ends = _id(mistake), [trace.end for trace in mistake.traces.values()]
-    if BROKEN in ends:
-        broken = list(mistake.traces)[ends.index(BROKEN)]
-        return f"the check {broken} breaks on the misconception {name!r}"
-    if ends and ends[0].startswith("missing"):
-        return f"with the misconception {name!r}, {exercise.name} is not defined"
-    weights = {check.id: check.weight for check in checks}
-    if not any(trace.failed and weights[id_] for id_, trace in mistake.traces.items()):
-        return f"no check catches the misconception {name!r}"
-    return ""
-
-
-def _named(student: Traces, known: Sequence[Known]) -> list[str]:
-    """The names a student would read whose checks went like this."""
-    found = diagnose(student, known, lambda: ())
-    return [mistake.id for finding in found for mistake in finding.candidates]
 
 
 def _reason(error: BaseException | None) -> str:

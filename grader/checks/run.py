@@ -379,7 +379,9 @@ def explain(
     if error is None:
         return Explanation("")
     if _is_open_forward(error):
-        return Explanation(_("`forward` is not written yet."))
+        method = error.calls[-1].method if isinstance(error, StudentOutcome) else ""
+        words = _("`{name}` is not written yet.") if method else _("`forward` is not written yet.")
+        return Explanation(words.format(name=method))
     if isinstance(error, StudentOutcome):
         failure, name = error.failure, check.exercise.name
         text = explain_failure(failure, error.calls, name, where, inputs)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from grader.core.errors import CourseError
-from grader.course.course import Assignment
+from grader.course.course import SOLUTIONS, Assignment
 from grader.course.toml_table import read_toml
 
 LEAST = 2
@@ -16,7 +16,7 @@ def read_hints(assignment: Assignment, path: Path) -> dict[str, tuple[str, ...]]
         CourseError: with every problem found.
     """
     problems: list[str] = []
-    table = read_toml(path, problems, f"{assignment.id}/")
+    table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
     hints = {name: table.texts(name) for name in table.entries()}
     counts = {e.name: len(hints.get(e.name, ())) for e in assignment.exercises}
     problems += [f"{table.file}: {name}: no such exercise" for name in hints if name not in counts]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from grader.core.errors import CourseError
 from grader.core.records import Mistake, MistakeKind
-from grader.course.course import Assignment, Course
+from grader.course.course import SOLUTIONS, Assignment, Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
 
 
@@ -41,7 +41,7 @@ def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconc
     if not path.is_file():
         return ()
     problems: list[str] = []
-    table = read_toml(path, problems, f"{assignment.id}/")
+    table = read_toml(path, problems, f"{SOLUTIONS}/{assignment.id}/")
     text = course.paths(assignment).solution.read_text("utf-8")
     found = []
     for entry in table.tables("misconceptions"):

@@ -3,12 +3,14 @@
 Pure: from how the checks went, for the student and with each known mistake, to findings.
 """
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 
 from grader.core.records import Finding, Mistake
@@ -95,6 +97,12 @@ def fingerprint(value: Any) -> Fingerprint:
         return float(value)  # whichever type of number it is
     if value is None or isinstance(value, bool | int | str):
         return value
+    if isinstance(value, np.ndarray):
+        return ("array", fingerprint(torch.from_numpy(value)))
+    if isinstance(value, set | frozenset):
+        return ("set", *sorted(repr(fingerprint(item)) for item in value))
+    if isinstance(value, bytes | bytearray):
+        return ("bytes", hashlib.blake2b(value).hexdigest())
     return type(value).__name__
 
 

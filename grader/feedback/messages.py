@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from grader.core.language import FULL_WIDTH_STOPS, _
@@ -12,7 +13,7 @@ from grader.core.text import clean, display_width, location_words
 from grader.feedback.exception_hints import IMPORT_ERRORS, exception_hints, proposal
 from grader.feedback.inputs import FEW, Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
-from grader.sandbox.wire import RemoteObject
+from grader.sandbox.wire import NamedFunction, RemoteObject
 from grader.testing.compare import Difference
 from grader.testing.judge import THE_RESULT
 from grader.testing.lookup import ENDED
@@ -30,6 +31,8 @@ MAX_LINE = 200
 
 MOST_EARLIER = 2
 """The earlier calls of an instance that are shown."""
+MOST_METHODS = 8
+"""The same where methods are called, each of which may do something else."""
 
 NO_INPUTS = Inputs()
 
@@ -130,16 +133,16 @@ def call_lines(calls: tuple[Call, ...], inputs: Inputs = NO_INPUTS) -> list[str]
     *before, last = calls
     makers = [call for call in before if _makes(call, last)] if last.is_forward else []
     earlier = [call for call in before if _runs_the_same(call, last)]
-    ran = earlier[:MOST_EARLIER]
+    has_methods = any(call.method for call in (*earlier, last))
+    ran = earlier[: MOST_METHODS if has_methods else MOST_EARLIER]
     given = {name: v for call in makers[-1:] for name, v in call.given.items()}
     shown = [v for call in (*makers[-1:], *ran, last) for v in (*call.args, *call.kwargs.values())]
     drawing = inputs.drawing(tensors_in([*shown, *given.values()]))
     writing, inputs = inputs.written_out(tensors_in(shown))
     made = [line for call in makers[-1:] for line in _request(call, inputs, "model = ")]
     again = [line for call in ran for line in _request(call, inputs)]
-    again += (
-        [_("# and {count} times more").format(count=n)] if (n := len(earlier) - len(ran)) else []
-    )
+    more = _("# and {count} calls more") if has_methods else _("# and {count} times more")
+    again += [more.format(count=n)] if (n := len(earlier) - len(ran)) else []
     return [*drawing, *writing, *made, *inputs.giving(given), *again, *_request(last, inputs)]
 
 
@@ -160,9 +163,10 @@ def _request(call: Call, inputs: Inputs, start: str = "") -> list[str]:
     seed = [] if call.seed is None else [f"torch.manual_seed({call.seed})"]
     shown = [_argument(value, inputs) for value in call.args]
     shown += [f"{name}={_argument(value, inputs)}" for name, value in call.kwargs.items()]
-    if not shown and not call.is_forward:
+    if not shown and not call.is_forward and not call.instance:
         return [*seed, f"{start}{call.target}"]
     target = "model" if call.is_forward else call.target
+    target += f".{call.method}" if call.method else ""
     return [*seed, f"{start}{target}({', '.join(shown)})"]
 
 
@@ -176,6 +180,11 @@ def _argument(value: Any, inputs: Inputs) -> str:
         return f"[{', '.join(_argument(item, inputs) for item in value[:6])}]"
     if isinstance(value, RemoteObject):
         return f"<{clean(value.type_name, 80)}>"
+    if isinstance(value, NamedFunction):
+        return value.name
+    if isinstance(value, np.ndarray):
+        short = " ".join(repr(value).split()) if value.size <= FEW else ""
+        return short or f"<array {value.shape}>"
     return clean(repr(value), 60)
 
 

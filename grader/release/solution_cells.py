@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import CourseError, UsageError
-from grader.course.course import Assignment
+from grader.course.course import SOLUTIONS, Assignment
 from grader.sandbox.failures import stub_message
 
 BEGIN = "### BEGIN SOLUTION"
@@ -56,10 +56,11 @@ def read_solution(assignment: Assignment, path: Path) -> Solution:
             "Run: pip install 'grader-kit[author]'."
         ) from error
 
+    place = f"{SOLUTIONS}/{assignment.id}/{path.name}"
     try:
         text = path.read_text("utf-8")
     except OSError as error:
-        raise CourseError(f"{path.name}: the solution cannot be read ({error.strerror})") from error
+        raise CourseError(f"{place}: the solution cannot be read ({error.strerror})") from error
     notebook = jupytext.reads(text, fmt="py:percent")
     cells = tuple(
         SolutionCell(cell.cell_type, cell.source, cell.metadata.get("exercise", ""))
@@ -67,7 +68,7 @@ def read_solution(assignment: Assignment, path: Path) -> Solution:
     )
     problems = _problems(assignment, cells)
     if problems:
-        raise CourseError(*(f"{path.name}: {problem}" for problem in problems))
+        raise CourseError(*(f"{place}: {problem}" for problem in problems))
     return Solution(assignment, text, cells)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from grader.sandbox.plain_data import is_array
+
 
 def leaf_of(value: object, differentiate: bool) -> object:
     """An argument as gradients are collected for it: a tensor of floating-point numbers is a leaf."""
@@ -19,6 +21,8 @@ def argument_of(leaf: object, value: object) -> Any:
     """What the student's code receives: a copy, so that a change in place is noticed."""
     if isinstance(leaf, list):
         return [argument_of(item, item) for item in leaf]
+    if is_array(leaf) or isinstance(leaf, set | bytearray):
+        return leaf.copy()  # type: ignore[attr-defined]
     if not isinstance(leaf, torch.Tensor) or isinstance(value, nn.Parameter):
         return leaf
     copy = leaf.clone()
@@ -26,7 +30,11 @@ def argument_of(leaf: object, value: object) -> Any:
 
 
 def is_changed(before: object, after: object) -> bool:
-    """Whether a tensor has other values or wants gradients, or a list lost or exchanged any."""
+    """Whether a tensor has other values or wants gradients, or a list or a set lost or exchanged any."""
+    if is_array(before) and is_array(after):
+        return is_changed(torch.from_numpy(before), torch.from_numpy(after))
+    if isinstance(before, set | bytearray):
+        return type(before) is not type(after) or before != after
     if isinstance(before, list) and isinstance(after, list):
         pairs = zip(before, after, strict=False)
         return len(before) != len(after) or any(is_changed(*pair) for pair in pairs)

@@ -89,7 +89,11 @@ class Servant:
                 value = self._named(request)
                 return {"value": packer.pack(value), "parameters": parameter_names(value)}
             case "call":
-                unpacker = Unpacker(frame.payload, lambda found: self._instance(found.number))
+                unpacker = Unpacker(
+                    frame.payload,
+                    lambda found: self._instance(found.number),
+                    find=lambda name: self._named({"source": request["source"], "name": name}),
+                )
                 return self._call(request, unpacker, packer)
             case "state":
                 packer.shapes_only = not request.get("values", True)
@@ -165,6 +169,7 @@ class Servant:
     ) -> dict[str, Any]:
         instance = request.get("instance")
         target = self._named(request) if instance is None else self._instance(instance)
+        asked = _method(target, request["method"]) if "method" in request else target
         arguments = {
             str(name): unpacker.unpack(node)
             for name, node in [*enumerate(request["args"]), *request["kwargs"].items()]
@@ -182,19 +187,21 @@ class Servant:
         before = list(_loose(target)) if instance is not None else []
         operations = Operations()
         with operations if request.get("operations") else nullcontext():
-            value = self._invoke(target, given, len(request["args"]))
+            value = self._invoke(asked, given, len(request["args"]))
         if instance is not None:
             known = {id(part) for _name, part, _put in before}
             now = _loose(target)
             self.anew[instance] = [name for name, part, _put in now if id(part) not in known]
         header: dict[str, Any] = {"value": packer.pack(value)}
+        if "method" in request and header["value"] == {"unsupported": type_name(value)}:
+            header["value"] = packer.pack(self._keep(value))  # an iterator, another instance
         if request.get("operations"):
             header["operations"] = operations.counts
-        if value is None and (body := empty_body(target)):
+        if value is None and (body := empty_body(asked)):
             header["body"] = body
         header["changed"] = [name for name in given if is_changed(arguments[name], given[name])]
         if header["changed"]:
-            header["writes"] = self._writes(target, header["changed"])
+            header["writes"] = self._writes(asked, header["changed"])
         if has_cotangent:
             header["gradients"] = packer.pack(_gradients(value, cotangent, target, leaves))
         return header
@@ -216,6 +223,16 @@ class Servant:
         if not callable(target) and hasattr(target, "forward"):
             return target.forward(*args, **kwargs)
         return target(*args, **kwargs)  # type: ignore[operator]
+
+
+def _method(instance: object, name: str) -> Callable[..., object]:
+    """A method of an instance; Python's own, such as `__len__`, through its class, as Python does."""
+    if not name.isidentifier():
+        raise WireFault("a method has no name")
+    if name.startswith("__") and name.endswith("__"):
+        return types.MethodType(getattr(type(instance), name), instance)
+    method: Callable[..., object] = getattr(instance, name)
+    return method
 
 
 def _reference(number: int, value: object) -> RemoteObject:

@@ -1,7 +1,8 @@
 """Frames between the trusted side and the servant: a JSON header and raw bytes, never pickle.
 
 A frame is `!II` (header length, payload length), the header as UTF-8 JSON, the payload. The
-payload is the tensors' memory, one after the other, in the order in which the header names them.
+payload is the memory of tensors, arrays and bytes, one after the other, in the order in which the
+header names them.
 This module runs on both sides, beside student code as well; what it decodes is never trusted.
 """
 
@@ -16,6 +17,18 @@ from itertools import takewhile
 from typing import Any
 
 import torch
+
+from grader.sandbox.plain_data import (
+    ARRAYS,
+    BYTES,
+    MOST_ALIKE,
+    SETS,
+    array_bytes,
+    in_order,
+    is_array,
+    is_key,
+    why_no_set,
+)
 
 MAX_HEADER_BYTES = 4 * 2**20
 MAX_PAYLOAD_BYTES = 96 * 2**20
@@ -65,6 +78,17 @@ class RemoteObject:
     number: int
     kind: str
     type_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFunction:
+    """A function that stands where its name is looked up: in the file that is asked.
+
+    Args:
+        name: what the course calls it.
+    """
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +169,18 @@ class Packer:
         if isinstance(value, list | tuple):
             key = "list" if isinstance(value, list) else "tuple"
             return {key: list(self._items(value, depth))}
+        if isinstance(value, set | frozenset):
+            if why := why_no_set(value, MAX_ITEMS, MAX_KEY_BITS):
+                return {"unsupported": why}
+            key = "set" if isinstance(value, set) else "frozenset"
+            return {key: list(self._items(in_order(value), depth))}
+        if isinstance(value, bytes | bytearray):
+            key = "bytes" if isinstance(value, bytes) else "bytearray"
+            return self._chunk(key, len(value), value, "bytes")
+        if isinstance(value, NamedFunction):
+            return {"function": value.name}
+        if is_array(value):
+            return self._array(value)
         if isinstance(value, Mapping):
             pairs = takewhile(lambda _pair: not self.is_full, value.items())
             return {"dict": [list(self._items(pair, depth)) for pair in pairs]}
@@ -157,6 +193,22 @@ class Packer:
             yield self.pack(value, depth + 1)
             if full:
                 return
+
+    def _array(self, array: Any) -> Any:
+        is_large = array.nbytes > MAX_PAYLOAD_BYTES or array.ndim > MAX_RANK
+        found = None if is_large else array_bytes(array)
+        if found is None:
+            what = f"{array.nbytes} bytes" if is_large else f"dtype {array.dtype}"
+            return {"unsupported": f"numpy.ndarray of {what}, which does not travel"}
+        return self._chunk("array", *found, "a numpy array")
+
+    def _chunk(self, tag: str, content: Any, chunk: bytes | bytearray, what: str) -> Any:
+        """A node whose bytes are part of the payload, as far as they may travel."""
+        if self.size + len(chunk) > MAX_PAYLOAD_BYTES:
+            return {"unsupported": f"{what} of {len(chunk)} bytes, more than may travel"}
+        self.chunks.append(bytes(chunk))
+        self.size += len(chunk)
+        return {tag: content}
 
     def _tensor(self, tensor: torch.Tensor) -> Any:
         data = tensor.detach()
@@ -189,6 +241,7 @@ class Unpacker:
 
     Args:
         resolve: what a `RemoteObject` becomes on this side.
+        find: what a `NamedFunction` becomes; without it none is expected.
         takes_shapes: whether tensors without values are expected.
 
     Raises:
@@ -198,8 +251,10 @@ class Unpacker:
     payload: bytes
     resolve: Callable[[RemoteObject], object] = lambda reference: reference
     takes_shapes: bool = False
+    find: Callable[[str], object] | None = None
     offset: int = 0
     items: int = 0
+    alike: int = 0
 
     def unpack(self, node: Any, depth: int = 0) -> Any:
         """The value a node stands for."""
@@ -231,6 +286,14 @@ class Unpacker:
             return items if tag == "list" else tuple(items)
         if tag == "dict" and isinstance(content, list):
             return self._mapping(content, depth)
+        if tag in SETS and isinstance(content, list):
+            return SETS[tag](self._key(self.unpack(item, depth + 1)) for item in content)
+        if tag in BYTES and type(content) is int:
+            return BYTES[tag](self._take(content))
+        if tag == "array":
+            return self._array(content)
+        if tag == "function" and self.find is not None and isinstance(content, str):
+            return self.find(content)
         raise WireFault(f"a value carries the unknown tag {tag[:40]!r}")
 
     def _other_float(self, content: Any, depth: int) -> OtherFloat:
@@ -245,12 +308,34 @@ class Unpacker:
             if not isinstance(pair, list) or len(pair) != 2:
                 raise WireFault("a mapping is not a list of pairs")
             key = self.unpack(pair[0], depth + 1)
-            if not isinstance(key, str | int | float | bool | None):
-                key = f"<key {len(mapping)}>"
-            elif isinstance(key, int) and key.bit_length() > MAX_KEY_BITS:
+            if isinstance(key, int) and key.bit_length() > MAX_KEY_BITS:
                 raise WireFault("a mapping has a huge number as a key")
+            is_plain = is_key(key, MAX_KEY_BITS) and self.alike < MOST_ALIKE
+            key = self._key(key) if is_plain else f"<key {len(mapping)}>"
             mapping[key] = self.unpack(pair[1], depth + 1)
         return mapping
+
+    def _key(self, value: Any) -> Any:
+        """What may be in a set, or a key."""
+        if not is_key(value, MAX_KEY_BITS):
+            raise WireFault("a set holds something that does not travel in sets")
+        self.alike += isinstance(value, tuple | frozenset)
+        if self.alike > MOST_ALIKE:
+            raise WireFault("a value has too many tuples in sets or as keys")
+        return value
+
+    def _array(self, content: Any) -> Any:
+        if not isinstance(content, list) or len(content) != 2 or content[0] not in ARRAYS:
+            raise WireFault("an array has a dtype that does not travel")
+        array: Any = self._tensor([*content, False, False]).numpy()
+        return array
+
+    def _take(self, size: int) -> bytes:
+        """The next bytes of the payload."""
+        if not 0 <= size <= len(self.payload) - self.offset:
+            raise WireFault("a value claims more bytes than the frame carries")
+        self.offset += size
+        return self.payload[self.offset - size : self.offset]
 
     def _tensor(self, content: Any) -> torch.Tensor:
         dtype, shape, parameter, requires_grad = _tensor_description(content)
@@ -269,7 +354,7 @@ class Unpacker:
         return _flagged(tensor, parameter, requires_grad)
 
     def finish(self) -> None:
-        """Check that every byte of the payload belonged to a tensor.
+        """Check that every byte of the payload was claimed.
 
         Raises:
             WireFault: when bytes are left over.

@@ -7,12 +7,14 @@ from functools import partial
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import torch
 
 from grader.core.language import _, listed, ngettext
 from grader.core.text import clean
 from grader.sandbox.failures import closest
 from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
+from grader.testing.other_data import BYTES, SETS, compare_bytes, compare_sets
 from grader.testing.patterns import format_number, rounded_hints, row_hints, row_sum_hints
 from grader.testing.ratios import ratio_hints, single_ratio_hints
 from grader.testing.relations import shape_relation, value_relation
@@ -79,6 +81,11 @@ def compare(
         any_dtype: whether a tensor may have another dtype.
     """
     again = partial(compare, atol=atol, axes=axes, any_dtype=any_dtype)
+    if isinstance(expected, np.ndarray) and isinstance(actual, np.ndarray):
+        found = again(torch.from_numpy(actual), torch.from_numpy(np.array(expected)))
+        return found and (found[0].replace("torch.", ""), found[1])
+    if isinstance(actual, np.ndarray):
+        actual = Unsupported("numpy.ndarray")
     if isinstance(expected, torch.Tensor):
         return _compare_tensor(actual, expected.detach(), atol, axes, any_dtype)
     if isinstance(actual, torch.Tensor) and actual.numel() == 1:
@@ -90,6 +97,12 @@ def compare(
         return _compare_mapping(actual, expected, again)
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         return _compare_sequence(actual, expected, again)
+    if isinstance(expected, SETS) and isinstance(actual, SETS):
+        return compare_sets(actual, expected)
+    if isinstance(expected, BYTES) and isinstance(actual, BYTES):
+        return compare_bytes(actual, expected)
+    if isinstance(expected, np.ndarray):
+        return _contrast(describe(expected), describe(actual)), ()
     if type(actual) is type(expected) and actual == expected:
         return None
     if isinstance(actual, str) and isinstance(expected, str):
@@ -396,6 +409,12 @@ def describe(value: Any, say: Say = _) -> str:
         return say("a number of dozens of digits")
     if isinstance(value, bool | int | float | None):
         return f"{value!r}"
+    if isinstance(value, np.ndarray):
+        return say("a numpy array of shape {shape}").format(shape=value.shape)
+    if isinstance(value, SETS):
+        return say("a {kind} of {size}").format(kind=type(value).__name__, size=len(value))
+    if isinstance(value, BYTES):
+        return say("{size} bytes").format(size=len(value))
     if isinstance(value, str):
         return say("the text {text}").format(text=repr(clean(value[:60])))
     return type(value).__name__

@@ -15,7 +15,7 @@ import torch
 from grader.core.errors import GraderFault
 from grader.core.language import _
 from grader.course.course import Exercise
-from grader.sandbox.wire import Frame, Packer, RemoteObject, WireFault
+from grader.sandbox.wire import Frame, NamedFunction, Packer, RemoteObject, WireFault
 from grader.sessions.base import OwnFrame
 from grader.testing.lookup import Located, SubmissionHandle
 from grader.testing.replies import (
@@ -54,6 +54,7 @@ class Call:
         instance: the number of the instance that was made or run.
         given: to the instance that was made, afterwards: parameters by their full names.
         differentiates: whether gradients were asked for.
+        method: of the instance that was run; "" for its `forward`, or the instance itself.
         is_unlike: whether a class was called just so, though its constructor is written otherwise.
     """
 
@@ -69,6 +70,7 @@ class Call:
     given: Mapping[str, torch.Tensor] = field(default_factory=dict)
     differentiates: bool = False
     is_unlike: bool = False
+    method: str = ""
 
     @property
     def is_drawn(self) -> bool:
@@ -147,27 +149,33 @@ class StudentHandle:
         cotangent: torch.Tensor | None = None,
         operations: bool = False,
         exact: bool = False,
+        method: str = "",
         **kwargs: Any,
     ) -> Answer:
-        """Call a function, make an instance of a class, or run an instance's `forward`.
+        """Call a function, make an instance of a class, or run an instance's `forward` or a method.
 
         Arguments are copied: what student code does to them does not change them here. A class
         whose constructor takes them by other names, or in another order, gets them as it has them.
 
         Args:
             target: a name the student defined, or an instance made before.
-            *args: plain data, tensors and instances.
+            *args: plain data (sets, bytes and numpy's arrays, too), tensors, instances, and
+                functions by their names (`function("mse")`).
             seed: seeds the random numbers of Python and torch right before the call.
             training: puts an instance into training (True) or eval mode (False) before the call.
             cotangent: of the result's shape; asks for the gradients of `(result * cotangent).sum()`
                 for the parameters and the floating-point tensors among the arguments.
             operations: asks how often the call calls each function of torch, by its name.
             exact: gives a class its arguments just so, however its constructor is written.
+            method: of an instance, the method to call, such as "push" or "__len__". What it returns
+                and is no data, an iterator or another instance, stays and can be called in its turn.
             **kwargs: as `args`.
 
         Raises:
             StudentOutcome: when the request fails.
         """
+        if method and (isinstance(target, str) or not method.isidentifier()):
+            raise ValueError(f"`method` names a method of an instance, not {method!r}")
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
@@ -176,7 +184,7 @@ class StudentHandle:
             own = self._arranged(target, args, kwargs)
         unlike, run = own != (args, kwargs), 0 if isinstance(target, str) else target.number
         args, kwargs = (args, kwargs) if exact else own
-        call = Call(name, args, kwargs, is_forward=is_forward, seed=seed, instance=run)
+        call = Call(name, args, kwargs, is_forward, seed, instance=run, method=method)
         asked = cotangent is not None
         self.calls.append(replace(call, is_unlike=exact and unlike, differentiates=asked))
         packer = Packer()
@@ -190,6 +198,7 @@ class StudentHandle:
             "seed": seed,
             "training": training,
             **({"operations": True} if operations else {}),
+            **({"method": method} if method else {}),
         }
         chance = torch.get_rng_state()
         answer = self._read(read_answer, self._ask(header, packer.payload()))
@@ -213,6 +222,16 @@ class StudentHandle:
         found = answer.gradients.parameters
         renamed = {name: found.get(own) for name, own in self.renamed.get(run, {}).items()}
         return replace(answer, gradients=Gradients({**renamed, **found}, complete))
+
+    def function(self, name: str) -> NamedFunction:
+        """A function of the file that is asked, to hand over as an argument.
+
+        It is looked up where it is used: in the student's file, or in the solution. What the stub
+        gives is in both of them, and so is an exercise.
+        """
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is no function's name")
+        return NamedFunction(name)
 
     def refusal(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Failure | None:
         """The exception that a `call` with these arguments raises, or None when it returns.
@@ -360,8 +379,15 @@ class StudentHandle:
             self.outputs.append(printed)
         if "failure" in frame.header:
             failure = read_failure(frame.header["failure"], is_ours=isinstance(frame, OwnFrame))
-            raise self._outcome(self._explained(failure, str(header.get("name", ""))))
+            raise self._outcome(self._explained(failure, self._lacking(header)))
         return frame
+
+    def _lacking(self, header: dict[str, Any]) -> str:
+        """The name that is missing, if one is: of a function handed over, or what was asked for."""
+        names = self.located.names if self.located is not None else ()
+        given = (*self.calls[-1].args, *self.calls[-1].kwargs.values()) if self.calls else ()
+        handed = [one.name for one in given if isinstance(one, NamedFunction)]
+        return next((one for one in handed if one not in names), str(header.get("name", "")))
 
     def _explained(self, failure: Failure, name: str) -> Failure:
         """A missing name with the reason for it; another exercise's stub as what blocks this one."""

@@ -142,9 +142,9 @@ class SelfAttention_v2(nn.Module):
         """
         # TODO: take the steps of SelfAttention_v1, with the layers in place of the matrices.
         ### BEGIN SOLUTION
-        queries: Tensor = self.W_query(x)  # (num_tokens, d_out)
-        keys: Tensor = self.W_key(x)
-        values: Tensor = self.W_value(x)
+        queries = self.W_query(x)  # (num_tokens, d_out)
+        keys = self.W_key(x)
+        values = self.W_value(x)
         attn_scores = queries @ keys.T  # (num_tokens, num_tokens)
         attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         return attn_weights @ values

@@ -118,13 +118,13 @@ class CausalAttention(nn.Module):
             raise ValueError(
                 f"the text has {num_tokens} tokens, the context length is {context_length}"
             )
-        queries: Tensor = self.W_query(x)  # (batch_size, num_tokens, d_out)
-        keys: Tensor = self.W_key(x)
-        values: Tensor = self.W_value(x)
+        queries = self.W_query(x)  # (batch_size, num_tokens, d_out)
+        keys = self.W_key(x)
+        values = self.W_value(x)
 
         scores = queries @ keys.transpose(1, 2)  # (batch_size, num_tokens, num_tokens)
         scores = scores.masked_fill(self.mask[:num_tokens, :num_tokens], -torch.inf)
         weights = torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1)
-        kept: Tensor = self.dropout(weights)
+        kept = self.dropout(weights)
         return kept @ values
         ### END SOLUTION

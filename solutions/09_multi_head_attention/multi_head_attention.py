@@ -239,6 +239,5 @@ class MultiHeadAttention(nn.Module):
         weights = torch.softmax(scores / head_dim**0.5, dim=-1)
         weights = self.dropout(weights)
         context = merge_heads(weights @ values)
-        output: Tensor = self.out_proj(context)
-        return output
+        return self.out_proj(context)
         ### END SOLUTION

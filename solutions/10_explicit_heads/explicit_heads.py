@@ -161,6 +161,5 @@ class MultiHeadAttention(nn.Module):
         contexts = weights @ values
         # (num_tokens, num_heads * head_dim)
         joined = contexts.transpose(0, 1).reshape(num_tokens, -1)
-        output: Tensor = self.out_proj(joined)
-        return output
+        return self.out_proj(joined)
         ### END SOLUTION

@@ -163,6 +163,5 @@ class GPT2MultiHeadAttention(nn.Module):
         weights = self.dropout(weights)
         # (batch_size, num_tokens, d_out)
         context = (weights @ values).transpose(1, 2).reshape(batch_size, num_tokens, -1)
-        output: Tensor = self.out_proj(context)
-        return output
+        return self.out_proj(context)
         ### END SOLUTION

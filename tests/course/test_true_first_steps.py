@@ -97,7 +97,7 @@ def test_a_mistake_is_told_without_the_syntax_of_one_way_to_make_it(
         (V1, V1_SOFTMAX, "return (scores / scores.sum(1, True))", "v1-plain-shares"),
         (
             V2,
-            "keys: Tensor = self.W_key(x)",
+            "keys = self.W_key(x)",
             "x = queries; keys = self.W_key(x)",
             "v2-projected-twice",
         ),

@@ -8,7 +8,7 @@ from tests.course.conftest import Answer
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
 
 CUT = "self.mask[:num_tokens, :num_tokens]"
-KEPT = "kept: Tensor = self.dropout(weights)"
+KEPT = "kept = self.dropout(weights)"
 GPT2 = "GPT2MultiHeadAttention"
 HIDDEN_SCORES = f"scores = scores.masked_fill({CUT}, -torch.inf)"
 NAN_MASK = f"scores = scores + {CUT} * -torch.inf"
@@ -198,7 +198,12 @@ def test_a_seeded_check_alone_names_nothing_where_weights_were_not_found(
             *("CausalAttention", ".triu(diagonal=1)", ".tril(diagonal=1).logical_not()"),
             "causal-sees-the-next",
         ),
-        (EXPLICIT, "= self.out_proj(joined)", "= joined", "explicit-heads-out-proj-unused"),
+        (
+            EXPLICIT,
+            "return self.out_proj(joined)",
+            "return joined",
+            "explicit-heads-out-proj-unused",
+        ),
         (
             *(EXPLICIT, "= nn.Linear(num_heads * head_dim, embed_dim)", "= nn.Identity()"),
             "explicit-heads-out-proj-missing",
@@ -248,8 +253,8 @@ KEPT_ZEROS = "torch.zeros(pieces.transpose(1, 2).shape) + pieces.transpose(1, 2)
         (HEADS, DROPPED, f"torch.manual_seed(1); {DROPPED}", HEADS_TRAINED),
         pytest.param(
             GPT2,
-            "return output",
-            "self.eval(); return output",
+            "return self.out_proj(context)",
+            "self.eval(); return self.out_proj(context)",
             HEADS_TRAINED,
             marks=pytest.mark.proof,
         ),
@@ -335,8 +340,8 @@ def test_parameters_that_should_not_be_there_are_named(checked: Answer, exercise
 @pytest.mark.parametrize("exercise", [HEADS, pytest.param(GPT2, marks=pytest.mark.proof)])
 def test_dropout_is_not_blamed_for_what_hides_it(checked: Answer, exercise: str) -> None:
     """A norm behind the last layer: neither zeros nor the scale can be seen."""
-    output = "output: Tensor = self.out_proj(context)"
-    put = f"{output}; output = nn.functional.layer_norm(output, output.shape[-1:])"
+    output = "return self.out_proj(context)"
+    put = "y = self.out_proj(context); return nn.functional.layer_norm(y, y.shape[-1:])"
     checks = checked(exercise, output, put, hidden=True).checks
     told = [c for c in checks if c.outcome is Outcome.FAILED and not c.may_follow]
     assert not [c for c in told if "softmax" in c.title or "1 / 0.8" in c.title]

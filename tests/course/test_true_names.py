@@ -195,7 +195,7 @@ def test_the_inputs_of_hidden_checks_are_not_written_down(checked: Answer) -> No
 
 CUT = "self.mask[:num_tokens, :num_tokens]"
 BUFFER = 'self.register_buffer("mask", future)'
-KEPT = "kept: Tensor = self.dropout(weights)"
+KEPT = "kept = self.dropout(weights)"
 CAUSAL_SCALE = "scores / keys.shape[-1] ** 0.5"
 GPT2 = "GPT2MultiHeadAttention"
 DIVISIBLE = "if d_out % num_heads != 0:"
@@ -229,8 +229,8 @@ DIVISIBLE = "if d_out % num_heads != 0:"
         ),
         pytest.param(
             GPT2,
-            "output: Tensor = self.out_proj(context)",
-            "output = context",
+            "return self.out_proj(context)",
+            "return context",
             "gpt2-out-proj-unused",
             marks=pytest.mark.proof,
         ),

@@ -81,7 +81,7 @@ def test_a_solution_that_fails_is_told_with_its_check_and_the_reason(example) ->
     ],
 )
 def test_a_check_that_breaks_or_never_returns_is_told_with_its_line(example, line, said) -> None:
-    """Validating goes on: the check's own error is no error of validating."""
+    """Once, although it breaks on every misconception as well; and validating goes on."""
     example.edit("course.toml", "[course]", "[limits]\ncheck_seconds = 0.3\n\n[course]")
     judged = 'judge(value, printed("T03"), axes=AXES)'
     before, _, _ = (example.folder / VISIBLE).read_text("utf-8").partition(judged)
@@ -89,8 +89,6 @@ def test_a_check_that_breaks_or_never_returns_is_told_with_its_line(example, lin
     scores, where = "01_scores/scores", f"{VISIBLE}:{len(before.splitlines())}"
     assert example.faults() == [
         f"{scores}: the solution fails {AS_PRINTED}: {where}: {said}",
-        f"{scores}: the check {AS_PRINTED} breaks on the misconception 'scores-not-scaled'",
-        f"{scores}: the check {AS_PRINTED} breaks on the misconception 'scores-without-root'",
         "ledger T03: it is not judged against by a check (their scores)",
     ]
 
@@ -211,12 +209,52 @@ def test_two_misconceptions_too_close_to_each_other_are_told(example) -> None:
     ]
 
 
-def test_a_misconception_that_does_not_define_the_exercise_is_told(example) -> None:
+def test_a_replace_that_is_no_python_is_told_with_its_line(example) -> None:
     """A slip in the edit is no mistake that a student could be told of."""
-    example.edit(MISTAKES, "replace = '''** 1'''", "replace = '''** ('''")
+    example.edit(MISTAKES, "replace = '''** 1'''", "replace = '''** 1\n    )'''")
+    text = (example.folder / MISTAKES).read_text("utf-8")
+    line = text.splitlines().index("    )'''") + 1
+    assert example.faults() == [
+        f"{MISTAKES}:{line}: the `replace` of 'scores-without-root' is no Python: unmatched ')'"
+    ]
+
+
+def test_a_misconception_that_does_not_define_the_exercise_is_told(example) -> None:
+    """Nothing could be judged with it."""
+    example.edit(MISTAKES, "find = '''** 0.5'''", "find = '''def scores('''")
+    example.edit(MISTAKES, "replace = '''** 1'''", "replace = '''def score('''")
     assert example.faults() == [
         "01_scores/scores: with the misconception 'scores-without-root', scores is not defined"
     ]
+
+
+def test_a_solution_that_is_no_python_is_told_with_its_line(example) -> None:
+    """And nothing that only follows from it."""
+    example.edit(SOLUTION, "products = queries @ keys.T", "products = queries @ keys.T)")
+    text = (example.folder / SOLUTION).read_text("utf-8")
+    line = text[: text.index("keys.T)")].count("\n") + 1
+    assert example.faults() == [f"{SOLUTION}:{line}: SyntaxError: unmatched ')'"]
+
+
+def test_two_misconceptions_that_a_gate_keeps_apart_from_all_else_are_told_so(example) -> None:
+    """Only what stands behind it would tell one from the other."""
+    transposed = another_mistake(
+        "scores-raised", "return products", "raise ValueError\n    return 0"
+    )
+    other = another_mistake(
+        "scores-raised-as-well", "products = ", "raise ValueError\n    products = "
+    )
+    example.append(MISTAKES, transposed + other)
+    gate = "01_scores/scores::visible::test_a_score_for_each_query_and_key"
+    why = f"; the gate {gate} fails, and blocks the checks behind it"
+    faults = example.faults()
+    both = "scores-raised or scores-raised-as-well"
+    assert (
+        f"01_scores/scores: the misconception 'scores-raised' is recognised as {both}{why}"
+        in faults
+    )
+    same = "scores-raised and scores-raised-as-well are the same to all checks"
+    assert f"01_scores/scores: {same}{why}" in faults
 
 
 @pytest.mark.parametrize(("find", "count"), [("queries", 6), ("** 0.6", 0)])
@@ -224,7 +262,7 @@ def test_a_find_that_does_not_match_once_is_told(example, find: str, count: int)
     """Twice is as bad as never."""
     example.edit(MISTAKES, "find = '''** 0.5'''", f"find = '''{find}'''")
     assert example.faults() == [
-        "01_scores/misconceptions.toml: misconceptions[3] (scores-without-root): "
+        "solutions/01_scores/misconceptions.toml: misconceptions[3] (scores-without-root): "
         f"`find` matches {count} times in the solution; once is needed"
     ]
 
@@ -233,7 +271,7 @@ def test_a_misconception_of_an_unknown_exercise_is_told(example) -> None:
     """Otherwise it would never be tried."""
     example.edit(OTHER_MISTAKES, 'exercise = "weights"', 'exercise = "weight"')
     assert example.faults() == [
-        "02_mixture/misconceptions.toml: misconceptions[1] (weights-over-columns): "
+        "solutions/02_mixture/misconceptions.toml: misconceptions[1] (weights-over-columns): "
         "found the exercise 'weight'; did you mean 'weights'? allowed: weights, Mixture"
     ]
 
@@ -250,7 +288,7 @@ def test_an_id_used_twice_in_a_file_is_told(example) -> None:
     """With both places."""
     example.edit(MISTAKES, "scores-keys-first", "scores-not-scaled")
     assert example.faults() == [
-        "01_scores/misconceptions.toml: misconceptions[2]: "
+        "solutions/01_scores/misconceptions.toml: misconceptions[2]: "
         "found the id 'scores-not-scaled' again; misconceptions[1] has it already"
     ]
 
@@ -259,6 +297,6 @@ def test_a_file_of_misconceptions_that_is_no_toml_is_told_with_its_assignment(ex
     """All assignments have a file of that name."""
     example.edit(OTHER_MISTAKES, 'id = "mixture-of-keys"', "id = mixture")
     assert example.faults() == [
-        "02_mixture/misconceptions.toml: it is not TOML in UTF-8: "
+        "solutions/02_mixture/misconceptions.toml: it is not TOML in UTF-8: "
         "Invalid value (at line 11, column 6)"
     ]

@@ -74,7 +74,7 @@ def test_a_file_nobody_declares_is_told(example, path: str) -> None:
     [
         (STUB, [f"{STUB}: {TOO_OLD}"]),
         (NOTEBOOK, [f"{NOTEBOOK}: {TOO_OLD}"]),
-        (SOLUTION, ["scores.py: the solution cannot be read (No such file or directory)"]),
+        (SOLUTION, [f"{SOLUTION}: the solution cannot be read (No such file or directory)"]),
         (MISTAKES, []),
         (HIDDEN, []),
     ],
@@ -89,7 +89,7 @@ def test_missing_hints_are_told_with_their_assignment(example) -> None:
     """All assignments have a file of that name."""
     (example.folder / HINTS).unlink()
     assert example.faults() == [
-        "02_mixture/hints.toml: it cannot be read (No such file or directory)",
+        "solutions/02_mixture/hints.toml: it cannot be read (No such file or directory)",
         f"{HINTS}: it is missing",
     ]
 
@@ -98,7 +98,7 @@ def test_too_few_hints_are_told(example) -> None:
     """Hints climb, so one is not enough."""
     example.edit(HINTS, '"What has to sum to 1?", ', "")
     assert example.faults() == [
-        "02_mixture/hints.toml: weights: found 1 hint; at least 2 are needed"
+        "solutions/02_mixture/hints.toml: weights: found 1 hint; at least 2 are needed"
     ]
 
 
@@ -106,8 +106,8 @@ def test_hints_for_no_exercise_are_told(example) -> None:
     """A misspelt name leaves its exercise without hints."""
     example.edit(HINTS, "Mixture = [", "Mixtures = [")
     assert example.faults() == [
-        "02_mixture/hints.toml: Mixtures: no such exercise",
-        "02_mixture/hints.toml: Mixture: found 0 hints; at least 2 are needed",
+        "solutions/02_mixture/hints.toml: Mixtures: no such exercise",
+        "solutions/02_mixture/hints.toml: Mixture: found 0 hints; at least 2 are needed",
     ]
 
 

@@ -38,7 +38,7 @@ def test_a_solution_with_unpaired_markers_is_told(grader, edit):
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
-        "The course has a problem:\n  scores.py: unpaired solution markers in the cell that begins "
+        "The course has a problem:\n  solutions/01_scores/scores.py: unpaired solution markers in the cell that begins "
         "'def scores(queries: Tensor, keys: Tensor) -> Tensor:'\n",
     )
 
@@ -140,8 +140,8 @@ def test_a_mutant_that_is_written_down_is_equivalent(grader, folder):
     assert ran.code == 1
     check = "02_mixture/weights::visible::test_weights_of_other_scores"
     assert ran.lines[-3:] == [
-        f"✗ 02_mixture/equivalent.toml: equivalent[2]: {check} tells it from the solution; take it out",
-        "✗ 02_mixture/equivalent.toml: equivalent[3]: there is no such mutant any more; take it out",
+        f"✗ solutions/02_mixture/equivalent.toml: equivalent[2]: {check} tells it from the solution; take it out",
+        "✗ solutions/02_mixture/equivalent.toml: equivalent[3]: there is no such mutant any more; take it out",
         "No mutant survives.",
     ]
 
@@ -167,9 +167,9 @@ def test_what_is_written_down_wrongly_is_told(grader, folder):
         2,
         "",
         [
-            "  02_mixture/equivalent.toml: equivalent[1].reason: missing; a text is needed",
-            "  02_mixture/equivalent.toml: equivalent[1]: there is no exercise 02_mixture/weight",
-            "  02_mixture/equivalent.toml: equivalent[1].because: unknown key; "
+            "  solutions/02_mixture/equivalent.toml: equivalent[1].reason: missing; a text is needed",
+            "  solutions/02_mixture/equivalent.toml: equivalent[1]: there is no exercise 02_mixture/weight",
+            "  solutions/02_mixture/equivalent.toml: equivalent[1].because: unknown key; "
             "allowed: exercise, new, old, reason",
         ],
     )

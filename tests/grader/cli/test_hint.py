@@ -163,5 +163,5 @@ def test_an_exercise_without_hints_is_the_courses_problem(grader, folder):
         2,
         "",
         "The course has a problem:\n"
-        "  01_scores/hints.toml: scores: found 0 hints; at least 2 are needed\n",
+        "  solutions/01_scores/hints.toml: scores: found 0 hints; at least 2 are needed\n",
     )

@@ -83,7 +83,7 @@ def test_an_edit_may_take_text_away(read):
 @pytest.mark.parametrize("key", ["id", "exercise", "find", "symptom", "question"])
 def test_each_word_of_a_misconception_is_needed(problems, key):
     """A text that is missing, and one that is empty."""
-    place = f"01_first/misconceptions.toml: misconceptions[1].{key}"
+    place = f"solutions/01_first/misconceptions.toml: misconceptions[1].{key}"
     without = {name: value for name, value in ENTRY.items() if name != key}
     assert problems(without) == [f"{place}: missing; a text is needed"]
     assert problems({**ENTRY, key: ""}) == [
@@ -95,7 +95,7 @@ def test_each_word_of_a_misconception_is_needed(problems, key):
 def test_a_find_has_to_match_once(problems, find, count):
     """In the solution's text as it is, to the byte."""
     assert problems({**ENTRY, "find": find}) == [
-        f"01_first/misconceptions.toml: misconceptions[1] (two): `find` matches {count} times "
+        f"solutions/01_first/misconceptions.toml: misconceptions[1] (two): `find` matches {count} times "
         "in the solution; once is needed"
     ]
 
@@ -105,7 +105,7 @@ def test_matches_that_overlap_count_each(small_course, problems):
     path = small_course.paths(small_course.assignments[0]).solution
     path.write_text(path.read_text("utf-8").replace("return 1", "return (((1)))"), "utf-8")
     assert problems({**ENTRY, "find": "(("}) == [
-        "01_first/misconceptions.toml: misconceptions[1] (two): `find` matches 2 times "
+        "solutions/01_first/misconceptions.toml: misconceptions[1] (two): `find` matches 2 times "
         "in the solution; once is needed"
     ]
 
@@ -113,14 +113,14 @@ def test_matches_that_overlap_count_each(small_course, problems):
 def test_an_edit_has_to_change_something(problems):
     """Otherwise it is the solution."""
     assert problems({**ENTRY, "replace": ENTRY["find"]}) == [
-        "01_first/misconceptions.toml: misconceptions[1] (two): `find` and `replace` are the same"
+        "solutions/01_first/misconceptions.toml: misconceptions[1] (two): `find` and `replace` are the same"
     ]
 
 
 def test_an_exercise_nobody_knows_is_told_with_the_nearest(problems):
     """A misconception of no exercise would never be tried."""
     assert problems({**ENTRY, "exercise": "once"}) == [
-        "01_first/misconceptions.toml: misconceptions[1] (two): "
+        "solutions/01_first/misconceptions.toml: misconceptions[1] (two): "
         "found the exercise 'once'; did you mean 'one'? allowed: one"
     ]
 
@@ -128,11 +128,11 @@ def test_an_exercise_nobody_knows_is_told_with_the_nearest(problems):
 def test_all_problems_of_a_file_are_told_at_once(problems):
     """With their places."""
     assert problems({**ENTRY, "find": "zero"}, {**ENTRY, "quesiton": "?"}) == [
-        "01_first/misconceptions.toml: misconceptions[1] (two): `find` matches 0 times "
+        "solutions/01_first/misconceptions.toml: misconceptions[1] (two): `find` matches 0 times "
         "in the solution; once is needed",
-        "01_first/misconceptions.toml: misconceptions[2]: found the id 'two' again; "
+        "solutions/01_first/misconceptions.toml: misconceptions[2]: found the id 'two' again; "
         "misconceptions[1] has it already",
-        "01_first/misconceptions.toml: misconceptions[2].quesiton: unknown key; "
+        "solutions/01_first/misconceptions.toml: misconceptions[2].quesiton: unknown key; "
         "did you mean 'question'? allowed: alone, exercise, find, id, kind, question, replace, symptom",
     ]
 
@@ -140,14 +140,14 @@ def test_all_problems_of_a_file_are_told_at_once(problems):
 def test_a_file_without_misconceptions_is_told(problems):
     """There is no exercise that nobody gets wrong."""
     assert problems(text="") == [
-        "01_first/misconceptions.toml: misconceptions: missing; a list of tables is needed"
+        "solutions/01_first/misconceptions.toml: misconceptions: missing; a list of tables is needed"
     ]
 
 
 def test_a_file_that_is_no_toml_is_told_with_its_assignment(problems):
     """All assignments have a file of that name."""
     assert problems(text="[[misconceptions]\n") == [
-        "01_first/misconceptions.toml: it is not TOML in UTF-8: "
+        "solutions/01_first/misconceptions.toml: it is not TOML in UTF-8: "
         "Expected ']]' at the end of an array declaration (at line 1, column 17)"
     ]
 

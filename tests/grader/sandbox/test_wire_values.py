@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -126,8 +127,13 @@ def test_what_arrives_is_writable_and_its_own() -> None:
 UNSUPPORTED = [
     (object(), "object"),
     (1j, "complex"),
-    ({1, 2}, "set"),
-    (b"abc", "bytes"),
+    ({1, 2**70}, "a set of what does not travel"),
+    ({object}, "a set of what does not travel"),
+    (set(range(10**6)), "a set of 1000000 entries, more than may travel"),
+    ({(n,) for n in range(4_001)}, "a set of 4001 entries, more than may travel"),
+    (bytes(MAX_PAYLOAD_BYTES + 1), "bytes of 100663297 bytes, more than may travel"),
+    (np.array([object()]), "numpy.ndarray of dtype object, which does not travel"),
+    (np.array(["a"]), "numpy.ndarray of dtype <U1, which does not travel"),
     (iter([1]), "list_iterator"),
     (torch.float32, "torch.dtype"),
     (2**5_000, "a huge int"),
@@ -235,12 +241,91 @@ def test_objects_that_stay_become_references_and_back() -> None:
 
 
 def test_a_key_that_is_no_plain_value_gets_a_stand_in(travel: Travel) -> None:
-    """A tuple or a tensor as a key is kept apart by its position."""
-    assert travel({(1, 2): "a", None: "b", (3,): "c"}) == {
-        "<key 0>": "a",
+    """A class or a tensor as a key is kept apart by its position."""
+    assert travel({(1, b"x"): "a", None: "b", int: "c"}) == {
+        (1, b"x"): "a",
         None: "b",
         "<key 2>": "c",
     }
+
+
+def test_tuples_as_keys_have_an_end(travel: Travel) -> None:
+    """Their hashes can be chosen."""
+    arrived = travel({(number,): number for number in range(5_000)})
+    assert next(key for key in arrived if isinstance(key, str)) == "<key 4000>"
+    assert len(arrived) == 5_000
+
+
+SETS_AND_BYTES = [
+    *({1, 2.5, "a", b"b", None, (1, (b"c",)), frozenset({3})}, set(), frozenset({"x"})),
+    *(b"", b"abc\x00", bytearray(b"q"), {"a": {b"x": frozenset({(1, 2)})}}),
+]
+
+
+@pytest.mark.parametrize("value", SETS_AND_BYTES, ids=lambda value: type(value).__name__)
+def test_sets_and_bytes_arrive_as_they_were(value: object, travel: Travel) -> None:
+    """Of their own kinds, with all that may be in them."""
+    arrived = travel([value, torch.ones(2)])
+    assert (arrived[0], type(arrived[0])) == (value, type(value))
+    assert arrived[1].tolist() == [1.0, 1.0]
+
+
+ARRAYS_THAT_TRAVEL = [
+    *(np.arange(6, dtype="float32").reshape(2, 3), np.array(True), np.zeros((0, 4))),
+    *(np.arange(5)[::-2], np.arange(3, dtype=">i4"), np.array([1 + 2j]), np.float16([0.5])),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS_THAT_TRAVEL, ids=lambda array: array.dtype.name)
+def test_arrays_arrive_as_they_were(array: np.ndarray, travel: Travel) -> None:
+    """Whatever their order in memory; they can be written to."""
+    arrived = travel(array)
+    assert arrived.dtype.name == array.dtype.name
+    assert arrived.flags.writeable
+    np.testing.assert_array_equal(arrived, array)
+
+
+def test_a_set_is_packed_in_one_order() -> None:
+    """Texts have other hashes in each process, and a recorded request is compared."""
+    words = [f"w{number}" for number in range(50)]
+    entries = [*words, *map(str.encode, words), frozenset(words)]
+    packers = [Packer(), Packer()]
+    nodes = [
+        packer.pack(set(order))
+        for packer, order in zip(packers, (entries, entries[::-1]), strict=True)
+    ]
+    assert nodes[0] == nodes[1]
+    assert packers[0].payload() == packers[1].payload()
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        ({"set": [{"list": []}]}, "a set holds something that does not travel in sets"),
+        ({"set": [2**61 - 1]}, "a set holds something that does not travel in sets"),
+        (
+            {"set": [{"tuple": [n]} for n in range(4_001)]},
+            "a value has too many tuples in sets or as keys",
+        ),
+        ({"bytes": 9}, "a value claims more bytes than the frame carries"),
+        ({"bytes": -1}, "a value claims more bytes than the frame carries"),
+        ({"bytes": True}, "a value carries the unknown tag 'bytes'"),
+        ({"array": ["object", [1]]}, "an array has a dtype that does not travel"),
+        ({"array": [["int8"], [1]]}, "an array has a dtype that does not travel"),
+        ({"array": ["int8", [-1]]}, "a tensor's shape holds something other than sizes"),
+        ({"array": ["int64", [2**30]]}, "a tensor claims more bytes than the frame carries"),
+        (
+            {"array": ["int8", [0, 2**31 - 1, 2**31 - 1, 2**31 - 1]]},
+            "a tensor has impossible sizes",
+        ),
+        ({"array": ["bool", [8]]}, "a boolean tensor holds bytes that are neither 0 nor 1"),
+        ({"function": "mse"}, "a value carries the unknown tag 'function'"),
+    ],
+)
+def test_sets_bytes_and_arrays_that_lie_are_refused(node: Any, said: str) -> None:
+    """Sizes are checked before anything is made; a reply names no function."""
+    with pytest.raises(WireFault, match=f"^{said}$"):
+        Unpacker(b"12345678").unpack(node)
 
 
 def test_a_huge_number_as_a_key_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -42,6 +43,9 @@ def said(actual, expected, atol=ATOL, **options):
         ([1.0, "a"], "a list of 2", ()),
         ({"a": 1}, "a dict of 1", ()),
         (Unsupported("numpy.ndarray"), "a value of type numpy.ndarray", NO_GRADIENT),
+        (np.zeros((2, 3)), "a value of type numpy.ndarray", NO_GRADIENT),
+        ({1, 2}, "a set of 2", ()),
+        (b"abc", "3 bytes", ()),
         (
             Unsupported("a torch.strided tensor on cuda"),
             "a value of type a torch.strided tensor on cuda",
@@ -338,3 +342,41 @@ def test_a_key_that_looks_like_a_missing_one_is_asked_about():
 def test_that_no_gradient_flows_matters_for_floats_alone():
     """A mask of truth values needs none."""
     assert compare([1, 0], torch.tensor([True, False]), ATOL)[1] == ()
+
+
+# Sets, bytes and arrays.
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "sentence"),
+    [
+        ({1, 2}, frozenset({2, 1}), None),
+        ({1, 3}, {1, 2}, "missing: 2; not expected: 3"),
+        (set(), {"a", "b"}, "missing: 'a', 'b'"),
+        (set(range(9)), set(), "not expected: 0, 1, 2, 3, 4, 5 and 3 more"),
+        ([1, 2], {1, 2}, "expected {1, 2}, received a list of 2"),
+        (b"abc", bytearray(b"abc"), None),
+        (b"abc", b"axc", "the first other byte is at 1: expected b'x', received b'b'"),
+        (b"ab", b"abc", "expected 3 bytes, received 2; as far as both go, they are equal"),
+        ("abc", b"abc", "expected b'abc', received the text 'abc'"),
+        (np.ones(2), np.ones(2), None),
+        (np.ones(2), [1.0, 1.0], "expected [1.0, 1.0], received a value of type numpy.ndarray"),
+        (
+            torch.ones(2),
+            np.ones(2),
+            "expected a numpy array of shape (2,), received a tensor of shape (2,)",
+        ),
+        (
+            np.ones(2),
+            np.array([1.0, 2.0]),
+            "1 of 2 values differ, the first at [1]: expected 2.0000, received 1.0000",
+        ),
+        (
+            *(np.ones(2, "float32"), np.ones(2)),
+            "the shape is right, the dtype is not: expected float64, received float32",
+        ),
+    ],
+)
+def test_sets_bytes_and_arrays_say_how_they_differ(actual, expected, sentence):
+    """Which entries, which byte; arrays as tensors do, with what they are."""
+    assert said(actual, expected) == sentence

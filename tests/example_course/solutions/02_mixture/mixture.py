@@ -55,6 +55,5 @@ class Mixture(nn.Module):
         # TODO: scores, weights, mixture.
         ### BEGIN SOLUTION
         raw = scores(self.W_query(x), self.W_key(x))
-        mixture: Tensor = weights(raw) @ self.W_value(x)
-        return mixture
+        return weights(raw) @ self.W_value(x)
         ### END SOLUTION

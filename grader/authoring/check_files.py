@@ -1,0 +1,161 @@
+"""What checks should be, by their text and by what they declare.
+
+Those on the text read it as a syntax tree: whoever asserts or draws where they stand is told with
+the line.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from grader.authoring.course_files import definitions
+from grader.authoring.course_texts import files_of_checks, syntax_error
+from grader.checks.run import Check
+from grader.core.records import Visibility
+from grader.course.course import Course, Exercise
+
+DRAWS = re.compile(
+    r"random\.(?!Random$|seed$|SystemRandom$)\w+"
+    r"|torch\.(rand|randn|randint|randperm|rand_like|randn_like|randint_like)"
+    r"|torch\.(normal|bernoulli|multinomial|poisson)"
+    r"|numpy\.random\.(?!seed$|Generator$|PCG64$)\w+"
+)
+"""Functions that draw, by their full names."""
+
+WITH_A_SEED = ("random.Random", "numpy.random.default_rng", "numpy.random.RandomState")
+"""What draws from a seed that it is given."""
+
+IN_PLACE = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_")
+"""Methods of a tensor that draw."""
+
+SEEDS = ("torch.manual_seed", "random.seed", "numpy.random.seed")
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+Says = Callable[[ast.AST, ast.Module], str]
+"""What is wrong with a part of a file; "" for nothing."""
+
+
+def checks_judge_instead_of_asserting(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """No check has an `assert`: mistakes are recognised by what `judge` is handed."""
+
+    def says(node: ast.AST, _tree: ast.Module) -> str:
+        is_assert = isinstance(node, ast.Assert)
+        return "`assert` in a check: hand the value to `judge`" if is_assert else ""
+
+    yield from _told(course, chosen, says)
+
+
+def checks_draw_from_seeds(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """Nothing is drawn in a check but with `draw`, a generator or a seed set before."""
+    yield from _told(course, chosen, _drawn)
+
+
+def _told(course: Course, chosen: Iterable[str], says: Says) -> Iterator[str]:
+    for path in files_of_checks(course, chosen):
+        text = path.read_text("utf-8")
+        if syntax_error(text) is None:  # else collecting the checks reports it
+            tree = ast.parse(text)
+            for node in ast.walk(tree):
+                if said := says(node, tree):
+                    yield f"{course.inner(path)}:{getattr(node, 'lineno', 1)}: {said}"
+
+
+def _drawn(node: ast.AST, tree: ast.Module) -> str:
+    """What draws without a seed, in a sentence."""
+    if not isinstance(node, ast.Call) or any(k.arg == "generator" for k in node.keywords):
+        return ""
+    name = _full_name(node.func, _imported(tree))
+    if name in WITH_A_SEED:
+        draws = not (node.args or node.keywords)
+    else:
+        is_in_place = isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE
+        draws = is_in_place or DRAWS.fullmatch(name) is not None
+    if not draws or _is_seeded(node, tree):
+        return ""
+    shown = f"`{ast.unparse(node.func)}`"
+    return f"{shown} draws without a seed: use `draw`, or give it a generator"
+
+
+def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
+    """What a name stands for, "" where it is no name of something imported."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in imported:
+        return ""
+    return ".".join((imported[node.id], *parts))
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """The full names of what a file imports, by the names it has there."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                top = one.name.partition(".")[0]
+                found[one.asname or top] = one.name if one.asname else top
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    return found
+
+
+def _is_seeded(call: ast.Call, tree: ast.Module) -> bool:
+    """Whether the function that draws has set a seed above."""
+    imported = _imported(tree)
+    around = [n for n in ast.walk(tree) if isinstance(n, FUNCTIONS) and call in ast.walk(n)]
+    return any(
+        isinstance(node, ast.Call)
+        and node.lineno <= call.lineno
+        and _full_name(node.func, imported) in SEEDS
+        for function in around
+        for node in ast.walk(function)
+    )
+
+
+# What checks declare.
+
+
+def exercises_have_a_gate(chosen: Iterable[Exercise], checks: tuple[Check, ...]) -> Iterator[str]:
+    """Where an exercise has more than one check, one of them blocks the others."""
+    for exercise, own in _by_exercise(chosen, checks):
+        judging = [check for check in own if not check.is_remark]
+        if len(judging) > 1 and not any(check.is_gate for check in judging):
+            first = judging[0]
+            yield (
+                f"{first.file}:{_line(first)}: {exercise.id} has no gate: "
+                "mark its first visible check with `@pytest.mark.gate`"
+            )
+
+
+def titles_differ(chosen: Iterable[Exercise], checks: tuple[Check, ...]) -> Iterator[str]:
+    """No two checks of an exercise have the same title, but for a hidden one and what it deepens."""
+    for _exercise, own in _by_exercise(chosen, checks):
+        first: dict[str, Check] = {}
+        for check in own:
+            other = first.setdefault(check.title, check)
+            if other is not check and check.deepens != other.function.__name__:
+                place = f"{check.file}:{_line(check)}"
+                yield f"{place}: its title is that of {other.id}, too: {check.title}"
+
+
+def there_are_hidden_checks(
+    course: Course, chosen: Iterable[Exercise], checks: tuple[Check, ...]
+) -> Iterator[str]:
+    """Every exercise but a constant, which has no other inputs, has a check that is not seen."""
+    for exercise, own in _by_exercise(chosen, checks):
+        is_hidden = any(check.visibility is Visibility.HIDDEN for check in own)
+        if not is_hidden and definitions(course, exercise):
+            yield f"{exercise.id}: it has no hidden check"
+
+
+def _by_exercise(
+    chosen: Iterable[Exercise], checks: tuple[Check, ...]
+) -> Iterator[tuple[Exercise, list[Check]]]:
+    for exercise in chosen:
+        yield exercise, [check for check in checks if check.exercise.id == exercise.id]
+
+
+def _line(check: Check) -> int:
+    return check.function.__code__.co_firstlineno

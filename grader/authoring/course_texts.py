@@ -1,0 +1,181 @@
+"""What an author's texts should be: hints without code, questions that ask, no TODO of one's own left.
+
+Each function yields a sentence, with its place, for everything it finds in the chosen assignments.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from grader.core.errors import CourseError
+from grader.course.course import CHECKS, Assignment, Course
+from grader.course.hints import read_hints
+from grader.course.misconceptions import read_misconceptions
+from grader.release.solution_cells import BEGIN, END, REGION
+
+LEFT = re.compile(r"""\bTODO:|(?:^|["'\[])\s*#?\s*TODO\b""")
+"""What is still to be written; a sentence may speak of the TODO in a stub."""
+
+FOR_STUDENTS = re.compile(r"^\s*# TODO\b")
+QUOTED = re.compile(r"`([^`\n]+)`")
+BEFORE_CODE = re.compile(r"(?<=[:;,。：；，])\s*|\s+")  # where code may begin in a sentence
+PYTHONS_OWN = (ast.MatMult, ast.Pow, ast.FloorDiv)
+STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
+
+
+def assignments_of(course: Course, chosen: Iterable[str]) -> tuple[Assignment, ...]:
+    """The assignments that exercises are in, in course order."""
+    ids = {course.exercises[id_].assignment for id_ in chosen}
+    return tuple(assignment for assignment in course.assignments if assignment.id in ids)
+
+
+def files_of_checks(course: Course, chosen: Iterable[str]) -> list[Path]:
+    """The files that the checks of exercises stand in, and those that these may share."""
+    folder = course.root / CHECKS
+    own = [folder / assignment.id for assignment in assignments_of(course, chosen)]
+    return [path for one in (folder, *own) for path in sorted(one.glob("*.py"))]
+
+
+# What breaks a promise.
+
+
+def syntax_error(text: str) -> SyntaxError | None:
+    """Why a text is no Python; None where it is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except SyntaxError as error:
+            return error
+    return None
+
+
+def solutions_are_python(course: Course) -> Iterator[str]:
+    """Every solution can be read as Python."""
+    for assignment in course.assignments:
+        path = course.paths(assignment).solution
+        error = syntax_error(path.read_text("utf-8")) if path.is_file() else None
+        if error is not None:
+            yield f"{course.inner(path)}:{error.lineno}: SyntaxError: {error.msg}"
+
+
+def stubs_say_what_to_do(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """Above every region that students write stands a `# TODO: …`."""
+    for assignment in assignments_of(course, chosen):
+        path = course.paths(assignment).solution
+        lines = path.read_text("utf-8").splitlines()
+        for number, line in enumerate(lines):
+            if line.strip() == BEGIN and not _has_todo_above(lines[:number]):
+                said = f"no `# TODO: …` above {BEGIN} says what to write"
+                yield f"{course.inner(path)}:{number + 1}: {said}"
+
+
+def _has_todo_above(lines: list[str]) -> bool:
+    """Whether a TODO is among the comments that stand right above."""
+    for line in reversed(lines):
+        if FOR_STUDENTS.match(line):
+            return True
+        if not line.strip().startswith("#") or line.strip() == END:
+            return False
+    return False
+
+
+def no_todo_is_left(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """Nothing is still to be written in hints, misconceptions, checks and solutions."""
+    files = files_of_checks(course, chosen)
+    for assignment in assignments_of(course, chosen):
+        paths = course.paths(assignment)
+        for_students = _todos_for_students(paths.solution.read_text("utf-8"))
+        for path in (paths.solution, paths.hints, paths.misconceptions):
+            yield from _todos_in(course, path, for_students)
+    for path in files:
+        yield from _todos_in(course, path, set())
+
+
+def _todos_for_students(text: str) -> set[str]:
+    """The lines of a solution that its stub has as TODOs."""
+    lines = (line.strip() for line in REGION.sub("", text).splitlines())
+    return {line for line in lines if FOR_STUDENTS.match(line) and len(LEFT.findall(line)) == 1}
+
+
+def _todos_in(course: Course, path: Path, for_students: set[str]) -> Iterator[str]:
+    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+    for number, line in enumerate(lines, 1):
+        if LEFT.search(line) and line.strip() not in for_students:
+            place = f"{course.inner(path)}:{number}"
+            yield f"{place}: a TODO is left: {line.strip()[:80]}"
+
+
+# What is a matter of taste.
+
+
+def hints_are_no_code(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """No hint holds a line of code."""
+    for assignment in assignments_of(course, chosen):
+        path = course.paths(assignment).hints
+        hints: dict[str, tuple[str, ...]] = {}
+        with suppress(CourseError):  # which another proof reports
+            hints = read_hints(assignment, path)
+        for name, texts in hints.items():
+            for number, text in enumerate(texts, 1):
+                if code := code_in(text):
+                    yield f"{course.inner(path)}: {name}[{number}]: the hint holds code: {code}"
+
+
+def code_in(text: str) -> str:
+    """A piece of code that a hint's text holds, between backticks or not; "" for none."""
+    for piece in QUOTED.findall(text):
+        if _is_code(piece, is_quoted=True):
+            return str(piece)
+    for sentence in re.split(r"[.?!。？！](?:\s|$)|\n", QUOTED.sub(" ", text)):
+        for start in (0, *(found.end() for found in BEFORE_CODE.finditer(sentence))):
+            if _is_code(sentence[start:].strip(), is_quoted=False):
+                return sentence[start:].strip()
+    return ""
+
+
+def _is_code(piece: str, *, is_quoted: bool) -> bool:
+    """Whether a text is statements that assign, return or call something with a name.
+
+    A call with numbers alone is an example, a name alone a name. Without backticks an equation may
+    read as Python; then it is code only with what no equation has.
+    """
+    if not re.search(r"[=(@]|\breturn\b", piece) or syntax_error(piece) is not None:
+        return False
+    nodes = list(ast.walk(ast.parse(piece)))
+    does = any(isinstance(node, STATEMENTS) or _is_call(node) for node in nodes)
+    return does and (is_quoted or any(map(_is_python, nodes)))
+
+
+def _is_call(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    given = (*node.args, *(keyword.value for keyword in node.keywords))
+    names = any(isinstance(part, ast.Name) for value in given for part in ast.walk(value))
+    return names or (isinstance(node.func, ast.Attribute) and not _is_dotted(node.func.value))
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    """Whether it is a name, or attributes of one, which no call has made."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _is_python(node: ast.AST) -> bool:
+    """Whether no equation in words has this."""
+    is_operator = isinstance(node, ast.BinOp) and isinstance(node.op, PYTHONS_OWN)
+    return is_operator or isinstance(node, ast.Attribute | ast.keyword)
+
+
+def questions_ask(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """The question of every misconception has a question mark."""
+    for assignment in assignments_of(course, chosen):
+        path = course.inner(course.paths(assignment).misconceptions)
+        with suppress(CourseError):  # which another proof reports
+            for one in read_misconceptions(course, assignment):
+                if not re.search("[?？]", one.mistake.question):
+                    yield f"{path}: {one.id}: its question has no question mark"

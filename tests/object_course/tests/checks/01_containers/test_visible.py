@@ -1,0 +1,49 @@
+"""What students see of assignment 01."""
+
+import pytest
+
+
+def filled(handle, numbers):
+    """A heap that has these numbers."""
+    heap = handle.call("Heap").value
+    for number in numbers:
+        handle.call(heap, number, method="push")
+    return heap
+
+
+@pytest.mark.exercise("Heap")
+class TestHeap:
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_a_heap_counts_its_numbers(self, student, judge):
+        """A heap of three numbers should have a length of 3."""
+        heap = filled(student, (3, 1, 2))
+        judge(student.call(heap, method="__len__").value, 3)
+
+    def test_the_smallest_number_comes_first(self, student, judge):
+        """Of 3, 1 and 2, the number 1 should come back first."""
+        heap = filled(student, (3, 1, 2))
+        judge(student.call(heap, method="pop").value, 1)
+
+    def test_an_empty_heap_refuses(self, student, judge):
+        """An empty heap should raise an IndexError."""
+        failure = student.refusal(filled(student, ()), method="pop")
+        judge.that(failure is not None and failure.type == "IndexError", "There is no IndexError")
+
+
+@pytest.mark.exercise("Tokenizer")
+class TestTokenizer:
+    @pytest.mark.gate
+    def test_texts_become_bytes(self, student, judge):
+        """A text should become its bytes."""
+        tokenizer = student.call("Tokenizer").value
+        judge(student.call(tokenizer, "déjà", method="encode").value, "déjà".encode())
+
+    @pytest.mark.weight(2)
+    def test_neighbours_are_pairs(self, student, reference, judge):
+        """Each pair of neighbours should come back."""
+        found = [
+            handle.call(handle.call("Tokenizer").value, b"abcab", method="pairs").value
+            for handle in (student, reference)
+        ]
+        judge(*found)
