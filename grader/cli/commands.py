@@ -20,6 +20,7 @@ from grader.cli.edge import (
 )
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
+from grader.core.kit import KIT_NAME
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
 
 ANYTHING = click.Path(path_type=Path)
@@ -37,7 +38,7 @@ only_check_option = click.option(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--traceback", is_flag=True, help="Show where in the code an error was raised.")
-@click.version_option(package_name="attention-course", prog_name="grader")
+@click.version_option(package_name=KIT_NAME, prog_name="grader")
 @click.pass_context
 def cli(ctx: click.Context, traceback: bool) -> None:
     """Exercises on attention, and the grader that judges them.

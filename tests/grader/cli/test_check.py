@@ -175,7 +175,7 @@ def test_the_result_comes_as_json(grader, work):
     assert (ran.code, ran.err) == (1, "")
     found = json.loads(ran.out)
     assert (found["format"], found["student"], found["score"], found["max_score"]) == (
-        "attention-course/result/1",
+        "grader-kit/result/2",
         "me",
         0.8,
         2,

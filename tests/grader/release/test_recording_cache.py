@@ -160,7 +160,7 @@ def test_the_usual_folder_is_the_users(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = cache_folder()
     assert folder is not None
-    assert folder.parts[-2:] == ("attention-course", "recordings")
+    assert folder.parts[-2:] == ("grader-kit", "recordings")
 
 
 def test_only_the_last_used_are_kept(course, kept, monkeypatch):
