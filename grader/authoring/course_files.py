@@ -42,7 +42,7 @@ def hints_are_complete(course: Course) -> Iterator[str]:
 
 def files_are_declared(course: Course) -> Iterator[str]:
     """Nothing undeclared lies among the course's files, and nothing declared is missing."""
-    declared: set[Path] = set()
+    declared: set[Path] = {*course.ledger_files}
     for assignment in course.assignments:
         paths = course.paths(assignment)
         needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]

@@ -111,8 +111,7 @@ def course_messages(course: Course) -> list[Message]:
     Raises:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
-    titles = [course.title, *(assignment.title for assignment in course.assignments)]
-    found = [Message(title, MANIFEST) for title in titles]
+    found = [Message(text, MANIFEST) for text in _manifest_texts(course)]
     problems: list[str] = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
@@ -131,6 +130,13 @@ def course_messages(course: Course) -> list[Message]:
     if problems:
         raise CourseError(*problems)
     return list(dict.fromkeys(found))
+
+
+def _manifest_texts(course: Course) -> Iterator[str]:
+    yield course.title
+    if course.ledger and course.ledger.source:
+        yield course.ledger.source
+    yield from (assignment.title for assignment in course.assignments)
 
 
 def _solution_texts(assignment: Assignment, path: Path) -> Iterator[str]:

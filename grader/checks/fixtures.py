@@ -41,7 +41,7 @@ class CheckEnvironment:
     """The course, its printed tensors, and the hidden solution in a session.
 
     Args:
-        ledger: the documents' printed tensors.
+        ledger: the course's printed tensors.
         reference: the hidden solution, live or from a recording.
         seed: the run's secret seed for hidden inputs.
         overdue: ids of checks that did not return in time, and are not tried again.
@@ -105,7 +105,7 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
         inner = ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
     session = CachedSession(inner)
     reference = SubmissionHandle(submission, session, course.limits)
-    return CheckEnvironment(course, Ledger(course.documents), reference, session, seed)
+    return CheckEnvironment(course, Ledger(course.root, course.ledger), reference, session, seed)
 
 
 def recorded_environment(course: Course, recordings: Mapping[str, Recording]) -> CheckEnvironment:
@@ -118,7 +118,7 @@ def recorded_environment(course: Course, recordings: Mapping[str, Recording]) ->
     readings = {id_: Reading((r.source,), r.source) for id_, r in recordings.items()}
     submission = Submission(REFERENCE_STUDENT, sources, readings)
     reference = SubmissionHandle(submission, session, course.limits)
-    return CheckEnvironment(course, Ledger(course.documents), reference, session, "")
+    return CheckEnvironment(course, Ledger(course.root, course.ledger), reference, session, "")
 
 
 def read_solutions(course: Course) -> Submission:

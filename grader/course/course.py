@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -13,7 +13,9 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.files import without_comments
 from grader.core.language import COURSE, LANGUAGES, _, current, listed, paragraph, translate
 from grader.core.records import added
-from grader.course.toml_table import Table, did_you_mean, read_toml
+from grader.course.imports import faulty_imports
+from grader.course.ledger_settings import LedgerSettings, ledger_settings
+from grader.course.toml_table import Table, read_toml
 
 MANIFEST = "course.toml"
 ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
@@ -128,6 +130,7 @@ class Course:
     points: float | None = None
     language: str = ""
     agents_file: bool = True
+    ledger: LedgerSettings | None = None
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -140,9 +143,9 @@ class Course:
         return {assignment.id: assignment for assignment in self.assignments}
 
     @property
-    def documents(self) -> Path:
-        """The file of the tensors that the documents print."""
-        return self.root / "tests" / "documents" / "printed_tensors.json"
+    def ledger_files(self) -> tuple[Path, ...]:
+        """The file of the printed tensors, where the course has any."""
+        return (self.root / self.ledger.file,) if self.ledger else ()
 
     @cached_property
     def translations(self) -> Path:
@@ -225,8 +228,9 @@ class Course:
         Comments, hints and what is equivalent decide none.
         """
         digest = hashlib.sha256()
-        folders = [self.root / name for name in (SOLUTIONS, CHECKS, "tests/documents")]
-        files = [path for folder in folders for path in folder.rglob("*") if decides_scores(path)]
+        folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
+        found = (*self.ledger_files, *(path for folder in folders for path in folder.rglob("*")))
+        files = {path for path in found if decides_scores(path)}
         for path in [self.root / MANIFEST, *sorted(files)]:
             digest.update(path.relative_to(self.root).as_posix().encode())
             digest.update(hashlib.sha256(without_comments(path)).digest())
@@ -304,7 +308,7 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 
 
 def decides_scores(path: Path) -> bool:
-    """Whether a file of checks, solutions or documents has a part in scores or in what is shown."""
+    """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
     return is_read and path.name not in (HINTS, EQUIVALENT) and path.is_file()
 
@@ -337,7 +341,7 @@ def load_course(root: Path) -> Course:
     problems: list[str] = []
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
-    problems += _faulty_imports(course.assignments)
+    problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)
@@ -375,7 +379,13 @@ def _course(root: Path, table: Table) -> Course:
         points=about.points("points") if "points" in about.content else None,
         language=about.choice("language", tuple(LANGUAGES), default=""),
         agents_file=about.flag("agents_file", default=True),
+        ledger=_ledger(table),
     )
+
+
+def _ledger(table: Table) -> LedgerSettings | None:
+    ledger = table.table("ledger", required=False)
+    return ledger_settings(ledger) if isinstance(table.content.get("ledger"), dict) else None
 
 
 def _assignment(entry: Table) -> Assignment:
@@ -388,32 +398,3 @@ def _assignment(entry: Table) -> Assignment:
         imports=entry.texts("imports"),
         due=entry.moment("due"),
     )
-
-
-def _faulty_imports(assignments: tuple[Assignment, ...]) -> Iterator[str]:
-    """What is wrong with imports: no other assignment, or a way back to where it came from."""
-    imports = {assignment.id: assignment.imports for assignment in assignments}
-    for number, assignment in enumerate(assignments, 1):
-        key_path = f"{MANIFEST}: assignments[{number}].imports"
-        for name in assignment.imports:
-            if name not in imports:
-                hint = did_you_mean(name, imports)
-                yield f"{key_path}: found {name!r}, which is no assignment's id; {hint}".rstrip(
-                    "; "
-                )
-        loop = _loop_from(assignment.id, imports)
-        if loop and min(loop) == assignment.id:
-            yield f"{key_path}: a loop, {' -> '.join([*loop, assignment.id])}"
-
-
-def _loop_from(start: str, imports: dict[str, tuple[str, ...]]) -> list[str]:
-    """A path of imports from an assignment back to itself, or nothing."""
-    paths, seen = [[start]], {start}
-    while paths:
-        path = paths.pop()
-        following = imports.get(path[-1], ())
-        if start in following:
-            return path
-        paths += [[*path, name] for name in following if name not in seen]
-        seen.update(following)
-    return []

@@ -102,6 +102,11 @@ class Table:
         value = self._value(key, "a text", lambda v: isinstance(v, str) and fits(v), wanted)
         return value or ""
 
+    def optional_text(self, key: str) -> str:
+        """A text that is not empty, "" where there is none."""
+        self.known.add(key)
+        return self.text(key) if key in self.content else ""
+
     def anything(self, key: str) -> str:
         """A text that may be empty."""
         return self._value(key, "a text", lambda v: isinstance(v, str)) or ""

@@ -53,7 +53,7 @@ def _small_course(
     chosen = [a for a in course.assignments if a.id in course.with_imports(assignment)]
     yield OutputFile(MANIFEST, manifest(course, chosen))
     yield from translations(course)
-    yield course_file(course, course.documents)
+    yield from (course_file(course, path) for path in course.ledger_files)
     for one in chosen:
         paths = course.paths(one)
         yield course_file(course, paths.visible_checks)
@@ -62,7 +62,9 @@ def _small_course(
 
 def manifest(course: Course, assignments: Iterable[Assignment]) -> str:
     """A `course.toml` with these assignments, and as much of the rest as a test cell needs."""
-    return _rendered("nbgrader_course.toml.j2", course=course, assignments=assignments, text=_text)
+    return _rendered(
+        "nbgrader_course.toml.j2", course=course, assignments=assignments, text=_text, texts=_texts
+    )
 
 
 def _rendered(name: str, **values: Any) -> str:
@@ -73,6 +75,10 @@ def _rendered(name: str, **values: Any) -> str:
 def _text(value: str) -> str:
     """A text as TOML writes it: as JSON does, for everything that a manifest can hold."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _texts(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, values))}]"
 
 
 def course_id(course: Course) -> str:

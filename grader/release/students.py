@@ -72,7 +72,7 @@ def _student_files(course: Course) -> Iterator[OutputFile]:
     if course.agents_file:
         yield OutputFile("AGENTS.md", template(course, "students_agents.md"))
         yield OutputFile("CLAUDE.md", "@AGENTS.md\n")  # which reads the other one
-    yield course_file(course, course.documents)
+    yield from (course_file(course, path) for path in course.ledger_files)
     yield from translations(course)
     yield from generate(course, course.language or DEFAULT_LANGUAGE)
     for assignment in course.assignments:

@@ -106,7 +106,7 @@ class Judge:
         source = ""
         if isinstance(expected, Printed):
             self.covered.append(expected.id)
-            source = _("the example's")
+            source = self.say(expected.source) or _("the printed ones")
             atol = expected.atol if atol is None else atol
             expected = expected.tensor
         atol = REFERENCE_ATOL if atol is None else atol
@@ -182,7 +182,7 @@ class Judge:
             return _(NO_RETURN)
         if math.isinf(atol):
             return _("It printed a value: return it instead.")
-        # Printed figures have 4 decimals.
+        # torch prints 4 decimals.
         if all(abs(a - b) <= max(atol, 1e-4) for a, b in zip(printed, values, strict=True)):
             return _("It printed the right value: return it.")
         return _(NO_RETURN)

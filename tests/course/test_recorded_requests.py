@@ -42,7 +42,9 @@ def asked_otherwise(course: Course, id_: str, texts: Iterable[str]) -> list[str]
     solutions = read_solutions(course)
     session = RecordingSession(InProcessSession(solutions))
     reference = SubmissionHandle(solutions, session, course.limits)
-    environment = CheckEnvironment(course, Ledger(course.documents), reference, session, "")
+    environment = CheckEnvironment(
+        course, Ledger(course.root, course.ledger), reference, session, ""
+    )
     mistakes, exercise = LiveMistakes(environment), course.exercises[id_]
     checks = collect(course, (id_,), (Visibility.VISIBLE,))
 

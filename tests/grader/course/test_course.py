@@ -9,6 +9,7 @@ import pytest
 
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Assignment, Exercise, LateRule, Limits, load_course
+from grader.course.ledger_settings import LedgerSettings
 
 SMALLEST = """
 [course]
@@ -170,7 +171,7 @@ cross = "two"
     assert sorted(problems(text)) == sorted(
         [
             "course.toml: colour: unknown key; did you mean 'course'? "
-            "allowed: assignments, course, late, limits",
+            "allowed: assignments, course, late, ledger, limits",
             "course.toml: course.title: missing; a text is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
             "allowed: agents_file, language, prefer, title",
@@ -375,3 +376,53 @@ def test_what_a_message_proposes_can_be_given(target):
     assert names is not None
     proposed = re.split(", | and | or ", names[1])
     assert all(THE_COURSE.select((name,)) for name in proposed)
+
+
+# The ledger.
+
+
+def test_a_course_may_have_printed_tensors(read):
+    """A file, and how it is shown; without the table there are none."""
+    assert read(SMALLEST).ledger is None
+    assert read(f"{SMALLEST}\n[ledger]\nfile = 'tests/t.json'\n").ledger == LedgerSettings(
+        "tests/t.json"
+    )
+    table = "file = 'a.json'\ndecimals = 2\nsource = \"the book's\"\nlabels = ['x', 'y']\naxes = ['row']"
+    found = read(f"{SMALLEST}\n[ledger]\n{table}\n")
+    assert found.ledger == LedgerSettings("a.json", 2, "the book's", ("x", "y"), ("row",))
+    assert found.ledger_files == (found.root / "a.json",)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("", "ledger.file: missing; a text is needed"),
+        *(
+            (
+                f"file = {path!r}",
+                f"ledger.file: found {path!r}; a text like 'tests/printed_tensors.json' is needed",
+            )
+            for path in ("../a.json", "/a.json", "a/../b.json", "a.csv")
+        ),
+        (
+            "file = 'a.json'\ndecimals = 9",
+            "ledger.decimals: found 9; a whole number from 0 to 7 is needed",
+        ),
+        (
+            "file = 'a.json'\nsource = ''",
+            "ledger.source: found ''; a text that is not empty is needed",
+        ),
+        (
+            "file = 'a.json'\nlabels = ['x']",
+            "ledger: labels and axes belong together; found one of them",
+        ),
+        (
+            "file = 'a.json'\nlables = []",
+            "ledger.lables: unknown key; did you mean 'labels'? "
+            "allowed: axes, decimals, file, labels, source",
+        ),
+    ],
+)
+def test_a_wrong_ledger_is_told(problems, table, said):
+    """As every other mistake: its place, what was found, what is needed."""
+    assert problems(f"{SMALLEST}\n[ledger]\n{table}\n") == [f"course.toml: {said}"]
