@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.authoring.translations import TRANSLATIONS, translation_files
+from grader.authoring.translations import translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.course.course import CHECKS, SOLUTIONS, WORK, Course, Exercise
@@ -67,10 +67,8 @@ def stubs_are_current(course: Course) -> Iterator[str]:
 
 def stubs_do_the_same_in_every_language(course: Course) -> Iterator[str]:
     """Where there are translations, they change the words of stubs and not their code."""
-    if not course.translations.is_dir():
-        return
     try:
-        for code in TRANSLATIONS:
+        for code in course.languages:
             generate(course, code)
     except CourseError as error:
         yield from error.problems
@@ -82,7 +80,7 @@ def open_translations(course: Course) -> Iterator[str]:
     Raises:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
-    for found in translation_files(course) if course.translations.is_dir() else ():
+    for found in translation_files(course) if course.languages else ():
         for file in found.files:
             if not file.is_current(course.root):
                 yield f"{file.path}: it is not up to date; run `grader catalogues`"

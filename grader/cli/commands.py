@@ -323,7 +323,7 @@ def catalogues(only_check: bool) -> None:
 @click.option(
     "--lang",
     metavar="CODE",
-    help="Stubs, notebooks and README in en, zh_CN or ja.  [default: the course's, or en]",
+    help="Stubs, notebooks and README in the language of this code.  [default: the course's, or en]",
 )
 def release(dest: Path, audience: str, lang: str | None) -> None:
     """Write into DEST what students or a platform receive.
@@ -340,7 +340,9 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     from grader.core.language import resolve
 
     course = current_course()
-    run_release(replace(course, language=resolve(lang)) if lang else course, dest, audience)
+    if lang:
+        course = replace(course, language=resolve(lang, more=course.languages))
+    run_release(course, dest, audience)
 
 
 @cli.command()

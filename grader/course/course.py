@@ -11,7 +11,18 @@ from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import without_comments
-from grader.core.language import COURSE, LANGUAGES, _, current, listed, paragraph, translate
+from grader.core.language import (
+    CODE,
+    COURSE,
+    DEFAULT_LANGUAGE,
+    _,
+    current,
+    kept_in,
+    languages,
+    listed,
+    paragraph,
+    translate,
+)
 from grader.core.records import added
 from grader.course.imports import faulty_imports
 from grader.course.ledger_settings import LedgerSettings, ledger_settings
@@ -20,8 +31,9 @@ from grader.course.toml_table import Table, read_toml
 MANIFEST = "course.toml"
 ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 COURSE_VARIABLE = "GRADER_COURSE"
+TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
-"""A course's folders: what students fill in, its answers, and what grades them."""
+"""A course's folders: its translations; what students fill in, its answers, and what grades them."""
 HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
 """Files beside a solution that decide no score."""
 
@@ -119,7 +131,12 @@ class Paths:
 
 @dataclass(frozen=True)
 class Course:
-    """The whole course: what instructors decide, and where it lies on disk."""
+    """The whole course: what instructors decide, and where it lies on disk.
+
+    Args:
+        language: what students read where they choose nothing; "" for no choice.
+        languages: those that the course's own texts are translated into.
+    """
 
     root: Path
     title: str
@@ -131,6 +148,7 @@ class Course:
     language: str = ""
     agents_file: bool = True
     ledger: LedgerSettings | None = None
+    languages: tuple[str, ...] = ()
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -150,7 +168,7 @@ class Course:
     @cached_property
     def translations(self) -> Path:
         """The folder of the translations of the course's own texts."""
-        return self.root / "translations"
+        return self.root / TRANSLATIONS
 
     def text(self, message: str) -> str:
         """A text of the course's own in the language of this run."""
@@ -352,6 +370,7 @@ def _course(root: Path, table: Table) -> Course:
     about = table.table("course")
     limits, late = (table.table(name, required=False) for name in ("limits", "late"))
     defaults = Limits()
+    translated = _languages(root, about)
     assignments = tuple(_assignment(entry) for entry in table.tables("assignments"))
     table.forbid_duplicates("assignments", "id", [a.id for a in assignments])
     if len({a.id for a in assignments}) == len(assignments):
@@ -377,10 +396,20 @@ def _course(root: Path, table: Table) -> Course:
         ),
         assignments=assignments,
         points=about.points("points") if "points" in about.content else None,
-        language=about.choice("language", tuple(LANGUAGES), default=""),
+        language=about.choice("language", languages(translated), default=""),
+        languages=translated,
         agents_file=about.flag("agents_file", default=True),
         ledger=_ledger(table),
     )
+
+
+def _languages(root: Path, about: Table) -> tuple[str, ...]:
+    """The languages that the manifest says, else those there are translations for."""
+    if "languages" not in about.content:
+        about.known.add("languages")
+        return kept_in(root / TRANSLATIONS)
+    said = about.texts("languages", pattern=CODE, like="zh_CN")
+    return tuple(code for code in dict.fromkeys(said) if code != DEFAULT_LANGUAGE)
 
 
 def _ledger(table: Table) -> LedgerSettings | None:

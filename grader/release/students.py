@@ -12,7 +12,7 @@ from pathlib import Path
 import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
-from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, translate
+from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.course import MANIFEST, Course
 from grader.release.catalogs import released_translations
 from grader.release.prose import translated_markdown
@@ -109,7 +109,7 @@ def _preferring(manifest: bytes, code: str) -> bytes:
 
 def translations(course: Course) -> Iterator[OutputFile]:
     """The course's compiled translations, without what only hidden checks say."""
-    for code in LANGUAGES:
+    for code in course.languages:
         folder = course.translations / code / "LC_MESSAGES"
         if (folder / "course.po").is_file():
             path = course.inner(folder / "course.mo")

@@ -200,7 +200,7 @@ def test_what_is_still_to_be_translated_stops_nobody_unless_asked_to(example):
     """Nor do catalogues that are not up to date; without catalogues nothing is asked for."""
     from grader.authoring.translations import translation_files
 
-    (example.folder / "translations").mkdir()
+    example.edit("course.toml", "points = 6", 'points = 6\nlanguages = ["zh_CN", "ja"]')
     for made in translation_files(load_course(example.folder)):
         for file in made.files:
             file.write(example.folder)

@@ -174,7 +174,7 @@ cross = "two"
             "allowed: assignments, course, late, ledger, limits",
             "course.toml: course.title: missing; a text is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
-            "allowed: agents_file, language, prefer, title",
+            "allowed: agents_file, language, languages, prefer, title",
             "course.toml: course.agents_file: found 'no'; true or false is needed",
             "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
             "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.language import LANGUAGES
+from grader.core.language import languages
 from grader.course.course import load_course
 from grader.release.students import template
 
@@ -27,7 +27,7 @@ def test_an_old_python_is_refused_for_what_it_is(root: Path) -> None:
     assert {name: bound[name] for name in asked} == dict.fromkeys(asked, condition)
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("code", languages())
 def test_the_readme_has_a_way_for_each_system(root: Path, code: str) -> None:
     """Linux and macOS, Windows without activation, uv; no address of an index."""
     text = template(replace(load_course(root), language=code), "students_readme.md")
