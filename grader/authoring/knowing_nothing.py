@@ -178,7 +178,7 @@ def _run(
     course = environment.course
     session = InProcessSession(solutions)
     handle = SubmissionHandle(solutions, session, course.limits, course.assignments)
-    handle.documented[exercise.id] = environment.documented(exercise)
+    handle.declared[exercise.id] = environment.declared(exercise)
     results, is_over = [], False
     for check in checks:
         outcome = Outcome.BLOCKED

@@ -132,9 +132,8 @@ def course_messages(course: Course) -> list[Message]:
 
 
 def _manifest_texts(course: Course) -> Iterator[str]:
-    yield course.title
-    if course.ledger and course.ledger.source:
-        yield course.ledger.source
+    source = course.ledger.source if course.ledger else ""
+    yield from (text for text in (course.title, course.about, *course.notes, source) if text)
     yield from (assignment.title for assignment in course.assignments)
 
 

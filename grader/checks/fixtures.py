@@ -58,7 +58,7 @@ class CheckEnvironment:
         """End what the reference runs in."""
         self.reference_session.close()
 
-    def documented(self, exercise: Exercise) -> dict[str, Parameters]:
+    def declared(self, exercise: Exercise) -> dict[str, Parameters]:
         """What the classes of an exercise's solution take, by name."""
         located = self.reference.locate(exercise)
         found = {name: located.parameters(name) for name in located.classes}

@@ -41,7 +41,7 @@ only_check_option = click.option(
 @click.version_option(package_name=KIT_NAME, prog_name="grader")
 @click.pass_context
 def cli(ctx: click.Context, traceback: bool) -> None:
-    """Exercises on attention, and the grader that judges them.
+    """Exercises with checks that name your mistake.
 
     Students: `grader watch` checks your work each time you save; `grader check` checks it once,
     `grader status` shows where you are, `grader hint` helps, `grader pack` writes what you hand in.
@@ -82,9 +82,8 @@ def cli(ctx: click.Context, traceback: bool) -> None:
 def check(lang: str | None, **options: Any) -> None:
     """Run the visible checks on your work.
 
-    TARGET is an assignment (04_self_attention, or 04), an exercise
-    (04_self_attention/SelfAttention_v1, or SelfAttention_v1 where that is unique), or nothing for
-    all.
+    TARGET is an assignment (02_lists, or 02), an exercise (02_lists/merge, or merge where that is
+    unique), or nothing for all.
 
     Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
     as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
@@ -364,8 +363,7 @@ def validate(targets: tuple[str, ...], verbose: bool, translations: bool) -> Non
     means all: the whole proof.
 
     Every stub earns 0, every solution earns full marks, every misconception loses points and is
-    recognised by its own name, every printed tensor of the documents is covered, and no release
-    gives a solution away. Code that knows nothing earns next to nothing, and a recognised mistake
+    recognised by its own name, every printed tensor of the ledger is covered, and no release gives a solution away. Code that knows nothing earns next to nothing, and a recognised mistake
     leaves what its kind says. What is still to be translated is a warning. Exits with 0, or with 1
     and every fault.
     """

@@ -136,6 +136,8 @@ class Course:
     Args:
         language: what students read where they choose nothing; "" for no choice.
         languages: those that the course's own texts are translated into.
+        about: what the students' README says of the course first.
+        notes: what it says of the checks, besides what holds in any course.
     """
 
     root: Path
@@ -149,6 +151,8 @@ class Course:
     agents_file: bool = True
     ledger: LedgerSettings | None = None
     languages: tuple[str, ...] = ()
+    about: str = ""
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -313,6 +317,10 @@ class Course:
         meant = dict.fromkeys(way for name in close for way in lowered[name])
         return _("Did you mean {names}?").format(names=_(" or ").join(meant))
 
+    def name_of(self, exercise: Exercise) -> str:
+        """An exercise's name where no other has it, else its id."""
+        return exercise.name if len(self._ways_to_name(exercise.name)) == 1 else exercise.id
+
     def _ways_to_name(self, name: str) -> list[str]:
         """An exercise's name; where several have it, their ids."""
         ids = [id_ for id_, exercise in self.exercises.items() if exercise.name == name]
@@ -320,7 +328,7 @@ class Course:
 
 
 def _names_of(assignment: Assignment) -> tuple[str, ...]:
-    """What an assignment may be called: `04_self_attention`, `self_attention`, `04` or `4`."""
+    """What an assignment may be called: `04_long_lists`, `long_lists`, `04` or `4`."""
     number = assignment.id[:2]
     return assignment.id, assignment.module, number, str(int(number))
 
@@ -398,6 +406,8 @@ def _course(root: Path, table: Table) -> Course:
         points=about.points("points") if "points" in about.content else None,
         language=about.choice("language", languages(translated), default=""),
         languages=translated,
+        about=about.optional_text("about"),
+        notes=about.texts("notes"),
         agents_file=about.flag("agents_file", default=True),
         ledger=_ledger(table),
     )
@@ -418,7 +428,7 @@ def _ledger(table: Table) -> LedgerSettings | None:
 
 
 def _assignment(entry: Table) -> Assignment:
-    id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_simple_attention")
+    id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_first_steps")
     points = entry.table("exercises")
     return Assignment(
         id=id_,

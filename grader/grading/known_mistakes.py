@@ -186,7 +186,7 @@ class LiveMistakes:
             session: what the submission runs in.
         """
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
-        handle.documented[exercise.id] = self.environment.documented(exercise)
+        handle.declared[exercise.id] = self.environment.declared(exercise)
         records = []
         for check in checks:
             fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)

@@ -20,6 +20,10 @@ from grader.release.recording_cache import recorded
 from grader.release.stubs import generate, stale
 from grader.submissions.protected_files import RELEASED, protected_list
 
+COMMAND = re.compile(r"(?m)^(grader .*\S) +(# )")
+COMMENTS_AT = 37
+"""The column of the comments beside commands."""
+
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
 COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
 
@@ -126,12 +130,34 @@ def package_files() -> Iterator[OutputFile]:
 
 
 def template(course: Course, name: str) -> str:
-    """A text that lies beside this module, with the course's title, in the course's language."""
+    """A text that lies beside this module, about this course and in its language."""
     code = course.language or DEFAULT_LANGUAGE
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
         text = translated_markdown(text, partial(translate, OWN_TRANSLATIONS, KIT, code))
-    return text.replace("{{ title }}", course.text_in(code, course.title))
+    for placeholder, said in _about(course, code).items():
+        text = text.replace(placeholder, said)
+    return COMMAND.sub(_with_comment, text)
+
+
+def _about(course: Course, code: str) -> dict[str, str]:
+    """What templates say of a course, by placeholder; an empty one takes its line along."""
+    first = course.assignments[0]
+    about = course.text_in(code, course.about)
+    notes = "".join(f"- {course.text_in(code, note)}\n" for note in course.notes)
+    return {
+        "{{ title }}": course.text_in(code, course.title),
+        "{{ about }}\n\n": f"{about}\n\n" if about else "",
+        "{{ notes }}\n": notes,
+        "{{ number }}": first.id[:2],
+        "{{ stub }}": course.inner(course.paths(first).stub),
+        "{{ exercise }}": course.name_of(first.exercises[0]),
+    }
+
+
+def _with_comment(command: re.Match[str]) -> str:
+    """A command with its comment in the column where all are."""
+    return f"{command[1]:<{COMMENTS_AT}}{command[2]}"
 
 
 def course_file(course: Course, path: Path) -> OutputFile:

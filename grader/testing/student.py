@@ -346,7 +346,7 @@ class StudentHandle:
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """A call of a class as the student's constructor takes it."""
-        wanted = self.submission.documented.get(self.exercise.id, {}).get(name)
+        wanted = self.submission.declared.get(self.exercise.id, {}).get(name)
         place = -1
         if self.located is not None and name == self.exercise.name:
             place = self.located.chosen

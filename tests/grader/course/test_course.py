@@ -92,7 +92,7 @@ def assignment(id_, *lines, exercises=("dot = 1",)):
 
 
 def test_the_smallest_course_takes_its_defaults(read):
-    """What is not decided in the manifest has the documented default."""
+    """What is not decided in the manifest has the default."""
     course = read(SMALLEST)
     assert (course.title, course.prefer) == ("Small", "py")
     assert course.limits == Limits(10.0, 5.0, 120.0, 1024, 64, 16)
