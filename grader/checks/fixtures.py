@@ -19,6 +19,7 @@ from grader.submissions.submission import Reading, Submission, read_submission
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
 from grader.testing.lookup import SubmissionHandle
+from grader.testing.roles import Roles
 from grader.testing.signatures import Parameters
 from grader.testing.student import ReferenceHandle, StudentHandle
 
@@ -77,12 +78,13 @@ class CheckEnvironment:
         """
         self.reference_session.begin(check)
         student.forget()
-        handle = StudentHandle(student, exercise)
+        roles = Roles(dict(self.course.roles))
+        handle = StudentHandle(student, exercise, roles=roles)
         seed = VISIBLE_SEED if visibility is Visibility.VISIBLE else self.seed
         return Fixtures(
             student=handle,
-            reference=ReferenceHandle(self.reference, exercise),
-            judge=Judge(handle.calls, say=self.course.text, held=handle.held),
+            reference=ReferenceHandle(self.reference, exercise, roles=roles),
+            judge=Judge(handle.calls, say=self.course.text, held=handle.held, roles=roles),
             draw=Draw(seed, check),
             printed=self.ledger,
         )

@@ -12,12 +12,9 @@ from pathlib import Path, PurePosixPath
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import without_comments
 from grader.core.language import (
-    CODE,
     COURSE,
-    DEFAULT_LANGUAGE,
     _,
     current,
-    kept_in,
     languages,
     listed,
     paragraph,
@@ -25,7 +22,7 @@ from grader.core.language import (
 )
 from grader.core.records import added
 from grader.course.imports import faulty_imports
-from grader.course.ledger_settings import LedgerSettings, ledger_settings
+from grader.course.settings import LedgerSettings, RoleWords, languages_of, ledger_of, roles_of
 from grader.course.toml_table import Table, read_toml
 
 MANIFEST = "course.toml"
@@ -137,6 +134,7 @@ class Course:
         language: what students read where they choose nothing; "" for no choice.
         languages: those that the course's own texts are translated into.
         about: what the students' README says of the course first.
+        roles: words in the names of parameters, by what these stand for.
         notes: what it says of the checks, besides what holds in any course.
     """
 
@@ -151,6 +149,7 @@ class Course:
     agents_file: bool = True
     ledger: LedgerSettings | None = None
     languages: tuple[str, ...] = ()
+    roles: RoleWords = ()
     about: str = ""
     notes: tuple[str, ...] = ()
 
@@ -378,7 +377,7 @@ def _course(root: Path, table: Table) -> Course:
     about = table.table("course")
     limits, late = (table.table(name, required=False) for name in ("limits", "late"))
     defaults = Limits()
-    translated = _languages(root, about)
+    translated = languages_of(about, root / TRANSLATIONS)
     assignments = tuple(_assignment(entry) for entry in table.tables("assignments"))
     table.forbid_duplicates("assignments", "id", [a.id for a in assignments])
     if len({a.id for a in assignments}) == len(assignments):
@@ -409,22 +408,9 @@ def _course(root: Path, table: Table) -> Course:
         about=about.optional_text("about"),
         notes=about.texts("notes"),
         agents_file=about.flag("agents_file", default=True),
-        ledger=_ledger(table),
+        ledger=ledger_of(table),
+        roles=roles_of(table),
     )
-
-
-def _languages(root: Path, about: Table) -> tuple[str, ...]:
-    """The languages that the manifest says, else those there are translations for."""
-    if "languages" not in about.content:
-        about.known.add("languages")
-        return kept_in(root / TRANSLATIONS)
-    said = about.texts("languages", pattern=CODE, like="zh_CN")
-    return tuple(code for code in dict.fromkeys(said) if code != DEFAULT_LANGUAGE)
-
-
-def _ledger(table: Table) -> LedgerSettings | None:
-    ledger = table.table("ledger", required=False)
-    return ledger_settings(ledger) if isinstance(table.content.get("ledger"), dict) else None
 
 
 def _assignment(entry: Table) -> Assignment:

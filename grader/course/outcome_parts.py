@@ -29,6 +29,7 @@ def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
     shared = {
         "the limits": _hash(repr(course.limits)),
         "the list of exercises": _hash(repr((structure, course.prefer))),
+        "the roles of parameters": _hash(repr(course.roles)),
         "the printed tensors": _hash(f"{printed} {course.ledger!r}"),
         "files beside the assignments": _hash_of_files(course, _beside(course), without_comments),
     }

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from grader.core.errors import CourseError
-from grader.course.ledger_settings import LedgerSettings
+from grader.course.settings import LedgerSettings
 
 FLOAT32_NOISE = 1e-6
 """What float32 adds to a figure that lies right between two printed ones."""

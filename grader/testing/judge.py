@@ -13,7 +13,7 @@ from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
-from grader.testing.roles import stand_ins
+from grader.testing.roles import Roles
 from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
@@ -54,6 +54,7 @@ class Judge:
         judged: every value so far: a misconception is recognised by the values it leads to.
         covered: the ids of the printed tensors that were judged against.
         held: the handle's list of an instance's names, as it was last asked for.
+        roles: what parameters stand for, by words in their names.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
     """
@@ -63,6 +64,7 @@ class Judge:
     covered: list[str] = field(default_factory=list)
     say: Say = str
     held: list[str] = field(default_factory=list)
+    roles: Roles = field(default_factory=Roles)
 
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
@@ -198,7 +200,7 @@ class Judge:
             return ""
         names = [str(name) for name in {**(expected or {}), **found}]
         missing = [name for name in names if found.get(name) in (None, "missing")]
-        roles = stand_ins(missing, [name for name in self.held if name not in names])
+        roles = self.roles.stand_ins(missing, [name for name in self.held if name not in names])
         own = {name.removesuffix(".weight").removesuffix(".bias") for name in self.held}
         own -= {name.removesuffix(".weight").removesuffix(".bias") for name in names}
         for name in names:

@@ -157,7 +157,7 @@ class Loaded:
         report: per given name "loaded", "missing", "ambiguous" or "wrong shape (…)".
         not_given: names of parameters that got nothing.
         names: per given name that a parameter of the instance took, that one's full name.
-        renamed: of these, those whose parameter has another name than the documents'.
+        renamed: of these, those whose parameter has another name than the solution's.
     """
 
     report: dict[str, str]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.testing import N_, StudentOutcome, stand_ins
+from grader.testing import N_, StudentOutcome
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")
@@ -60,7 +60,9 @@ def matrices(student, instance):
     """The three matrices by the documents' names, also where they have names of their own."""
     found = student.state(instance).parameters
     missing = [name for name in MATRICES if by_name(found, name) is None]
-    own = stand_ins(missing, [n for n in found if n.rpartition(".")[2] not in MATRICES])
+    own = student.roles.stand_ins(
+        missing, [n for n in found if n.rpartition(".")[2] not in MATRICES]
+    )
     return {name: by_name(found, own.get(name, name)) for name in MATRICES}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Assignment, Exercise, LateRule, Limits, load_course
-from grader.course.ledger_settings import LedgerSettings
+from grader.course.settings import LedgerSettings
 
 SMALLEST = """
 [course]
@@ -171,10 +171,10 @@ cross = "two"
     assert sorted(problems(text)) == sorted(
         [
             "course.toml: colour: unknown key; did you mean 'course'? "
-            "allowed: assignments, course, late, ledger, limits",
+            "allowed: assignments, course, late, ledger, limits, roles",
             "course.toml: course.title: missing; a text is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
-            "allowed: agents_file, language, languages, prefer, title",
+            "allowed: about, agents_file, language, languages, notes, prefer, title",
             "course.toml: course.agents_file: found 'no'; true or false is needed",
             "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
             "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",
@@ -182,7 +182,7 @@ cross = "two"
             "course.toml: limits.output_kib: found True; a whole number of at least 1 is needed",
             "course.toml: late.percent_per_day: found 101; a whole number from 0 to 100 is needed",
             "course.toml: assignments[1].id: found '1_first'; "
-            "a text like '01_simple_attention' is needed",
+            "a text like '01_first_steps' is needed",
             "course.toml: assignments[1].title: found ''; a text that is not empty is needed",
             "course.toml: assignments[1].due: found datetime.date(2027, 2, 1); "
             "a date and time with offset, like 2027-02-01T23:59:00+01:00 is needed",
@@ -212,8 +212,7 @@ def test_an_id_that_is_no_folder_of_the_course_is_refused(id_, problems):
     """An id is two digits and a lower-case name, so that it can be a folder and a module."""
     found = id_.replace("\\n", "\n")
     assert problems('[course]\ntitle = "T"\n' + assignment(id_)) == [
-        f"course.toml: assignments[1].id: found {found!r}; "
-        "a text like '01_simple_attention' is needed"
+        f"course.toml: assignments[1].id: found {found!r}; a text like '01_first_steps' is needed"
     ]
 
 
@@ -426,3 +425,38 @@ def test_a_course_may_have_printed_tensors(read):
 def test_a_wrong_ledger_is_told(problems, table, said):
     """As every other mistake: its place, what was found, what is needed."""
     assert problems(f"{SMALLEST}\n[ledger]\n{table}\n") == [f"course.toml: {said}"]
+
+
+# What is said of the course, and in which languages.
+
+
+def test_a_course_says_what_it_is_and_what_parameters_stand_for(read):
+    """All of it may be left out."""
+    course = read(SMALLEST)
+    assert (course.about, course.notes, course.languages, course.roles) == ("", (), (), ())
+    said = "about = 'Small steps.'\nnotes = ['A b.']\nlanguages = ['en', 'de', 'pt_BR', 'de']"
+    text = SMALLEST.replace('title = "Small"', f'title = "Small"\n{said}')
+    course = read(f"{text}\n[roles]\ngate = ['g', 'gate']\n")
+    assert (course.about, course.notes) == ("Small steps.", ("A b.",))
+    assert course.languages == ("de", "pt_BR")
+    assert course.roles == (("gate", ("g", "gate")),)
+
+
+def test_languages_are_those_of_the_folder_unless_the_manifest_says_them(read, tmp_path):
+    """Other things beside them are none."""
+    for name in ("ja/LC_MESSAGES", "de/LC_MESSAGES", "notes", "Old/LC_MESSAGES"):
+        (tmp_path / "translations" / name).mkdir(parents=True)
+    assert read(SMALLEST).languages == ("de", "ja")
+    only = SMALLEST.replace('title = "Small"', 'title = "Small"\nlanguages = ["ja"]')
+    assert read(only).languages == ("ja",)
+
+
+def test_wrong_words_are_told(problems):
+    """Each with its place."""
+    text = SMALLEST.replace('title = "Small"', 'title = "Small"\nabout = ""\nlanguages = "ja"')
+    assert problems(f"{text}\n[roles]\ngate = ['G']\nin = ['x']\n") == [
+        "course.toml: course.languages: found 'ja'; a list of texts is needed",
+        "course.toml: course.about: found ''; a text that is not empty is needed",
+        "course.toml: roles.in: found 'in'; a Python name is needed",
+        "course.toml: roles.gate[1]: found 'G'; a text like 'out' is needed",
+    ]

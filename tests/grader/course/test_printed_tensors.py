@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader.core.errors import CourseError
-from grader.course.ledger_settings import LedgerSettings
 from grader.course.printed_tensors import Ledger, Printed
+from grader.course.settings import LedgerSettings
 
 FILE = "printed_tensors.json"
 SCORES = {
