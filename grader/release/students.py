@@ -15,6 +15,7 @@ from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.course import MANIFEST, Course
 from grader.release.catalogs import released_translations
+from grader.release.project import project_files
 from grader.release.prose import translated_markdown
 from grader.release.recording_cache import recorded
 from grader.release.stubs import generate, stale
@@ -25,7 +26,6 @@ COMMENTS_AT = 37
 """The column of the comments beside commands."""
 
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
-COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
 
 PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
 """What the package consists of; other files are leavings."""
@@ -70,7 +70,7 @@ def student_files(course: Course) -> Iterator[OutputFile]:
 
 
 def _student_files(course: Course) -> Iterator[OutputFile]:
-    yield from copied_files(course)
+    yield from installed_files(course)
     yield OutputFile("README.md", template(course, "students_readme.md"))
     yield OutputFile(".devcontainer/devcontainer.json", template(course, "devcontainer.json"))
     if course.agents_file:
@@ -86,20 +86,11 @@ def _student_files(course: Course) -> Iterator[OutputFile]:
     yield from package_files()
 
 
-def copied_files(course: Course) -> Iterator[OutputFile]:
-    """What every release has from the course's own folder.
-
-    Raises:
-        CourseError: when one of them is missing.
-    """
-    missing = [name for name in COPIED if not (course.root / name).is_file()]
-    if missing:
-        raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
-    for name in COPIED:
-        content = (course.root / name).read_bytes()
-        yield OutputFile(
-            name, _preferring(content, course.language) if name == MANIFEST else content
-        )
+def installed_files(course: Course) -> Iterator[OutputFile]:
+    """What every copy has: the manifest, and what it is installed by."""
+    manifest = (course.root / MANIFEST).read_bytes()
+    yield OutputFile(MANIFEST, _preferring(manifest, course.language))
+    yield from project_files(course)
 
 
 def _preferring(manifest: bytes, code: str) -> bytes:

@@ -189,13 +189,6 @@ def test_a_visible_check_that_hangs_on_a_draw_of_dropout_is_told(example) -> Non
     ]
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "constraints.txt", "pyproject.toml"])
-def test_a_file_that_a_release_copies_and_that_is_missing_is_told(example, name: str) -> None:
-    """Before anybody makes the release."""
-    (example.folder / name).unlink()
-    assert example.faults() == [f"{name}: it is missing; a release copies it"]
-
-
 def test_what_is_still_to_be_translated_stops_nobody_unless_asked_to(example):
     """Nor do catalogues that are not up to date; without catalogues nothing is asked for."""
     from grader.authoring.translations import translation_files
