@@ -46,7 +46,6 @@ MISTAKEN = """\
       0[ 0.7071] 0.7071  0.4419    [ 1.0000] 1.0000  0.6250
       1  1.2374 −1.9445  0.9723      1.7500 −2.7500  1.3750
       [ ] first difference: query 0, key 0
-      The expected values are the printed ones.
           Every value is 1.414 times the expected one, the square root of 2.
           1 more check fails, too, perhaps for this reason alone.
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
