@@ -139,7 +139,7 @@ def _about(course: Course, code: str) -> dict[str, str]:
     return {
         "{{ title }}": course.text_in(code, course.title),
         "{{ about }}\n\n": f"{about}\n\n" if about else "",
-        "{{ notes }}\n": notes,
+        "- {{ notes }}\n": notes,
         "{{ number }}": first.id[:2],
         "{{ stub }}": course.inner(course.paths(first).stub),
         "{{ exercise }}": course.name_of(first.exercises[0]),
