@@ -1,4 +1,4 @@
-"""The course kit: exercises on attention and the grader that judges them.
+"""The course kit: exercises with checks that name a student's mistake.
 
 Nothing is imported here, so that a sandboxed process can load `grader.sandbox.servant` alone.
 """

@@ -113,15 +113,13 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def example_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small complete course, with stubs, notebooks and what a release copies; to be read only."""
-    from grader.course.course import MANIFEST, load_course
+    """The small complete course, with stubs, notebooks and a licence; to be read only."""
+    from grader.course.course import load_course
     from grader.release.stubs import generate
-    from grader.release.students import COPIED
 
     folder = tmp_path_factory.mktemp("example") / "course"
     shutil.copytree(ROOT / "tests" / "example_course", folder)
-    for name in set(COPIED) - {MANIFEST}:
-        (folder / name).write_text(f"{name} of the course\n", "utf-8")
+    (folder / "LICENSE").write_text("The course's own.\n", "utf-8")
     for file in generate(load_course(folder)):
         file.write(folder)
     return folder

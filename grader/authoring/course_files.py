@@ -8,8 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.authoring.open_todos import todos_are_done
-from grader.authoring.translations import TRANSLATIONS, translation_files
+from grader.authoring.translations import translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.course.check_helpers import helpers_of
@@ -44,7 +43,7 @@ def hints_are_complete(course: Course) -> Iterator[str]:
 
 def files_are_declared(course: Course) -> Iterator[str]:
     """Nothing undeclared lies among the course's files, and nothing declared is missing."""
-    declared = set(helpers_of(course))
+    declared: set[Path] = {*course.ledger_files, *helpers_of(course)}
     for assignment in course.assignments:
         paths = course.paths(assignment)
         needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
@@ -69,10 +68,8 @@ def stubs_are_current(course: Course) -> Iterator[str]:
 
 def stubs_do_the_same_in_every_language(course: Course) -> Iterator[str]:
     """Where there are translations, they change the words of stubs and not their code."""
-    if not course.translations.is_dir():
-        return
     try:
-        for code in TRANSLATIONS:
+        for code in course.languages:
             generate(course, code)
     except CourseError as error:
         yield from error.problems
@@ -84,7 +81,7 @@ def open_translations(course: Course) -> Iterator[str]:
     Raises:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
-    for found in translation_files(course) if course.translations.is_dir() else ():
+    for found in translation_files(course) if course.languages else ():
         for file in found.files:
             if not file.is_current(course.root):
                 yield f"{file.path}: it is not up to date; run `grader catalogues`"
@@ -98,7 +95,6 @@ PROOFS = (
     files_are_declared,
     stubs_are_current,
     stubs_do_the_same_in_every_language,
-    todos_are_done,
 )
 
 

@@ -16,10 +16,10 @@ from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
 from grader.release.solution_cells import BEGIN, END, REGION
 
-LEFT = re.compile(r"""\bTODO:|(?:^|["'\[])\s*#?\s*TODO\b""")
+LEFT = re.compile(r"""(?:\bTODO(?:\(author\))?:|(?:^|["'\[])\s*#?\s*TODO\b(?:\(author\))?:?)\s*""")
 """What is still to be written; a sentence may speak of the TODO in a stub."""
 
-FOR_STUDENTS = re.compile(r"^\s*# TODO\b")
+FOR_STUDENTS = re.compile(r"^\s*# TODO\b(?!\()")
 QUOTED = re.compile(r"`([^`\n]+)`")
 BEFORE_CODE = re.compile(r"(?<=[:;,。：；，])\s*|\s+")  # where code may begin in a sentence
 PYTHONS_OWN = (ast.MatMult, ast.Pow, ast.FloorDiv)
@@ -76,7 +76,7 @@ def stubs_say_what_to_do(course: Course, chosen: Iterable[str]) -> Iterator[str]
 def _has_todo_above(lines: list[str]) -> bool:
     """Whether a TODO is among the comments that stand right above."""
     for line in reversed(lines):
-        if FOR_STUDENTS.match(line):
+        if line.strip().startswith("# TODO"):
             return True
         if not line.strip().startswith("#") or line.strip() == END:
             return False
@@ -104,9 +104,10 @@ def _todos_for_students(text: str) -> set[str]:
 def _todos_in(course: Course, path: Path, for_students: set[str]) -> Iterator[str]:
     lines = path.read_text("utf-8").splitlines() if path.is_file() else []
     for number, line in enumerate(lines, 1):
-        if LEFT.search(line) and line.strip() not in for_students:
-            place = f"{course.inner(path)}:{number}"
-            yield f"{place}: a TODO is left: {line.strip()[:80]}"
+        found = LEFT.search(line)
+        if found and line.strip() not in for_students:
+            what = line[found.end() :].rstrip("\"', ") or line.strip()
+            yield f"{course.inner(path)}:{number}: still to be written: {what[:80]}"
 
 
 # What is a matter of taste.

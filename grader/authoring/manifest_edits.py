@@ -54,7 +54,7 @@ def with_assignment(text: str, id_: str, title: str, exercises: Mapping[str, flo
     lines = "".join(f"{name} = {points}\n" for name, points in exercises.items())
     block = f'[[assignments]]\nid = "{id_}"\ntitle = {title}\n[assignments.exercises]\n{lines}'
     wanted = tomllib.loads(text)
-    wanted["assignments"] += tomllib.loads(block)["assignments"]
+    wanted.setdefault("assignments", []).extend(tomllib.loads(block)["assignments"])
     changed = _raised(f"{text.rstrip()}\n\n{block}", wanted, added(exercises.values()))
     return _proven(changed, wanted, block)
 

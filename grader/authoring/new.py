@@ -21,7 +21,7 @@ from grader.core.files import OutputFile
 from grader.core.records import added
 from grader.course.course import ASSIGNMENT_ID, MANIFEST, Assignment, Course
 
-COURSE_TEMPLATES = ("course", "until_apart")
+COURSE_TEMPLATES = ("course",)
 POINTS = 2
 CELL = re.compile(r"(?m)^# %%")
 FROM_TORCH = re.compile(r"(?m)^from torch import (\w+(?:, \w+)*)$")

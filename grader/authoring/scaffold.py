@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
+from grader.core.kit import installing
 from grader.course.course import MANIFEST, SOLUTIONS, Course, load_course
 from grader.release.stubs import generate
 
@@ -65,7 +66,7 @@ def rendered_folder(folder: str, **values: Any) -> list[OutputFile]:
     if not top.is_dir():
         raise UsageError(
             "A released copy has no templates. Install the kit itself, and run this outside of the "
-            "copy: pip install 'grader-kit[author]'."
+            f"copy: {installing('author')}."
         )
     return [OutputFile(path, rendered(f"{folder}/{path}", **values)) for path in _paths(top)]
 

@@ -40,7 +40,6 @@ KEYWORDS = {"_": None, "N_": None, "say": None, "ngettext": (1, 2), "ngettext_no
 TEMPLATES = (".html", ".jinja", ".j2", ".svg", ".xml")
 TEMPLATE_OPTIONS = {"trimmed": "true", "silent": "false", "newstyle_gettext": "true"}
 SPOKEN = ("SpokenCommand", "SpokenGroup")
-TRANSLATIONS = tuple(code for code in language.LANGUAGES if code != language.DEFAULT_LANGUAGE)
 SAID = {"N_": 0, "words": 0, "blocked": 0, "that": 1}
 """Functions that checks call with words for the student, and which argument the words are."""
 
@@ -120,8 +119,7 @@ def course_messages(course: Course) -> list[Message]:
     Raises:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
-    titles = [course.title, *(assignment.title for assignment in course.assignments)]
-    found = [Message(title, MANIFEST) for title in titles]
+    found = [Message(text, MANIFEST) for text in _manifest_texts(course)]
     problems: list[str] = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
@@ -142,6 +140,12 @@ def course_messages(course: Course) -> list[Message]:
     if problems:
         raise CourseError(*problems)
     return list(dict.fromkeys(found))
+
+
+def _manifest_texts(course: Course) -> Iterator[str]:
+    source = course.ledger.source if course.ledger else ""
+    yield from (text for text in (course.title, course.about, *course.notes, source) if text)
+    yield from (assignment.title for assignment in course.assignments)
 
 
 def _solution_texts(assignment: Assignment, path: Path) -> Iterator[str]:
@@ -240,10 +244,14 @@ def translation_files(course: Course) -> list[Translations]:
     Raises:
         CourseError: when a text of the course cannot be translated.
     """
-    sets = {course.translations / language.COURSE: course_messages(course)}
+    own, kits = course.translations / language.COURSE, language.OWN_TRANSLATIONS / language.KIT
+    messages = course_messages(course)
+    found = [_files(course, messages, own, code) for code in course.languages]
     if PACKAGE.parent == course.root:
-        sets[language.OWN_TRANSLATIONS / language.KIT] = kit_messages()
-    return [_files(course, sets[path], path, code) for path in sets for code in TRANSLATIONS]
+        messages = kit_messages()
+        codes = language.kept_in(language.OWN_TRANSLATIONS)
+        found += [_files(course, messages, kits, code) for code in codes]
+    return found
 
 
 def _files(course: Course, messages: list[Message], path: Path, code: str) -> Translations:

@@ -324,7 +324,7 @@ class _CheckProofs:
                 self.fault(row.exercise.id, problem)
 
     def printed_tensors_are_covered(self) -> None:
-        """Every tensor that the documents print is covered the way its entry says."""
+        """Every printed tensor of the ledger is covered the way its entry says."""
         ledger = self.grader.environment.ledger
         for entry in ledger.entries.values():
             if entry.how.startswith("value"):

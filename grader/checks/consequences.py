@@ -10,7 +10,6 @@ from grader.checks.fixtures import Fixtures
 from grader.core.language import _
 from grader.testing.compare import Difference, compare
 from grader.testing.judge import NOT_TAKEN, Mismatch
-from grader.testing.roles import stand_ins
 
 
 def may_follow(
@@ -40,7 +39,7 @@ def may_follow(
 
 
 def is_general(difference: Difference, fixtures: Fixtures) -> bool:
-    """Whether values, or gradients, only differ from those of the solution or the documents."""
+    """Whether values, or gradients, only differ from those of the solution or the ledger."""
     actual, expected = difference.actual, difference.expected
     if not isinstance(expected, torch.Tensor) or not _is_of_values(difference):
         return type(expected) is int and _is_of_values(difference)
@@ -80,7 +79,8 @@ def is_slip(error: BaseException, fixtures: Fixtures) -> bool:
         return False
     missing = [str(name) for name, what in found.items() if what in (None, "missing")]
     others = [name for name in fixtures.student.held if name not in found]
-    return bool(missing) and stand_ins(missing, others).keys() == set(missing)
+    own = fixtures.student.roles.stand_ins(missing, others)
+    return bool(missing) and own.keys() == set(missing)
 
 
 def _gradients(fixtures: Fixtures) -> list[Any]:

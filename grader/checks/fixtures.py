@@ -20,6 +20,7 @@ from grader.testing.attempt import Attempt
 from grader.testing.draw import VISIBLE_SEED, Draw
 from grader.testing.judge import Judge
 from grader.testing.lookup import SubmissionHandle
+from grader.testing.roles import Roles
 from grader.testing.signatures import Parameters
 from grader.testing.student import ReferenceHandle, StudentHandle
 
@@ -47,7 +48,7 @@ class CheckEnvironment:
     """The course, its printed tensors, and the hidden solution in a session.
 
     Args:
-        ledger: the documents' printed tensors.
+        ledger: the course's printed tensors.
         reference: the hidden solution, live or from a recording.
         seed: the run's secret seed for hidden inputs.
         overdue: ids of checks that did not return in time, and are not tried again.
@@ -64,7 +65,7 @@ class CheckEnvironment:
         """End what the reference runs in."""
         self.reference_session.close()
 
-    def documented(self, exercise: Exercise) -> dict[str, Parameters]:
+    def declared(self, exercise: Exercise) -> dict[str, Parameters]:
         """What the classes of an exercise's solution take, by name."""
         located = self.reference.locate(exercise)
         found = {name: located.parameters(name) for name in located.classes}
@@ -83,12 +84,13 @@ class CheckEnvironment:
         """
         self.reference_session.begin(check)
         student.forget()
-        handle = StudentHandle(student, exercise)
+        roles = Roles(dict(self.course.roles))
+        handle = StudentHandle(student, exercise, roles=roles)
         seed = VISIBLE_SEED if visibility is Visibility.VISIBLE else self.seed
         return Fixtures(
             student=handle,
-            reference=ReferenceHandle(self.reference, exercise),
-            judge=Judge(handle.calls, say=self.course.text, held=handle.held),
+            reference=ReferenceHandle(self.reference, exercise, roles=roles),
+            judge=Judge(handle.calls, say=self.course.text, held=handle.held, roles=roles),
             draw=Draw(seed, check),
             printed=self.ledger,
         )
@@ -111,7 +113,7 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
         inner = ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
     session = CachedSession(inner)
     reference = SubmissionHandle(submission, session, course.limits)
-    return CheckEnvironment(course, Ledger(course.documents), reference, session, seed)
+    return CheckEnvironment(course, Ledger(course.root, course.ledger), reference, session, seed)
 
 
 def recorded_environment(course: Course, recordings: Mapping[str, Recording]) -> CheckEnvironment:
@@ -124,7 +126,7 @@ def recorded_environment(course: Course, recordings: Mapping[str, Recording]) ->
     readings = {id_: Reading((r.source,), r.source) for id_, r in recordings.items()}
     submission = Submission(REFERENCE_STUDENT, sources, readings)
     reference = SubmissionHandle(submission, session, course.limits)
-    return CheckEnvironment(course, Ledger(course.documents), reference, session, "")
+    return CheckEnvironment(course, Ledger(course.root, course.ledger), reference, session, "")
 
 
 def read_solutions(course: Course) -> Submission:

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import CourseError
+from grader.core.kit import KIT_NAME
 from grader.core.records import Mistake, MistakeKind
 from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
 from grader.sessions.reference_sessions import Transcripts
 
-FORMAT = "attention-course/recording/5"
+FORMAT = f"{KIT_NAME}/recording/6"
 MAX_BYTES = 2**28
 
 

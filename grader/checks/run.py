@@ -191,7 +191,7 @@ class CheckRun:
     def run(self, exercises: Iterable[str]) -> dict[str, tuple[CheckResult, ...]]:
         """Run all checks; the outcomes of each of these exercises, in order."""
         for exercise in dict.fromkeys(check.exercise for check in self.checks):
-            self.submission.documented[exercise.id] = self.environment.documented(exercise)
+            self.submission.declared[exercise.id] = self.environment.declared(exercise)
         for check in self.checks:
             self._run(check)
         self._take_back_remarks()
@@ -242,8 +242,8 @@ class CheckRun:
         started = time.perf_counter()
         located = self.submission.locate(check.exercise)
         # Of a file that lacks the exercise nothing may be asked: loading it may end its process.
-        name, documented = check.exercise.name, self.submission.documented[check.exercise.id]
-        asked = located.asked_as(name, documented) if name in located.names else ""
+        name, declared = check.exercise.name, self.submission.declared[check.exercise.id]
+        asked = located.asked_as(name, declared) if name in located.names else ""
         known: CheckRecord | None = self.submission.session.begin(check.id, asked)
         if known is not None:
             self._conclude(check, known, "", started)

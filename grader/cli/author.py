@@ -12,6 +12,7 @@ from grader.cli.tables import kept_table, mutation_table, unearned_table, valida
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile
+from grader.core.kit import installing
 from grader.course.course import Course
 
 if TYPE_CHECKING:
@@ -133,8 +134,7 @@ def run_mutate(course: Course, targets: tuple[str, ...], *, jobs: int, verbose: 
         from grader.authoring.mutate import mutate, outdated
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"Mutants need libcst, and {error.name} is not installed. "
-            "Run: pip install 'attention-course[author]'."
+            f"Mutants need libcst, and {error.name} is not installed. Run: {installing('author')}."
         ) from error
 
     all_tried = []

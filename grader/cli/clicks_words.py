@@ -77,8 +77,8 @@ def _language(words: Sequence[str]) -> str:
     pairs = pairwise(word for given in words for word in given.split("=", 1))
     asked = next((code for option, code in pairs if option == "--lang"), None)
     with suppress(GraderError):
-        preferred = ""
         with suppress(GraderError):
-            preferred = load_course(find_course(Path.cwd())).language
-        return language.resolve(asked, preferred)
+            course = load_course(find_course(Path.cwd()))
+            return language.resolve(asked, course.language, course.languages)
+        return language.resolve(asked)
     return language.DEFAULT_LANGUAGE

@@ -23,6 +23,7 @@ from grader.cli.new_commands import new, preview
 from grader.cli.schema import schema
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
+from grader.core.kit import KIT_NAME
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
 
 ANYTHING = click.Path(path_type=Path)
@@ -40,10 +41,10 @@ only_check_option = click.option(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--traceback", is_flag=True, help="Show where in the code an error was raised.")
-@click.version_option(package_name="attention-course", prog_name="grader")
+@click.version_option(package_name=KIT_NAME, prog_name="grader")
 @click.pass_context
 def cli(ctx: click.Context, traceback: bool) -> None:
-    """Exercises on attention, and the grader that judges them.
+    """Exercises with checks that name your mistake.
 
     Students: `grader watch` checks your work each time you save; `grader check` checks it once,
     `grader status` shows where you are, `grader hint` helps, `grader pack` writes what you hand in.
@@ -84,9 +85,8 @@ def cli(ctx: click.Context, traceback: bool) -> None:
 def check(lang: str | None, **options: Any) -> None:
     """Run the visible checks on your work.
 
-    TARGET is an assignment (04_self_attention, or 04), an exercise
-    (04_self_attention/SelfAttention_v1, or SelfAttention_v1 where that is unique), or nothing for
-    all.
+    TARGET is an assignment (02_lists, or 02), an exercise (02_lists/merge, or merge where that is
+    unique), or nothing for all.
 
     Exits with 0 when all passed, 1 when not (or when a protected file of the repository is not
     as it was released), 2 for a wrong command or course, 3 when the grader itself failed.
@@ -325,7 +325,7 @@ def catalogues(only_check: bool) -> None:
 @click.option(
     "--lang",
     metavar="CODE",
-    help="Stubs, notebooks and README in en, zh_CN or ja.  [default: the course's, or en]",
+    help="Stubs, notebooks and README in the language of this code.  [default: the course's, or en]",
 )
 def release(dest: Path, audience: str, lang: str | None) -> None:
     """Write into DEST what students or a platform receive.
@@ -342,7 +342,9 @@ def release(dest: Path, audience: str, lang: str | None) -> None:
     from grader.core.language import resolve
 
     course = current_course()
-    run_release(replace(course, language=resolve(lang)) if lang else course, dest, audience)
+    if lang:
+        course = replace(course, language=resolve(lang, more=course.languages))
+    run_release(course, dest, audience)
 
 
 @cli.command()
@@ -365,8 +367,7 @@ def validate(targets: tuple[str, ...], verbose: bool, translations: bool, watchi
     means all: the whole proof.
 
     Every stub earns 0, every solution earns full marks, every misconception loses points and is
-    recognised by its own name, every printed tensor of the documents is covered, and no release
-    gives a solution away. Code that knows nothing earns next to nothing, and a recognised mistake
+    recognised by its own name, every printed tensor of the ledger is covered, and no release gives a solution away. Code that knows nothing earns next to nothing, and a recognised mistake
     leaves what its kind says. What is still to be translated is a warning. Exits with 0, or with 1
     and every fault.
     """

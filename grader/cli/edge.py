@@ -115,7 +115,9 @@ def _sentences(error: Exception) -> str:
 lang_option = click.option(
     "--lang",
     metavar="CODE",
-    help=N_("Speak en, zh_CN or ja.  [default: GRADER_LANG, the course's, or the locale]"),
+    help=N_(
+        "The language to speak, by its code.  [default: GRADER_LANG, the course's, or the locale]"
+    ),
 )
 
 
@@ -138,9 +140,10 @@ def open_course(lang: str | None) -> Course:
         UsageError: when there is no course, or no such language.
         CourseError: when its manifest is wrong.
     """
-    language.use(language.resolve(lang))
+    with suppress(UsageError):  # a language that only the course may have
+        language.use(language.resolve(lang))
     course = current_course()
-    language.use(language.resolve(lang, course.language))
+    language.use(language.resolve(lang, course.language, course.languages))
     os.environ[language.VARIABLE] = language.current()  # worker processes use the same
     return course
 

@@ -18,6 +18,7 @@ from grader.cli.progress import progress
 from grader.cli.tables import class_summary, class_table
 from grader.cli.view import console
 from grader.core.errors import UsageError
+from grader.core.kit import installing
 from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
@@ -232,7 +233,7 @@ def _prepare_gradebook(course: Course, address: str, out: Path) -> None:
     except ModuleNotFoundError as error:
         raise UsageError(
             f"A gradebook needs nbgrader, and {error.name} is not installed. "
-            "Run: pip install 'attention-course[instructor]'."
+            f"Run: {installing('instructor')}."
         ) from error
     for note in prepare_gradebook(course, address, out / GRADEBOOK_FOLDER):
         _print_line(console(), note, "yellow")

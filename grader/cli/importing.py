@@ -6,6 +6,7 @@ import click
 
 from grader.cli.edge import ExitCode, current_course, from_here
 from grader.core.errors import UsageError
+from grader.core.kit import installing
 from grader.core.text import clean
 from grader.course.course import MANIFEST
 
@@ -55,8 +56,7 @@ def run_import(system: str, notebook: Path, folder: Path | None, assignment: str
         import jupytext  # noqa: F401
     except ModuleNotFoundError as error:
         raise UsageError(
-            "Importing needs jupytext, which is not installed. "
-            "Run: pip install 'attention-course[author]'."
+            f"Importing needs jupytext, which is not installed. Run: {installing('author')}."
         ) from error
     from grader.authoring.importing.write import import_notebook
 

@@ -83,6 +83,7 @@ def write_all(files: Sequence[OutputFile], folder: Path) -> None:
     """
     paths = {file.path: folder / file.path for file in files}
     before = {inner: p.read_bytes() if p.is_file() else None for inner, p in paths.items()}
+    folders = {f for p in paths.values() for f in p.parents if not f.exists()}
     try:
         for file in files:
             file.write(folder)
@@ -90,6 +91,9 @@ def write_all(files: Sequence[OutputFile], folder: Path) -> None:
         for inner, content in before.items():
             with suppress(UsageError, OSError):
                 OutputFile(inner, content).write(folder)
+        for empty in sorted(folders, reverse=True):
+            with suppress(OSError):
+                empty.rmdir()
         raise
 
 

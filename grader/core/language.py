@@ -2,12 +2,13 @@
 
 Texts are written in English. The other languages come from compiled gettext files: the kit's
 sentences from `grader/core/locale/`, a course's from `translations/` beside its `course.toml`.
-They are read when the first sentence is translated; in English none is read.
+Which languages there are is what folders there are. The files are read when the first sentence is translated; in English none is read.
 """
 
 import gettext
 import locale
 import os
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -15,15 +16,17 @@ from pathlib import Path
 from grader.core.errors import UsageError
 
 DEFAULT_LANGUAGE = "en"
-LANGUAGES = {DEFAULT_LANGUAGE: "English", "zh_CN": "简体中文", "ja": "日本語"}
-"""Codes of the languages there are translations for, and what each calls itself."""
+CODE = r"[a-z]{2,3}(?:_[A-Z][A-Za-z]+)*"
+"""What a language's code looks like: ja, pt_BR."""
 
 VARIABLE = "GRADER_LANG"
 KIT = "grader"
 COURSE = "course"
 OWN_TRANSLATIONS = Path(__file__).parent / "locale"
-STARTS = {"en": "en", "ja": "ja", "japanese": "ja", "zh": "zh_CN", "chinese": "zh_CN"}
-TRADITIONAL = ("tw", "hk", "mo", "hant", "traditional", "taiwan", "hong", "macao", "macau")
+NAMES = {"chinese": "zh"}
+"""Languages as Windows calls them, where the standard library does not know that."""
+
+TRADITIONAL = {"tw", "hk", "mo", "hant", "traditional", "taiwan", "hong", "macao", "macau"}
 FULL_WIDTH_STOPS = ("。", "？", "！")
 """A sentence that ends in one of these needs no space after it."""
 
@@ -42,45 +45,80 @@ def current() -> str:
     speak as the process that started them), or English.
     """
     if "code" not in _used:
-        _used["code"] = known(os.environ.get(VARIABLE, "")) or DEFAULT_LANGUAGE
+        asked = os.environ.get(VARIABLE, "")  # a code that a course alone has stays as it is
+        _used["code"] = known(asked, languages()) or asked or DEFAULT_LANGUAGE
     return _used["code"]
 
 
-def resolve(asked: str | None, preferred: str = "") -> str:
+def kept_in(folder: Path) -> tuple[str, ...]:
+    """The codes of the languages that a folder of translations has, in order."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    codes = (path.name for path in found if (path / "LC_MESSAGES").is_dir())
+    return tuple(sorted(code for code in codes if re.fullmatch(CODE, code)))
+
+
+def languages(more: Iterable[str] = ()) -> tuple[str, ...]:
+    """The codes of English, of the languages the kit has, and of more that a course has."""
+    return tuple(dict.fromkeys((DEFAULT_LANGUAGE, *kept_in(OWN_TRANSLATIONS), *more)))
+
+
+def resolve(asked: str | None, preferred: str = "", more: Iterable[str] = ()) -> str:
     """The language of a run: as asked, else of the environment, of the course, of the locale.
 
     Args:
         asked: what the command was given, None for nothing.
         preferred: what the course says, "" for nothing.
+        more: the languages that the course has.
 
     Raises:
         UsageError: when there is no such language.
     """
+    codes = languages(more)
     for given, where in ((asked, "--lang"), (os.environ.get(VARIABLE), VARIABLE)):
-        if given and (code := known(given)):
+        if given and (code := known(given, codes)):
             return code
         if given:
-            languages = listed(f"{code} {bracketed(name)}" for code, name in LANGUAGES.items())
             sentence = _("There is no language {language!r}. There are: {languages}.")
-            raise UsageError(f"{where}: {sentence.format(language=given, languages=languages)}")
-    return known(preferred) or of_the_locale() or DEFAULT_LANGUAGE
+            sentence = sentence.format(language=given, languages=listed(codes))
+            raise UsageError(f"{where}: {sentence}")
+    return known(preferred, codes) or of_the_locale(codes) or DEFAULT_LANGUAGE
 
 
-def known(text: str) -> str | None:
-    """The code that a language's name, code or locale stands for (zh, ja_JP.UTF-8), if any."""
-    parts = text.partition(".")[0].replace("-", "_").replace(" ", "_").lower().split("_")
-    code = STARTS.get(parts[0])
-    is_other = code == "zh_CN" and any(part.strip("()") in TRADITIONAL for part in parts[1:])
-    return None if is_other else code
+def known(text: str, codes: Iterable[str]) -> str | None:
+    """The code that a language's name, code or locale stands for (zh, ja_JP.UTF-8), if any.
+
+    Args:
+        text: as people and machines write it.
+        codes: of the languages there are.
+    """
+    words = _words(text)
+    name = NAMES.get(words[0]) or _words(locale.normalize(words[0]))[0]
+    same = [code for code in codes if _words(code)[0] == name]
+    for code in same:
+        if _words(code) == words:
+            return code
+    return next((code for code in same if _is_traditional(code) == _is_traditional(text)), None)
 
 
-def of_the_locale() -> str | None:
-    """The language that the machine is set to, None where it is none of ours."""
+def _words(text: str) -> list[str]:
+    """The parts of a language's code, locale or name: ja_JP.UTF-8 has ja and jp."""
+    bare = text.partition(".")[0].replace("-", "_").replace(" ", "_").lower()
+    return [word.strip("()") for word in bare.split("_")]
+
+
+def _is_traditional(text: str) -> bool:
+    """Whether this is Chinese in the traditional script, which readers of the other may not read."""
+    language, *more = _words(text)
+    return language in ("zh", "chinese") and not TRADITIONAL.isdisjoint(more)
+
+
+def of_the_locale(codes: Iterable[str]) -> str | None:
+    """The language, of these, that the machine is set to; None where it is none of them."""
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         value = os.environ.get(name, "")
         if value:
-            return next((code for one in value.split(":") if (code := known(one))), None)
-    return known(locale.getlocale()[0] or "")
+            return next((code for one in value.split(":") if (code := known(one, codes))), None)
+    return known(locale.getlocale()[0] or "", codes)
 
 
 @lru_cache

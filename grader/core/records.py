@@ -6,7 +6,9 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-RESULT_FORMAT = "attention-course/result/1"
+from grader.core.kit import KIT_NAME
+
+RESULT_FORMAT = f"{KIT_NAME}/result/2"
 
 
 def added(points: Iterable[float]) -> float:

@@ -6,12 +6,14 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from grader.core.kit import KIT_NAME
+
 
 @cache
 def versions() -> dict[str, str]:
     """The versions that results record."""
     return {
-        "attention-course": version("attention-course"),
+        KIT_NAME: version(KIT_NAME),
         "python": platform.python_version(),
         "torch": version("torch"),
     }

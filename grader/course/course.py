@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -11,15 +11,26 @@ from pathlib import Path, PurePosixPath
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import without_comments
-from grader.core.language import COURSE, LANGUAGES, _, current, listed, paragraph, translate
+from grader.core.language import (
+    COURSE,
+    _,
+    current,
+    languages,
+    listed,
+    paragraph,
+    translate,
+)
 from grader.core.records import added
-from grader.course.toml_table import Table, did_you_mean, read_toml
+from grader.course.imports import faulty_imports
+from grader.course.settings import LedgerSettings, RoleWords, languages_of, ledger_of, roles_of
+from grader.course.toml_table import Table, read_toml
 
 MANIFEST = "course.toml"
 ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
 COURSE_VARIABLE = "GRADER_COURSE"
+TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
-"""A course's folders: what students fill in, its answers, and what grades them."""
+"""A course's folders: its translations; what students fill in, its answers, and what grades them."""
 HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
 """Files beside a solution that decide no score."""
 
@@ -117,7 +128,15 @@ class Paths:
 
 @dataclass(frozen=True)
 class Course:
-    """The whole course: what instructors decide, and where it lies on disk."""
+    """The whole course: what instructors decide, and where it lies on disk.
+
+    Args:
+        language: what students read where they choose nothing; "" for no choice.
+        languages: those that the course's own texts are translated into.
+        about: what the students' README says of the course first.
+        roles: words in the names of parameters, by what these stand for.
+        notes: what it says of the checks, besides what holds in any course.
+    """
 
     root: Path
     title: str
@@ -128,6 +147,11 @@ class Course:
     points: float | None = None
     language: str = ""
     agents_file: bool = True
+    ledger: LedgerSettings | None = None
+    languages: tuple[str, ...] = ()
+    roles: RoleWords = ()
+    about: str = ""
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -140,14 +164,14 @@ class Course:
         return {assignment.id: assignment for assignment in self.assignments}
 
     @property
-    def documents(self) -> Path:
-        """The file of the tensors that the documents print."""
-        return self.root / "tests" / "documents" / "printed_tensors.json"
+    def ledger_files(self) -> tuple[Path, ...]:
+        """The file of the printed tensors, where the course has any."""
+        return (self.root / self.ledger.file,) if self.ledger else ()
 
     @cached_property
     def translations(self) -> Path:
         """The folder of the translations of the course's own texts."""
-        return self.root / "translations"
+        return self.root / TRANSLATIONS
 
     def text(self, message: str) -> str:
         """A text of the course's own in the language of this run."""
@@ -231,8 +255,9 @@ class Course:
         Comments, hints and what is equivalent decide none.
         """
         digest = hashlib.sha256()
-        folders = [self.root / name for name in (SOLUTIONS, CHECKS, "tests/documents")]
-        files = [path for folder in folders for path in folder.rglob("*") if decides_scores(path)]
+        folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
+        found = (*self.ledger_files, *(path for folder in folders for path in folder.rglob("*")))
+        files = {path for path in found if decides_scores(path)}
         for path in [self.root / MANIFEST, *sorted(files)]:
             digest.update(path.relative_to(self.root).as_posix().encode())
             digest.update(hashlib.sha256(without_comments(path)).digest())
@@ -309,6 +334,10 @@ class Course:
         meant = dict.fromkeys(way for name in close for way in lowered[name])
         return _("Did you mean {names}?").format(names=_(" or ").join(meant))
 
+    def name_of(self, exercise: Exercise) -> str:
+        """An exercise's name where no other has it, else its id."""
+        return exercise.name if len(self._ways_to_name(exercise.name)) == 1 else exercise.id
+
     def _ways_to_name(self, name: str) -> list[str]:
         """An exercise's name; where several have it, their ids."""
         ids = [id_ for id_, exercise in self.exercises.items() if exercise.name == name]
@@ -316,13 +345,13 @@ class Course:
 
 
 def _names_of(assignment: Assignment) -> tuple[str, ...]:
-    """What an assignment may be called: `04_self_attention`, `self_attention`, `04` or `4`."""
+    """What an assignment may be called: `04_long_lists`, `long_lists`, `04` or `4`."""
     number = assignment.id[:2]
     return assignment.id, assignment.module, number, str(int(number))
 
 
 def decides_scores(path: Path) -> bool:
-    """Whether a file of checks, solutions or documents has a part in scores or in what is shown."""
+    """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
     return is_read and path.name not in (HINTS, EQUIVALENT) and path.is_file()
 
@@ -355,7 +384,7 @@ def load_course(root: Path) -> Course:
     problems: list[str] = []
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
-    problems += _faulty_imports(course.assignments)
+    problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)
@@ -366,6 +395,7 @@ def _course(root: Path, table: Table) -> Course:
     about = table.table("course")
     limits, late = (table.table(name, required=False) for name in ("limits", "late"))
     defaults = Limits()
+    translated = languages_of(about, root / TRANSLATIONS)
     assignments = tuple(_assignment(entry) for entry in table.tables("assignments"))
     table.forbid_duplicates("assignments", "id", [a.id for a in assignments])
     if len({a.id for a in assignments}) == len(assignments):
@@ -391,13 +421,18 @@ def _course(root: Path, table: Table) -> Course:
         ),
         assignments=assignments,
         points=about.points("points") if "points" in about.content else None,
-        language=about.choice("language", tuple(LANGUAGES), default=""),
+        language=about.choice("language", languages(translated), default=""),
+        languages=translated,
+        about=about.optional_text("about"),
+        notes=about.texts("notes"),
         agents_file=about.flag("agents_file", default=True),
+        ledger=ledger_of(table),
+        roles=roles_of(table),
     )
 
 
 def _assignment(entry: Table) -> Assignment:
-    id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_simple_attention")
+    id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_first_steps")
     points = entry.table("exercises")
     return Assignment(
         id=id_,
@@ -406,32 +441,3 @@ def _assignment(entry: Table) -> Assignment:
         imports=entry.texts("imports"),
         due=entry.moment("due"),
     )
-
-
-def _faulty_imports(assignments: tuple[Assignment, ...]) -> Iterator[str]:
-    """What is wrong with imports: no other assignment, or a way back to where it came from."""
-    imports = {assignment.id: assignment.imports for assignment in assignments}
-    for number, assignment in enumerate(assignments, 1):
-        key_path = f"{MANIFEST}: assignments[{number}].imports"
-        for name in assignment.imports:
-            if name not in imports:
-                hint = did_you_mean(name, imports)
-                yield f"{key_path}: found {name!r}, which is no assignment's id; {hint}".rstrip(
-                    "; "
-                )
-        loop = _loop_from(assignment.id, imports)
-        if loop and min(loop) == assignment.id:
-            yield f"{key_path}: a loop, {' -> '.join([*loop, assignment.id])}"
-
-
-def _loop_from(start: str, imports: dict[str, tuple[str, ...]]) -> list[str]:
-    """A path of imports from an assignment back to itself, or nothing."""
-    paths, seen = [[start]], {start}
-    while paths:
-        path = paths.pop()
-        following = imports.get(path[-1], ())
-        if start in following:
-            return path
-        paths += [[*path, name] for name in following if name not in seen]
-        seen.update(following)
-    return []

@@ -25,11 +25,12 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
     """By assignment, a hash of each thing that decides its outcomes, by what it is in words."""
     structure = [(a.id, a.imports, [e.name for e in a.exercises]) for a in course.assignments]
-    documents = course.root / "tests" / "documents"
+    printed = _hash_of_files(course, course.ledger_files, without_comments)
     shared = {
         "the limits": _hash(repr(course.limits)),
         "the list of exercises": _hash(repr((structure, course.prefer))),
-        "the printed tensors": _hash_of_files(course, documents.rglob("*"), without_comments),
+        "the roles of parameters": _hash(repr(course.roles)),
+        "the printed tensors": _hash(f"{printed} {course.ledger!r}"),
         "files beside the assignments": _hash_of_files(course, _beside(course), without_comments),
     }
     return {a.id: {**_own(course, a), **shared} for a in course.assignments}

@@ -102,13 +102,32 @@ class Table:
         value = self._value(key, "a text", lambda v: isinstance(v, str) and fits(v), wanted)
         return value or ""
 
+    def optional_text(self, key: str) -> str:
+        """A text that is not empty, "" where there is none."""
+        self.known.add(key)
+        return self.text(key) if key in self.content else ""
+
     def anything(self, key: str) -> str:
         """A text that may be empty."""
         return self._value(key, "a text", lambda v: isinstance(v, str)) or ""
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty where there is none."""
-        return tuple(self._value(key, "a list of texts", lambda v: _is_list_of(v, str), default=()))
+    def texts(self, key: str, *, pattern: str = r"(?s:.*)", like: str = "") -> tuple[str, ...]:
+        """A list of texts; empty where there is none.
+
+        Args:
+            key: its key.
+            pattern: a regular expression for the whole of each text.
+            like: an example of such a text.
+        """
+        fits = re.compile(pattern).fullmatch
+        texts = self._value(key, "a list of texts", lambda v: _is_list_of(v, str), default=())
+        for number, text in enumerate(texts, 1):
+            if not fits(text):
+                self.problems.append(
+                    f"{self._at(f'{key}[{number}]')}: found {_shown(text)}; a text like {like!r} "
+                    "is needed"
+                )
+        return tuple(text for text in texts if fits(text))
 
     def choice(self, key: str, allowed: Sequence[str], *, default: str | None = None) -> str:
         """One of a few texts.

@@ -156,11 +156,11 @@ def proposal(failure: Failure) -> str:
         return _("Is `{statement}` missing?").format(statement=failure.meant)
     wrote, meant = clean(failure.wrote, 80), clean(failure.meant, 120)
     at = failure.set_at
-    if at is None or failure.documented == meant:
+    if at is None or failure.in_text == meant:
         question = _("Did you mean {name} when you wrote {similar}?")
         return question.format(name=meant, similar=wrote)
     sentence = _("`{wrote}` is used here, but what is set is `{meant}` ({place}).")
-    if failure.documented:
+    if failure.in_text:
         sentence = _(
             "`{wrote}` is used here, as the exercise calls it; what is set is `{meant}` ({place})."
         )

@@ -10,7 +10,7 @@ STEPS = 6
 """Steps of colour on either side of zero."""
 
 MOST_DECIMALS = 4
-"""The documents print no more."""
+"""torch prints no more."""
 
 SIGNS = {"nan": "NaN", "inf": "∞", "-inf": "−∞"}
 
@@ -149,12 +149,12 @@ def cell_text(number: Number, decimals: int, room: int) -> str:
 
 
 def position(axis: Axis, index: int) -> str:
-    """A position in words, like “query 1 (journey)”; `index` counts what is shown."""
+    """A position in words, like “row 1 (one)”; `index` counts what is shown."""
     name = axis.name or _("position")
     number = axis.start + index
     if not axis.labels:
         return f"{name} {number}"
-    return _("{axis} {number} ({token})").format(axis=name, number=number, token=axis.labels[index])
+    return _("{axis} {number} ({label})").format(axis=name, number=number, label=axis.labels[index])
 
 
 def first_location(picture: Picture) -> str:

@@ -6,15 +6,12 @@ from typing import Any
 import torch
 
 from grader.core.records import Axis, Number, Picture
-from grader.course.printed_tensors import TOKENS, Ledger
+from grader.course.printed_tensors import Ledger
 from grader.testing.compare import Difference, wrong_values
 from grader.testing.student import Call
 
 MOST_SHOWN = 12
 """The most rows and columns."""
-
-TEXT_AXES = ("token", "query", "key")
-"""Axes whose positions are the tokens of a text."""
 
 DIGITS = 7
 """The digits of a number that are kept: what a float32 has."""
@@ -27,8 +24,8 @@ def picture_of(
 
     Args:
         difference: two tensors of one shape, of one axis at least, that differ in their values.
-        calls: the requests before, which show whether this is about the documents' text.
-        ledger: the documents' printed tensors.
+        calls: the requests before, which show whether this is about the text that the labels are of.
+        ledger: the course's printed tensors, with the labels of their positions.
         lines: the lines of the message that show the tensors, which the picture can replace.
     """
     expected, actual = difference.expected, difference.actual
@@ -42,9 +39,9 @@ def picture_of(
     leading, last = index[:-2], index[-2:] if len(index) > 1 else [0, *index]
     planes = [t[tuple(leading)].reshape(-1, t.shape[-1]) for t in (right, mine, wrong)]
     names = difference.axes if len(difference.axes) == right.dim() else ("",) * right.dim()
-    tokens = TOKENS if _is_of_the_text(difference, calls, ledger) else ()
+    labelled, labels = _labels(difference, calls, ledger)
     rows, columns = (
-        _axis(name, size, position, tokens if key in TEXT_AXES else ())
+        _axis(name, size, position, labels if key in labelled else ())
         for name, key, size, position in zip(
             ("", *names)[-2:],
             ("", *(difference.keys or names))[-2:],
@@ -82,10 +79,10 @@ def _can_be_shown(expected: Any, actual: Any) -> bool:
     )
 
 
-def _axis(name: str, size: int, position: int, tokens: tuple[str, ...]) -> Axis:
+def _axis(name: str, size: int, position: int, labels: tuple[str, ...]) -> Axis:
     """One side: all of it where it is short, else a window with the first difference in it."""
     start = max(0, min(position - MOST_SHOWN // 2, size - MOST_SHOWN))
-    return Axis(name, start, size, tokens if size == len(tokens) else ())
+    return Axis(name, start, size, labels if size == len(labels) else ())
 
 
 def _numbers(plane: torch.Tensor) -> tuple[tuple[Number, ...], ...]:
@@ -95,8 +92,18 @@ def _numbers(plane: torch.Tensor) -> tuple[tuple[Number, ...], ...]:
     return tuple(tuple(map(number, row)) for row in plane.tolist())
 
 
+def _labels(
+    difference: Difference, calls: tuple[Call, ...], ledger: Ledger
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The axes whose positions have labels, and these; none where the numbers are of other texts."""
+    settings = ledger.settings
+    if settings is None or not settings.labels or not _is_of_the_text(difference, calls, ledger):
+        return (), ()
+    return settings.axes, settings.labels
+
+
 def _is_of_the_text(difference: Difference, calls: tuple[Call, ...], ledger: Ledger) -> bool:
-    """Whether the numbers are about the documents' six tokens."""
+    """Whether the numbers are about the text that the ledger's labels are of."""
     given = (value for call in calls for value in (*call.args, *call.kwargs.values()))
     tensors = (value for value in given if isinstance(value, torch.Tensor))
     return bool(difference.source) or any(

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from tornado.log import app_log
 
 from grader.core.errors import UsageError
+from grader.core.kit import installing
 
 VERSION_TABLE = "alembic_version"
 
@@ -63,7 +64,7 @@ def open_gradebook(address: str, course_id: str) -> Iterator[Gradebook]:
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise UsageError(
             f"The gradebook {shown} needs a driver that is not installed ({error}). "
-            "For PostgreSQL: pip install 'attention-course[postgresql]'."
+            f"For PostgreSQL: {installing('postgresql')}."
         ) from error
     except (DBAPIError, OSError) as error:
         raise UsageError(f"The gradebook {shown} cannot be opened: {reason(error)}") from error

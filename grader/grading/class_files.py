@@ -13,13 +13,14 @@ from typing import NotRequired, TypedDict
 
 from grader.core.errors import UsageError
 from grader.core.files import safe, table, write_whole, writing
+from grader.core.kit import KIT_NAME
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.grading.results import exact, for_student, from_json, points, to_json
 from grader.grading.scoring import total
 from grader.submissions.roster import Enrolled
 
-SUMMARY_FORMAT = "attention-course/summary/1"
+SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
 UNDECIDED = "undecided"
 SUMMARY = "summary.json"
 

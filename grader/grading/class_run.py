@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from grader.core.errors import CourseError
+from grader.core.kit import KIT_NAME
 from grader.core.language import current
 from grader.core.records import AssignmentResult, Result
 from grader.core.versions import grader_hash, versions
@@ -290,7 +291,7 @@ class _Run:
 PARTLY = "graded in some assignments only"
 """The journal's fingerprint of a student whose other assignments have earlier results."""
 
-WORDS = {"torch": "torch", "python": "Python", "attention-course": "the grader's version"}
+WORDS = {"torch": "torch", "python": "Python", KIT_NAME: "the grader's version"}
 """What decides outcomes, where its name is not the word for it."""
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import UsageError
+from grader.core.kit import installing
 from grader.core.records import Result
 from grader.course.course import COURSE_VARIABLE
 from grader.grading.run_settings import RunSettings
@@ -102,8 +103,7 @@ def _distributed() -> Any:
         import distributed
     except ImportError as error:
         raise UsageError(
-            "--scheduler needs dask.distributed: install it with "
-            "`pip install 'attention-course[cluster]'`."
+            f"--scheduler needs dask.distributed: install it with `{installing('cluster')}`."
         ) from error
     return distributed
 

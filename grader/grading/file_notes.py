@@ -103,7 +103,7 @@ def _chosen(
 def _is_told(course: Course, handle: SubmissionHandle, exercise: Exercise) -> bool:
     """Whether a note says which class of an exercise's name counts, or that none can."""
     located = handle.locate(exercise)
-    wanted = handle.documented.get(exercise.id, {}).get(exercise.name)
+    wanted = handle.declared.get(exercise.id, {}).get(exercise.name)
     candidates = located.classes.get(exercise.name, ())
     if not candidates or not located.fits(exercise.name, wanted):
         names = [other.name for other in course.exercises.values()]
@@ -114,7 +114,7 @@ def _is_told(course: Course, handle: SubmissionHandle, exercise: Exercise) -> bo
 def _choice(handle: SubmissionHandle, exercise: Exercise) -> str:
     """Which class of an exercise's name counts, or that none takes what it asks for."""
     located = handle.locate(exercise)
-    wanted = handle.documented.get(exercise.id, {}).get(exercise.name, ())
+    wanted = handle.declared.get(exercise.id, {}).get(exercise.name, ())
     chosen = located.classes[exercise.name][located.chosen]
     file, number = clean(located.key, 120), exercise.assignment[:2]
     place = location_words(file, chosen.cell, chosen.line) if chosen.line else file

@@ -15,12 +15,13 @@ from typing import IO, Any
 
 from grader.core.errors import UsageError
 from grader.core.files import writing
+from grader.core.kit import KIT_NAME
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.grading.class_files import Row, feedback_path, record_path
 from grader.grading.results import converter
 from grader.submissions.student_folders import JOURNAL
 
-FORMAT = "attention-course/run/1"
+FORMAT = f"{KIT_NAME}/run/2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Journal:
         under: the identity of each of these.
 
     Raises:
-        UsageError: when another run is writing there.
+        UsageError: when another run is writing there, or the last one's format is another.
     """
 
     out: Path
@@ -101,6 +102,13 @@ class Journal:
         self.file.seek(0)
         text = self.file.read()
         lines = _parsed(text)
+        if lines.other_format and not self.force:
+            self.file.close()
+            raise UsageError(
+                f"{self.out} holds a run of another version of the grader (its format is "
+                f"{lines.other_format!r}, not {FORMAT!r}). Give another --out, or --force to grade "
+                "everything again."
+            )
         self.before, self.under = lines.before, lines.under
         if text and not text.endswith("\n"):
             self._write("\n")
@@ -164,17 +172,26 @@ class Journal:
 
 @dataclass(slots=True)
 class _Lines:
-    """What a journal's lines say; see `Journal`."""
+    """What a journal's lines say; see `Journal`.
+
+    Args:
+        other_format: the last run's, where it is not ours.
+    """
 
     identity: RunIdentity | None = None
     known: dict[str, Entry] = field(default_factory=dict)
     before: dict[str, Entry] = field(default_factory=dict)
     under: dict[str, RunIdentity] = field(default_factory=dict)
+    other_format: str = ""
 
     def add(self, record: dict[str, Any]) -> None:
         """Take in one line."""
-        if record.pop("format", None) == FORMAT:
+        format_ = record.pop("format", None)
+        if format_ == FORMAT:
             self.identity, self.known = converter.structure(record, RunIdentity), {}
+            self.other_format = ""
+        elif isinstance(format_, str):
+            self.identity, self.other_format = None, format_
         elif self.identity is not None:
             entry = converter.structure(record, Entry)
             self.known[entry.student] = self.before[entry.student] = entry

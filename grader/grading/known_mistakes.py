@@ -192,7 +192,7 @@ class LiveMistakes:
             adapt: what a check is called with, from what it would be.
         """
         handle = SubmissionHandle(submission, session, self.environment.course.limits)
-        handle.documented[exercise.id] = self.environment.documented(exercise)
+        handle.declared[exercise.id] = self.environment.declared(exercise)
         records = []
         for check in checks:
             fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)

@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
+from grader.core.kit import KIT_NAME
 from grader.core.language import current
 from grader.core.records import ExerciseResult
 from grader.grading.results import converter
@@ -44,7 +45,7 @@ class Memory:
         from platformdirs import user_state_path
 
         name = hashlib.sha256(str(self.root.resolve()).encode("utf-8", "replace")).hexdigest()
-        folder = user_state_path("attention-course", appauthor=False)
+        folder = user_state_path(KIT_NAME, appauthor=False)
         return folder / "copies" / f"{name[:16]}.json"
 
     def hints_shown(self, exercise: str) -> int:

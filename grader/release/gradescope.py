@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from grader.core.files import OutputFile
 from grader.course.course import CHECKS, SOLUTIONS, WORK, Course
-from grader.release.students import copied_files, course_file, package_files, template
+from grader.release.students import course_file, installed_files, package_files, template
 
 ZIP = "autograder.zip"
 SCRIPTS = {"setup.sh": "gradescope_setup.sh", "run_autograder": "gradescope_run.sh"}
-COURSE_FOLDERS = (WORK, SOLUTIONS, CHECKS, "tests/documents", "translations")
+COURSE_FOLDERS = (WORK, SOLUTIONS, CHECKS, "translations")
 FORMS = (".py", ".ipynb", ".toml", ".json", ".mo")
 MOMENT = (2020, 1, 1, 0, 0, 0)
 """Every entry's time, so that the same course makes the same zip."""
@@ -22,9 +22,9 @@ def gradescope_files(course: Course) -> Iterator[OutputFile]:
         yield OutputFile(name, template(course, source))
     paths = (p for folder in COURSE_FOLDERS for p in sorted((course.root / folder).rglob("*")))
     ours = (p for p in paths if p.suffix in FORMS and "__pycache__" not in p.parts)
-    own = (course_file(course, path) for path in ours)
+    own = (course_file(course, path) for path in (*ours, *course.ledger_files))
     readme = OutputFile("README.md", f"# {course.title}\n")
-    for file in (*copied_files(course), *own, *package_files(), readme):
+    for file in (*installed_files(course), *own, *package_files(), readme):
         yield OutputFile(f"course/{file.path}", file.content)
 
 

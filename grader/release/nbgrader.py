@@ -3,17 +3,13 @@
 The notebooks in `source/` hold the solutions, as nbgrader wants it; hidden checks are not in it.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
-from typing import Any
-
-from jinja2 import Template
 
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.course.course import MANIFEST, Assignment, Course
+from grader.release.project import rendered
 from grader.release.recording_cache import recorded
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import notebook_text, translated
@@ -53,7 +49,7 @@ def _small_course(
     chosen = [a for a in course.assignments if a.id in course.with_imports(assignment)]
     yield OutputFile(MANIFEST, manifest(course, chosen))
     yield from translations(course)
-    yield course_file(course, course.documents)
+    yield from (course_file(course, path) for path in course.ledger_files)
     yield from check_files(course, chosen)
     for one in chosen:
         yield OutputFile(course.inner(course.paths(one).recording), recordings[one.id])
@@ -61,17 +57,7 @@ def _small_course(
 
 def manifest(course: Course, assignments: Iterable[Assignment]) -> str:
     """A `course.toml` with these assignments, and as much of the rest as a test cell needs."""
-    return _rendered("nbgrader_course.toml.j2", course=course, assignments=assignments, text=_text)
-
-
-def _rendered(name: str, **values: Any) -> str:
-    source = files("grader.release").joinpath(name).read_text("utf-8")
-    return str(Template(source, trim_blocks=True, keep_trailing_newline=True).render(values))
-
-
-def _text(value: str) -> str:
-    """A text as TOML writes it: as JSON does, for everything that a manifest can hold."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return rendered("nbgrader_course.toml.j2", course=course, assignments=assignments)
 
 
 def course_id(course: Course) -> str:
@@ -86,4 +72,4 @@ def config(course: Course, db_url: str = "") -> str:
         course: whose configuration it is.
         db_url: the gradebook's address; nbgrader's own (`gradebook.db` in the folder) for "".
     """
-    return _rendered("nbgrader_config.py.j2", course_id=course_id(course), db_url=db_url)
+    return rendered("nbgrader_config.py.j2", course_id=course_id(course), db_url=db_url)

@@ -68,7 +68,9 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]
     submission = read_solutions(course)
     session = RecordingSession(InProcessSession(submission))
     reference = SubmissionHandle(submission, session, course.limits)
-    environment = CheckEnvironment(course, Ledger(course.documents), reference, session, "")
+    environment = CheckEnvironment(
+        course, Ledger(course.root, course.ledger), reference, session, ""
+    )
     student = SubmissionHandle(submission, InProcessSession(submission), course.limits)
     exercises = [exercise.id for exercise in assignment.exercises]
     run = CheckRun(environment, student, collect(course, exercises, (Visibility.VISIBLE,)))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
+from grader.core.kit import KIT_NAME
 from grader.core.versions import grader_hash, versions
 from grader.course.course import Assignment, Course
 
@@ -52,7 +53,7 @@ def cache_folder() -> Path | None:
         return Path(named) if named else None
     from platformdirs import user_cache_path
 
-    return user_cache_path("attention-course", appauthor=False) / "recordings"
+    return user_cache_path(KIT_NAME, appauthor=False) / "recordings"
 
 
 def cache_key(course: Course, assignment: Assignment) -> str:

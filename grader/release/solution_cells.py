@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import CourseError, UsageError
+from grader.core.kit import installing
 from grader.course.course import SOLUTIONS, Assignment
 from grader.sandbox.failures import stub_message
 
@@ -53,7 +54,7 @@ def read_solution(assignment: Assignment, path: Path) -> Solution:
     except ModuleNotFoundError as error:
         raise UsageError(
             f"Solutions are read with jupytext, and {error.name} is not installed. "
-            "Run: pip install 'grader-kit[author]'."
+            f"Run: {installing('author')}."
         ) from error
 
     place = f"{SOLUTIONS}/{assignment.id}/{path.name}"

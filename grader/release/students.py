@@ -12,17 +12,21 @@ from pathlib import Path
 import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
-from grader.core.language import DEFAULT_LANGUAGE, KIT, LANGUAGES, OWN_TRANSLATIONS, translate
+from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.check_helpers import imported_helpers
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.catalogs import released_translations
+from grader.release.project import project_files
 from grader.release.prose import translated_markdown
 from grader.release.recording_cache import recorded
 from grader.release.stubs import generate, stale
 from grader.submissions.protected_files import RELEASED, protected_list
 
+COMMAND = re.compile(r"(?m)^(grader .*\S) +(# )")
+COMMENTS_AT = 37
+"""The column of the comments beside commands."""
+
 LANGUAGE_LINE = re.compile(r"\s*language\s*=")
-COPIED = ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE")
 
 PACKAGED = (".py", ".md", ".mo", ".j2", ".css", ".js")
 """What the package consists of; other files are leavings, or what only authors need."""
@@ -67,13 +71,13 @@ def student_files(course: Course) -> Iterator[OutputFile]:
 
 
 def _student_files(course: Course) -> Iterator[OutputFile]:
-    yield from copied_files(course)
+    yield from installed_files(course)
     yield OutputFile("README.md", template(course, "students_readme.md"))
     yield OutputFile(".devcontainer/devcontainer.json", template(course, "devcontainer.json"))
     if course.agents_file:
         yield OutputFile("AGENTS.md", template(course, "students_agents.md"))
         yield OutputFile("CLAUDE.md", "@AGENTS.md\n")  # which reads the other one
-    yield course_file(course, course.documents)
+    yield from (course_file(course, path) for path in course.ledger_files)
     yield from translations(course)
     yield from generate(course, course.language or DEFAULT_LANGUAGE)
     yield from check_files(course, course.assignments)
@@ -94,20 +98,11 @@ def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[O
         yield course_file(course, path)
 
 
-def copied_files(course: Course) -> Iterator[OutputFile]:
-    """What every release has from the course's own folder.
-
-    Raises:
-        CourseError: when one of them is missing.
-    """
-    missing = [name for name in COPIED if not (course.root / name).is_file()]
-    if missing:
-        raise CourseError(*(f"{name}: it is missing; a release copies it" for name in missing))
-    for name in COPIED:
-        content = (course.root / name).read_bytes()
-        yield OutputFile(
-            name, _preferring(content, course.language) if name == MANIFEST else content
-        )
+def installed_files(course: Course) -> Iterator[OutputFile]:
+    """What every copy has: the manifest, and what it is installed by."""
+    manifest = (course.root / MANIFEST).read_bytes()
+    yield OutputFile(MANIFEST, _preferring(manifest, course.language))
+    yield from project_files(course)
 
 
 def _preferring(manifest: bytes, code: str) -> bytes:
@@ -121,7 +116,7 @@ def _preferring(manifest: bytes, code: str) -> bytes:
 
 def translations(course: Course) -> Iterator[OutputFile]:
     """The course's compiled translations, without what only hidden checks say."""
-    for code in LANGUAGES:
+    for code in course.languages:
         folder = course.translations / code / "LC_MESSAGES"
         if (folder / "course.po").is_file():
             path = course.inner(folder / "course.mo")
@@ -138,12 +133,34 @@ def package_files() -> Iterator[OutputFile]:
 
 
 def template(course: Course, name: str) -> str:
-    """A text that lies beside this module, with the course's title, in the course's language."""
+    """A text that lies beside this module, about this course and in its language."""
     code = course.language or DEFAULT_LANGUAGE
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
         text = translated_markdown(text, partial(translate, OWN_TRANSLATIONS, KIT, code))
-    return text.replace("{{ title }}", course.text_in(code, course.title))
+    for placeholder, said in _about(course, code).items():
+        text = text.replace(placeholder, said)
+    return COMMAND.sub(_with_comment, text)
+
+
+def _about(course: Course, code: str) -> dict[str, str]:
+    """What templates say of a course, by placeholder; an empty one takes its line along."""
+    first = course.assignments[0]
+    about = course.text_in(code, course.about)
+    notes = "".join(f"- {course.text_in(code, note)}\n" for note in course.notes)
+    return {
+        "{{ title }}": course.text_in(code, course.title),
+        "{{ about }}\n\n": f"{about}\n\n" if about else "",
+        "- {{ notes }}\n": notes,
+        "{{ number }}": first.id[:2],
+        "{{ stub }}": course.inner(course.paths(first).stub),
+        "{{ exercise }}": course.name_of(first.exercises[0]),
+    }
+
+
+def _with_comment(command: re.Match[str]) -> str:
+    """A command with its comment in the column where all are."""
+    return f"{command[1]:<{COMMENTS_AT}}{command[2]}"
 
 
 def course_file(course: Course, path: Path) -> OutputFile:

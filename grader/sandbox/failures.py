@@ -88,7 +88,7 @@ class Failure:
             its class, or `module` for nothing. Of a tuple of one value its own name.
         set_at: where the name, or `__init__` the attribute, is set that may have been meant; where
             such a `forward` stands, or the comma that makes such a tuple.
-        documented: which of the two the text around them has in backticks, if one alone.
+        in_text: which of the two the text around them has in backticks, if one alone.
         called: the student's own line that began it, where that is another one.
     """
 
@@ -101,7 +101,7 @@ class Failure:
     wrote: str = ""
     meant: str = ""
     set_at: CodeLine | None = None
-    documented: str = ""
+    in_text: str = ""
     called: CodeLine | None = None
 
     def header(self) -> dict[str, Any]:
@@ -127,17 +127,17 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
     if isinstance(error, OutOfTime):
         kind = "timeout"
     bases = tuple(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins")
-    wrote, meant, set_at, documented = "", "", None, ""
+    wrote, meant, set_at, in_text = "", "", None, ""
     with suppress(BaseException):  # it looks at the student's objects
         wrote, meant = _proposal(error)
-        set_at, documented = _where_set(error, wrote, meant, find_cell)
+        set_at, in_text = _where_set(error, wrote, meant, find_cell)
     with suppress(BaseException):
         if isinstance(error, NotImplementedError) and "forward" in message:
             wrote, meant, set_at = _misplaced_forward(error, find_cell)
         elif "tuple" in message and not meant:
             wrote, set_at = _tuple_of_one(error, find_cell)
             meant = wrote
-    type_name, found = type(error).__name__[:200], (wrote, meant, set_at, documented)
+    type_name, found = type(error).__name__[:200], (wrote, meant, set_at, in_text)
     return Failure(kind, type_name, bases, message, where, own, *found, called)
 
 
@@ -202,7 +202,7 @@ def _own_names(instance: Any) -> list[str]:
 def _where_set(
     error: BaseException, wrote: str, meant: str, find_cell: FindCell
 ) -> tuple[CodeLine | None, str]:
-    """Where the name that may have been meant is set, and which of the two is documented.
+    """Where the name that may have been meant is set, and which of the two the text names.
 
     Args:
         error: the attribute or the name is unknown.
@@ -211,7 +211,7 @@ def _where_set(
         find_cell: finds the student's own code.
     """
     assigned = rf"{meant}\s*(?::[^=]+)?=(?!=)"
-    setting, codes, documented = re.compile(rf"^\s*{assigned}|\bfor {meant} in\b"), [], ""
+    setting, codes, in_text = re.compile(rf"^\s*{assigned}|\bfor {meant} in\b"), [], ""
     if isinstance(error, AttributeError):
         setting = re.compile(rf"\bself\.{assigned}|register_\w+\(\s*['\"]{meant}['\"]")
         methods = [vars(kind).get("__init__") for kind in type(error.obj).__mro__]
@@ -226,8 +226,8 @@ def _where_set(
         for line, shown in enumerate(inspect.getblock(lines[first - 1 :]), first):
             if setting.search(shown):
                 if isinstance(error, AttributeError):
-                    documented = _documented("".join(lines), wrote, meant)
-                return _code_line(found, line, shown), documented
+                    in_text = _in_text("".join(lines), wrote, meant)
+                return _code_line(found, line, shown), in_text
     return None, ""
 
 
@@ -286,7 +286,7 @@ def _comma_line(code: types.CodeType, name: str, find_cell: FindCell) -> CodeLin
     return _code_line(found, max(numbers), lines[max(numbers) - 1])
 
 
-def _documented(text: str, *names: str) -> str:
+def _in_text(text: str, *names: str) -> str:
     """The name that stands in backticks in a text, if it is one of these alone."""
     found = [name for name in names if f"`{name}`" in text]
     return found[0] if len(found) == 1 else ""

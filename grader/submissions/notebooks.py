@@ -49,34 +49,34 @@ def cells_of(data: bytes) -> list[Any]:
     Raises:
         SubmissionError: when it is not a notebook, saying why.
     """
-    cells = _cells(_document(data))
+    cells = _cells(_content(data))
     if len(cells) > MAX_CELLS:
         sentence = _("it has {size} cells; at most {most} are read")
         raise SubmissionError(sentence.format(size=len(cells), most=MAX_CELLS))
     return cells
 
 
-def _document(data: bytes) -> dict[str, Any]:
+def _content(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
         sentence = _("it has {size} bytes; at most {most} are read")
         raise SubmissionError(sentence.format(size=len(data), most=MAX_BYTES))
     try:
-        document = json.loads(data.decode("utf-8-sig"))
+        content = json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         sentence = _("its JSON is damaged at line {line}, column {column}")
         sentence = sentence.format(line=error.lineno, column=error.colno)
         raise SubmissionError(sentence) from error
     except (ValueError, RecursionError) as error:
         raise SubmissionError(_("it is not JSON in UTF-8")) from error
-    if not isinstance(document, dict):
+    if not isinstance(content, dict):
         raise SubmissionError(_("its JSON is not a notebook"))
-    return document
+    return content
 
 
-def _cells(document: dict[str, Any]) -> list[Any]:
-    cells = document.get("cells")
+def _cells(content: dict[str, Any]) -> list[Any]:
+    cells = content.get("cells")
     if cells is None:  # the layout before 2015: worksheets
-        sheets = document.get("worksheets")
+        sheets = content.get("worksheets")
         sheet = sheets[0] if isinstance(sheets, list) and sheets else None
         cells = sheet.get("cells") if isinstance(sheet, dict) else None
     if not isinstance(cells, list):

@@ -6,7 +6,7 @@ A check asks by the names of its parameters for what it needs:
 - `student` and `reference`: the same apart, request by request (`grader.testing.student`);
 - `judge`: compares and explains (`grader.testing.judge`);
 - `draw`: makes inputs (`grader.testing.draw`);
-- `printed`: the documents' tensors.
+- `printed`: the tensors of the course's ledger.
 
 Whatever else it needs, it imports from here:
 
@@ -20,7 +20,6 @@ Whatever else it needs, it imports from here:
 - `N_`: marks words for the student that a check keeps in a variable, so that they are translated.
 - `by_name`: a parameter, or its gradient, by its name, wherever in a module it is kept.
 - `describe`: a value in a few words, for a sentence of the check.
-- `stand_ins`: the student's own names for parameters that have other names in the documents.
 
 What several checks of a course share stands in `tests/checks/helpers.py`, for one assignment in
 `tests/checks/<assignment>/helpers.py`; checks import it by `from ..helpers import …` and
@@ -37,7 +36,6 @@ from grader.testing.draw import Draw
 from grader.testing.judge import Judge
 from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 from grader.testing.replies import Failure
-from grader.testing.roles import stand_ins
 from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
 
 __all__ = [
@@ -57,5 +55,4 @@ __all__ = [
     "StudentOutcome",
     "by_name",
     "describe",
-    "stand_ins",
 ]

@@ -13,7 +13,7 @@ from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
-from grader.testing.roles import stand_ins
+from grader.testing.roles import Roles
 from grader.testing.student import Call
 
 THE_RESULT = N_("the result")
@@ -54,6 +54,7 @@ class Judge:
         judged: every value so far: a misconception is recognised by the values it leads to.
         covered: the ids of the printed tensors that were judged against.
         held: the handle's list of an instance's names, as it was last asked for.
+        roles: what parameters stand for, by words in their names.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
     """
@@ -63,6 +64,7 @@ class Judge:
     covered: list[str] = field(default_factory=list)
     say: Say = str
     held: list[str] = field(default_factory=list)
+    roles: Roles = field(default_factory=Roles)
 
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
@@ -106,7 +108,7 @@ class Judge:
         source = ""
         if isinstance(expected, Printed):
             self.covered.append(expected.id)
-            source = _("the example's")
+            source = self.say(expected.source) or _("the printed ones")
             atol = expected.atol if atol is None else atol
             expected = expected.tensor
         atol = REFERENCE_ATOL if atol is None else atol
@@ -182,7 +184,7 @@ class Judge:
             return _(NO_RETURN)
         if math.isinf(atol):
             return _("It printed a value: return it instead.")
-        # Printed figures have 4 decimals.
+        # torch prints 4 decimals.
         if all(abs(a - b) <= max(atol, 1e-4) for a, b in zip(printed, values, strict=True)):
             return _("It printed the right value: return it.")
         return _(NO_RETURN)
@@ -198,7 +200,7 @@ class Judge:
             return ""
         names = [str(name) for name in {**(expected or {}), **found}]
         missing = [name for name in names if found.get(name) in (None, "missing")]
-        roles = stand_ins(missing, [name for name in self.held if name not in names])
+        roles = self.roles.stand_ins(missing, [name for name in self.held if name not in names])
         own = {name.removesuffix(".weight").removesuffix(".bias") for name in self.held}
         own -= {name.removesuffix(".weight").removesuffix(".bias") for name in names}
         for name in names:

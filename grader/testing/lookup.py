@@ -73,18 +73,16 @@ class Located:
         candidates = self.classes.get(name, ())
         return replace(self, chosen=best(candidates, wanted)) if wanted and candidates else self
 
-    def asked_as(self, name: str, documented: Mapping[str, Parameters]) -> str:
+    def asked_as(self, name: str, declared: Mapping[str, Parameters]) -> str:
         """What decides how this file is asked: its path, and which classes take other arguments.
 
         Args:
             name: of the exercise.
-            documented: what the classes take that its checks call.
+            declared: what the classes take that its checks call.
         """
         chosen = self.chosen if len(self.classes.get(name, ())) > 1 else -1
-        own = {
-            other: self.parameters(other, chosen if other == name else -1) for other in documented
-        }
-        unlike = {n: p for n, p in own.items() if p and not alike(p, documented[n])}
+        own = {other: self.parameters(other, chosen if other == name else -1) for other in declared}
+        unlike = {n: p for n, p in own.items() if p and not alike(p, declared[n])}
         return f"{self.key} {chosen} {unlike}" if unlike or chosen != -1 else self.key
 
     def parameters(self, name: str, place: int = -1) -> Parameters | None:
@@ -100,7 +98,7 @@ class SubmissionHandle:
     `opened` and `located` also say which of the session's processes they hold for.
 
     Args:
-        documented: by exercise, what its class takes as the solution has it, and what classes
+        declared: by exercise, what its class takes as the solution has it, and what classes
             take that it builds on.
     """
 
@@ -110,7 +108,7 @@ class SubmissionHandle:
     assignments: tuple[Assignment, ...] = ()
     opened: dict[str, tuple[int, Frame]] = field(default_factory=dict)
     located: dict[str, tuple[int, Located]] = field(default_factory=dict)
-    documented: dict[str, Mapping[str, Parameters]] = field(default_factory=dict)
+    declared: dict[str, Mapping[str, Parameters]] = field(default_factory=dict)
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""
@@ -130,7 +128,7 @@ class SubmissionHandle:
         generation, located = self.located.get(exercise.id, (0, None))
         if located is not None and generation == self.session.generation:
             return located
-        name, wanted = exercise.name, self.documented.get(exercise.id, {}).get(exercise.name)
+        name, wanted = exercise.name, self.declared.get(exercise.id, {}).get(exercise.name)
         seen: list[Located] = []
         for key in self._keys(exercise):
             seen.append(self._look_into(key, name))

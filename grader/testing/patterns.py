@@ -9,7 +9,7 @@ import torch
 from grader.core.language import _, ngettext
 
 MOST_DIGITS = 4
-"""The documents print four digits after the point."""
+"""torch prints four digits after the point."""
 
 CLOSE = 1e-3
 """How far off values are where a step on the way is rounded, as a share of the largest."""
@@ -91,7 +91,7 @@ def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
 
 
 def format_number(value: Any, decimals: int = 4) -> str:
-    """A number as messages show it: 4 decimals, as the documents print, more where it is small."""
+    """A number as messages show it: 4 decimals, as torch prints, more where it is small."""
     if isinstance(value, complex):
         return f"{value:.4f}" if abs(value) < 1e7 else f"{value:.3g}"
     if not math.isfinite(value):

@@ -58,7 +58,7 @@ class Failure:
         wrote: an unknown name or attribute, where something is proposed instead.
         meant: that: another name, `self.name`, or an import.
         set_at: where that is set, if it is known.
-        documented: which of the two the exercise's text names, if one alone.
+        in_text: which of the two the exercise's text names, if one alone.
         called: the student's own line that began it, where that is another one.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
     """
@@ -76,7 +76,7 @@ class Failure:
     wrote: str = ""
     meant: str = ""
     set_at: CodeLine | None = None
-    documented: str = ""
+    in_text: str = ""
     called: CodeLine | None = None
 
     @property
@@ -160,7 +160,7 @@ class Loaded:
         report: per given name "loaded", "missing", "ambiguous" or "wrong shape (…)".
         not_given: names of parameters that got nothing.
         names: per given name that a parameter of the instance took, that one's full name.
-        renamed: of these, those whose parameter has another name than the documents'.
+        renamed: of these, those whose parameter has another name than the solution's.
     """
 
     report: dict[str, str]
@@ -312,7 +312,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     kind, message, bases = content["kind"], _text(content.get("message")), content.get("bases")
     wrote, meant = _text(content.get("wrote")), _text(content.get("meant"))
     is_proposal = wrote.isidentifier() and (PROPOSED.fullmatch(meant) or meant in IMPORTS.values())
-    documented = _text(content.get("documented"))
+    in_text = _text(content.get("in_text"))
     is_sentinel = kind == "not_attempted" and EXERCISE_ID.fullmatch(message) is not None
     return Failure(
         kind=kind,
@@ -325,7 +325,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         wrote=wrote if is_proposal else "",
         meant=meant if is_proposal else "",
         set_at=_code_line(content.get("set_at")) if is_proposal else None,
-        documented=documented if is_proposal and documented in (wrote, meant) else "",
+        in_text=in_text if is_proposal and in_text in (wrote, meant) else "",
     )
 
 

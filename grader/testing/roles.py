@@ -1,18 +1,13 @@
-"""Which of a module's parameters stands for one of the documents', where its name is another."""
+"""Which of a module's parameters stands for one of the solution's, where its name is another."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
-ROLES = {
-    "query": ("q", "wq", "toq", "query", "queries", "que"),
-    "key": ("k", "wk", "tok", "key", "keys"),
-    "value": ("v", "wv", "tov", "val", "value", "values"),
-    "out": ("o", "wo", "out", "output", "outputs"),
-}
-OUT = ("proj", "projection")
-"""Words in names, by what the documents call what they stand for."""
+GENERAL = {"proj", "projection"}
+"""Words that any layer may have in its name: they say a role where no other word does."""
 
 KINDS = ("weight", "bias")
 NUMBERED = re.compile(r"\d+")
@@ -22,44 +17,55 @@ Place = tuple[tuple[str, ...], str, str]
 stand for the other."""
 
 
-def place(name: str) -> Place | None:
-    """Where a parameter of this full name belongs, None where the name does not say it."""
-    parts = name.split(".")
-    kind = parts.pop() if parts[-1] in KINDS and len(parts) > 1 else ""
-    words = {word.lower() for word in WORDS.findall(parts[-1])}
-    roles = [role for role, known in ROLES.items() if words & set(known)]
-    roles = roles or ["out" for word in OUT if word in words]
-    if len(roles) != 1:
-        return None
-    return tuple(part for part in parts if NUMBERED.fullmatch(part)), roles[0], kind
-
-
-def stand_ins(missing: Iterable[str], others: Iterable[str]) -> dict[str, str]:
-    """By the documents' name of a missing parameter, the one parameter that can stand for it.
-
-    That is the one of the same role; and where one layer is left on both sides, that one.
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The roles of a course's parameters.
 
     Args:
-        missing: names of the documents' parameters.
-        others: full names of the parameters that the documents do not name.
+        words: by role, the words that say it in a parameter's name.
     """
-    missing, others = list(missing), list(others)
-    wanted, own = ([(name, place(name)) for name in names] for names in (missing, others))
-    found = {}
-    for name, at in wanted:
-        if at is None:
-            continue
-        same = [other for other, where in own if where == at]
-        rivals = [one for one, where in wanted if where == at]
-        if len(same) == 1 and len(rivals) == 1:
-            found[name] = same[0]
-    lacking = _layers(name for name in missing if name not in found)
-    spare = _layers(name for name in others if name not in found.values())
-    if len(lacking) == len(spare) == 1:
-        ((layer, kinds),), ((other, own_kinds),) = lacking.items(), spare.items()
-        if kinds == own_kinds:
-            found |= {_full(layer, kind): _full(other, kind) for kind in kinds}
-    return found
+
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def place(self, name: str) -> Place | None:
+        """Where a parameter of this full name belongs, None where the name does not say it."""
+        parts = name.split(".")
+        kind = parts.pop() if parts[-1] in KINDS and len(parts) > 1 else ""
+        said = {word.lower() for word in WORDS.findall(parts[-1])}
+        roles = self._of(said - GENERAL) or self._of(said)
+        if len(roles) != 1:
+            return None
+        return tuple(part for part in parts if NUMBERED.fullmatch(part)), roles[0], kind
+
+    def _of(self, said: set[str]) -> list[str]:
+        return [role for role, known in self.words.items() if said & set(known)]
+
+    def stand_ins(self, missing: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+        """By the solution's name of a missing parameter, the one parameter that can stand for it.
+
+        That is the one of the same role; and where one layer is left on both sides, that one.
+
+        Args:
+            missing: names of the solution's parameters.
+            others: full names of the parameters that the solution does not have.
+        """
+        missing, others = list(missing), list(others)
+        wanted, own = ([(name, self.place(name)) for name in names] for names in (missing, others))
+        found = {}
+        for name, at in wanted:
+            if at is None:
+                continue
+            same = [other for other, where in own if where == at]
+            rivals = [one for one, where in wanted if where == at]
+            if len(same) == 1 and len(rivals) == 1:
+                found[name] = same[0]
+        lacking = _layers(name for name in missing if name not in found)
+        spare = _layers(name for name in others if name not in found.values())
+        if len(lacking) == len(spare) == 1:
+            ((layer, kinds),), ((other, own_kinds),) = lacking.items(), spare.items()
+            if kinds == own_kinds:
+                found |= {_full(layer, kind): _full(other, kind) for kind in kinds}
+        return found
 
 
 def _layers(names: Iterable[str]) -> dict[str, set[str]]:

@@ -1,4 +1,4 @@
-"""What constructors take: the documents' and the student's own, and how to call one as the other."""
+"""What constructors take: the solution's and the student's own, and how to call one as the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,13 +91,13 @@ def best(definitions: Sequence[Definition], wanted: Parameters) -> int:
 def arranged(
     wanted: Parameters, own: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A call as the documents write it, as a constructor with other parameters takes it.
+    """A call as the solution takes it, as a constructor with other parameters takes it.
 
     A value goes to the parameter of its name; what is left goes to what is left, in order. A
-    parameter without a default that the documents give one gets that.
+    parameter without a default that the solution gives one gets that.
 
     Args:
-        wanted: the documents' parameters.
+        wanted: the solution's parameters.
         own: the student's.
         args: in the order of `wanted`.
         kwargs: by the names of `wanted`.

@@ -33,7 +33,7 @@ from grader.testing.replies import (
     read_state,
     read_values,
 )
-from grader.testing.roles import stand_ins
+from grader.testing.roles import Roles
 from grader.testing.signatures import arranged
 
 T = TypeVar("T")
@@ -105,7 +105,8 @@ class StudentHandle:
         answers: what came back so far, by the position of the call.
         drew: the positions of calls that drew random numbers in this process.
         not_taken: the names of parameters that took no value.
-        renamed: by instance, its parameters' own names by the documents'.
+        renamed: by instance, its parameters' own names by the solution's.
+        roles: what parameters stand for, by words in their names.
     """
 
     submission: SubmissionHandle
@@ -118,6 +119,7 @@ class StudentHandle:
     drew: set[int] = field(default_factory=set)
     not_taken: set[str] = field(default_factory=set)
     renamed: dict[int, dict[str, str]] = field(default_factory=dict)
+    roles: Roles = field(default_factory=Roles)
 
     def get(self, name: str) -> Any:
         """A constant's value, or a `RemoteObject` that says what kind of thing a name is.
@@ -276,7 +278,7 @@ class StudentHandle:
         loaded = self._load(number, values)
         self.held[:] = loaded.not_given
         missing = [name for name, what in loaded.problems.items() if what == "missing"]
-        if others := stand_ins(missing, loaded.not_given):
+        if others := self.roles.stand_ins(missing, loaded.not_given):
             again = self._load(number, {others[name]: values[name] for name in others})
             loaded = self._renamed(number, loaded, others, again)
         # A bias of zeros changes nothing where it is missing.
@@ -365,7 +367,7 @@ class StudentHandle:
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """A call of a class as the student's constructor takes it."""
-        wanted = self.submission.documented.get(self.exercise.id, {}).get(name)
+        wanted = self.submission.declared.get(self.exercise.id, {}).get(name)
         place = -1
         if self.located is not None and name == self.exercise.name:
             place = self.located.chosen

@@ -146,7 +146,7 @@ class Trials:
         environment.seed = seed
         session = HeardSession(submission)
         handle = SubmissionHandle(submission, session, self.course.limits)
-        handle.documented[exercise.id] = environment.documented(exercise)
+        handle.declared[exercise.id] = environment.declared(exercise)
         said = {}
         for check in checks:
             fixtures = environment.fixtures(handle, exercise, check.id, Visibility.HIDDEN)

@@ -11,7 +11,7 @@ import pytest
 
 from grader.authoring.validate import Report, validate
 from grader.core.records import ExerciseResult
-from grader.course.course import Course, load_course
+from grader.course.course import MANIFEST, Course, load_course
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import (
     ALL_CHECKS,
@@ -21,8 +21,8 @@ from grader.grading.submission_grader import (
     grade,
     visible_grader,
 )
+from grader.release.project import CONSTRAINTS, LICENSE
 from grader.release.stubs import generate
-from grader.release.students import COPIED
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
 
@@ -45,7 +45,7 @@ def to_release(
     folder = tmp_path_factory.mktemp("few") / "course"
     for name in (*("solutions", "assignments"), "tests/checks", "tests/documents"):
         shutil.copytree(root / name, folder / name)
-    for name in COPIED:
+    for name in (MANIFEST, CONSTRAINTS, LICENSE):
         shutil.copy(root / name, folder)
     manifest = folder / "course.toml"
     head, *entries = re.split(r"(?m)^(?=\[\[assignments\]\])", manifest.read_text("utf-8"))

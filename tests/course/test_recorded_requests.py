@@ -42,7 +42,9 @@ def asked_otherwise(course: Course, id_: str, texts: Iterable[str]) -> list[str]
     solutions = read_solutions(course)
     session = RecordingSession(InProcessSession(solutions))
     reference = SubmissionHandle(solutions, session, course.limits)
-    environment = CheckEnvironment(course, Ledger(course.documents), reference, session, "")
+    environment = CheckEnvironment(
+        course, Ledger(course.root, course.ledger), reference, session, ""
+    )
     mistakes, exercise = LiveMistakes(environment), course.exercises[id_]
     checks = collect(course, (id_,), (Visibility.VISIBLE,))
 
@@ -93,10 +95,10 @@ def test_a_release_refuses_a_check_that_asks_more_of_a_wrong_answer(example: Exa
     example.edit(path, name, f"{name}reference, ")
     example.edit(
         path,
-        "        judge(value, printed",
-        '        if (value - printed("T03").tensor).abs().max() > 0.1:\n'
+        "        judge(value, SCORES",
+        "        if (value - SCORES).abs().max() > 0.1:\n"
         '            reference.call("scores", value, value)\n'
-        "        judge(value, printed",
+        "        judge(value, SCORES",
     )
     course = load_course(example.folder)
     with pytest.raises(CourseError) as caught:

@@ -97,7 +97,7 @@ def test_the_two_kinds_of_processor_draw_different_masks(course: Course) -> None
 
     here, there = mask(nullcontext()), mask(other_processor())
     assert not torch.equal(here, there)
-    printed = Ledger(course.documents)("T23").tensor
+    printed = Ledger(course.root, course.ledger)("T23").tensor
     assert [here.unique().tolist(), there.unique().tolist(), printed.unique().tolist()] == [
         [0.0, 2.0]
     ] * 3

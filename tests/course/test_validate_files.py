@@ -14,11 +14,50 @@ MISTAKES = "solutions/01_scores/misconceptions.toml"
 HINTS = "solutions/02_mixture/hints.toml"
 VISIBLE = "tests/checks/01_scores/test_visible.py"
 HIDDEN = "tests/checks/01_scores/test_hidden.py"
-LEDGER = "tests/documents/printed_tensors.json"
+LEDGER = "tests/printed_tensors.json"
 TOO_OLD = "it differs from what the solution makes; run `grader generate`"
 
 
-# The documents' ledger.
+# The ledger.
+
+JUDGED = "judge(value, SCORES, atol=ROUNDED, axes=AXES)"
+AS_PRINTED = 'judge(value, printed("T03"), axes=AXES)'
+ENTRIES = """[
+  {"id": "T03", "shape": [2, 3], "how": "value", "printed_in": ["page 1"], "meaning": "their scores",
+   "values": [[0.7071, 0.7071, 0.4419], [1.2374, -1.9445, 0.9723]]},
+  {"id": "T05", "shape": [2, 2], "how": "misconception (the keys are mixed)",
+   "printed_in": ["page 1"], "meaning": "the slip", "values": [[0.4443, 1.0557], [-0.4012, 1.9012]]}
+]
+"""
+
+
+@pytest.fixture
+def printed(example):
+    """The course with printed tensors; a check asks for one, a mistake makes the other."""
+    (example.folder / LEDGER).write_text(ENTRIES, "utf-8")
+    assignments = '[[assignments]]\nid = "01_scores"'
+    example.edit("course.toml", assignments, f'[ledger]\nfile = "{LEDGER}"\n\n{assignments}')
+    name = "test_the_scores_as_printed(self, student, judge"
+    example.edit(VISIBLE, name, f"{name}, printed")
+    example.edit(VISIBLE, JUDGED, AS_PRINTED)
+    return example
+
+
+def test_a_course_with_printed_tensors_keeps_its_promises(printed) -> None:
+    """So the faults below are those of the ledger alone."""
+    assert printed.faults() == []
+
+
+def test_a_check_that_asks_for_what_no_ledger_has_is_told(example) -> None:
+    """A course without printed tensors has no file of them."""
+    name = "test_the_scores_as_printed(self, student, judge"
+    example.edit(VISIBLE, name, f"{name}, printed")
+    example.edit(VISIBLE, JUDGED, AS_PRINTED)
+    said = (
+        "a check asks for printed('T03'), and the course has no printed tensors: there is no "
+        "[ledger] in course.toml"
+    )
+    assert any(said in fault for fault in example.faults())
 
 
 @pytest.mark.parametrize(
@@ -31,29 +70,27 @@ TOO_OLD = "it differs from what the solution makes; run `grader generate`"
         ("misconception (the slip)", "what a misconception answers"),
     ],
 )
-def test_an_entry_of_the_ledger_that_is_not_covered_is_told(example, how: str, said: str) -> None:
+def test_an_entry_of_the_ledger_that_is_not_covered_is_told(printed, how: str, said: str) -> None:
     """By the way in which the ledger says that it can be."""
     entry = (
         f'{{"id": "T06", "shape": [1], "how": "{how}", "printed_in": ["000 cell 2"], '
         '"meaning": "a lonely number", "values": [0.5]}'
     )
-    example.edit(LEDGER, "}\n]", f"}},\n{entry}\n]")
-    assert example.faults() == [f"ledger T06: it is not {said} (a lonely number)"]
+    printed.edit(LEDGER, "}\n]", f"}},\n{entry}\n]")
+    assert printed.faults() == [f"ledger T06: it is not {said} (a lonely number)"]
 
 
-def test_a_value_that_is_used_but_not_judged_against_is_not_covered(example) -> None:
+def test_a_value_that_is_used_but_not_judged_against_is_not_covered(printed) -> None:
     """It is a value that the student is to reach, not an input."""
-    example.edit(
-        VISIBLE, 'judge(value, printed("T03"), axes=AXES)', 'judge(printed("T03") is value, False)'
-    )
-    said = example.faults()
+    printed.edit(VISIBLE, AS_PRINTED, 'judge(printed("T03") is value, False)')
+    said = printed.faults()
     assert "ledger T03: it is not judged against by a check (their scores)" in said
 
 
-def test_a_slip_that_no_misconception_makes_is_told(example) -> None:
+def test_a_slip_that_no_misconception_makes_is_told(printed) -> None:
     """Half a digit is rounding; two hundredths are not."""
-    example.edit(LEDGER, "0.4443", "0.4643")
-    assert example.faults() == ["ledger T05: it is not what a misconception answers (the slip)"]
+    printed.edit(LEDGER, "0.4443", "0.4643")
+    assert printed.faults() == ["ledger T05: it is not what a misconception answers (the slip)"]
 
 
 # Files, points, hints.
@@ -189,18 +226,11 @@ def test_a_visible_check_that_hangs_on_a_draw_of_dropout_is_told(example) -> Non
     ]
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "constraints.txt", "pyproject.toml"])
-def test_a_file_that_a_release_copies_and_that_is_missing_is_told(example, name: str) -> None:
-    """Before anybody makes the release."""
-    (example.folder / name).unlink()
-    assert example.faults() == [f"{name}: it is missing; a release copies it"]
-
-
 def test_what_is_still_to_be_translated_stops_nobody_unless_asked_to(example):
     """Nor do catalogues that are not up to date; without catalogues nothing is asked for."""
     from grader.authoring.translations import translation_files
 
-    (example.folder / "translations").mkdir()
+    example.edit("course.toml", "points = 6", 'points = 6\nlanguages = ["zh_CN", "ja"]')
     for made in translation_files(load_course(example.folder)):
         for file in made.files:
             file.write(example.folder)

@@ -110,7 +110,7 @@ def test_the_summary_counts_the_class(graded: Any) -> None:
     summary = json.loads((graded.out / "summary.json").read_text("utf-8"))
     assert datetime.fromisoformat(summary.pop("written_at")).tzinfo is not None
     assert summary == {
-        "format": "attention-course/summary/1",
+        "format": "grader-kit/summary/2",
         "changed": {},
         "course": graded.course.hash,
         "covers": f"{len(graded.results)} students graded as of this run.",

@@ -63,7 +63,7 @@ def _student(
         submitted=is_there,
         isolation=("sealed",) if is_there else (),
         seed="1",
-        versions={"attention-course": "0.1.0", "python": "3.11.7", "torch": "2.13.0"},
+        versions={"grader-kit": "0.1.0", "python": "3.11.7", "torch": "2.13.0"},
         course_hash="c0ffee",
         submission_hash="beef" if is_there else "",
         assignments=assignments if is_there else (),

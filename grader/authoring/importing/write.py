@@ -4,7 +4,6 @@ import ast
 import json
 import re
 import tempfile
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,10 @@ from grader.authoring.importing.nbgrader import read_nbgrader
 from grader.authoring.importing.otter import read_otter
 from grader.authoring.importing.outline import NewExercise, Outline, outline
 from grader.authoring.importing.records import Note
+from grader.authoring.manifest_edits import with_assignment
+from grader.authoring.scaffold import quoted
 from grader.core.errors import UsageError
-from grader.core.files import OutputFile
-from grader.core.records import added
+from grader.core.files import OutputFile, write_all
 from grader.course.course import (
     ASSIGNMENT_ID,
     CHECKS,
@@ -33,8 +33,6 @@ from grader.release.solution_cells import REGION, read_solution
 from grader.release.stubs import stub, student_notebook
 
 READERS = {"otter": read_otter, "nbgrader": read_nbgrader}
-TOTAL = re.compile(r"(?P<head>^\[course\][ \t]*\n(?:(?!\[).*\n)*?points[ \t]*=[ \t]*)[0-9.]+", re.M)
-"""The course's points in its manifest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +77,10 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     course = None if is_new else load_course(root)
     id_ = _new_id(assignment, path, course)
     title = made.title or id_.partition("_")[2].replace("_", " ").capitalize()
-    manifest = _new_course(title) if is_new else (root / MANIFEST).read_text("utf-8")
-    block = _block(id_, title, made.exercises.values())
-    manifest = _raised(manifest, made.exercises.values()).rstrip() + f"\n\n{block}"
+    empty = f"[course]\ntitle = {quoted(title)}\n"
+    manifest = empty if is_new else (root / MANIFEST).read_text("utf-8")
+    points = {name: exercise.points for name, exercise in made.exercises.items()}
+    manifest = with_assignment(manifest, id_, quoted(title), points)
     checks = check_files(made, id_)
     new, files = _generated(manifest, id_, made)
     folder = f"{CHECKS}/{id_}"
@@ -91,19 +90,14 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
         OutputFile(f"{folder}/test_visible.py", checks.visible),
         OutputFile(f"{folder}/test_hidden.py", checks.hidden),
     ]
-    files += _course_files() if is_new else []
-    _write(root, files, OutputFile(MANIFEST, manifest), id_)
-    paths = tuple(file.path for file in (*files, OutputFile(MANIFEST, manifest)))
-    return Written(new, paths, checks.whole, checks.open, tuple(made.notes))
-
-
-def _new_course(title: str) -> str:
-    return f"[course]\ntitle = {_quoted(title)}\n"
-
-
-def _course_files() -> list[OutputFile]:
-    """What a course needs besides its assignments."""
-    return [OutputFile("tests/documents/printed_tensors.json", "[]\n")]
+    files.append(OutputFile(MANIFEST, manifest))
+    for taken in (SOLUTIONS, CHECKS, WORK):
+        if (root / taken / id_).exists():
+            raise UsageError(f"{root / taken / id_} is there already; nothing was written.")
+    write_all(files, root)
+    return Written(
+        new, tuple(file.path for file in files), checks.whole, checks.open, tuple(made.notes)
+    )
 
 
 def _new_id(given: str, path: Path, course: Course | None) -> str:
@@ -125,27 +119,6 @@ def _new_id(given: str, path: Path, course: Course | None) -> str:
                 f"Give another one: --assignment {number:02d}_NAME"
             )
     return id_
-
-
-def _block(id_: str, title: str, exercises: Iterable[NewExercise]) -> str:
-    """The assignment's part of the manifest."""
-    lines = ["[[assignments]]", f'id = "{id_}"', f"title = {_quoted(title)}"]
-    lines += ["[assignments.exercises]", *(f"{one.name} = {one.points}" for one in exercises)]
-    return "\n".join(lines) + "\n"
-
-
-def _raised(manifest: str, exercises: Iterable[NewExercise]) -> str:
-    """The manifest with the points of new exercises in its total, where it has one."""
-    points = tomllib.loads(manifest)["course"].get("points")
-    if points is None:
-        return manifest
-    total = added([points, *(one.points for one in exercises)])
-    return TOTAL.sub(lambda match: f"{match['head']}{total}", manifest, count=1)
-
-
-def _quoted(text: str) -> str:
-    """A text as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _generated(manifest: str, id_: str, made: Outline) -> tuple[Assignment, list[OutputFile]]:
@@ -246,30 +219,3 @@ def _literal(text: str) -> str:
     if "'''" in text:
         return json.dumps(text, ensure_ascii=False)
     return f"'''\n{text}'''"
-
-
-def _write(root: Path, files: list[OutputFile], manifest: OutputFile, id_: str) -> None:
-    """Write all files, the manifest last; none stays when one cannot be written.
-
-    Raises:
-        UsageError: when something is there already, or a file cannot be written.
-    """
-    for folder in (SOLUTIONS, CHECKS, WORK):
-        if (root / folder / id_).exists():
-            raise UsageError(f"{root / folder / id_} is there already; nothing was written.")
-    missing = {
-        parent
-        for file in (*files, manifest)
-        for parent in (root / file.path).parents
-        if not parent.exists()
-    }
-    try:
-        for file in (*files, manifest):
-            file.write(root)
-    except BaseException:
-        for file in files:
-            (root / file.path).unlink(missing_ok=True)
-        for empty in sorted(missing, reverse=True):
-            if empty.is_dir():
-                empty.rmdir()
-        raise

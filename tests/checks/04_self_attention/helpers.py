@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.testing import N_, StudentOutcome, by_name, stand_ins
+from grader.testing import N_, StudentOutcome, by_name
 
 MATRICES = ("W_query", "W_key", "W_value")
 LAYERS = ("W_query.weight", "W_key.weight", "W_value.weight")
@@ -50,7 +50,8 @@ def matrices(layer):
     """The three matrices by the documents' names, also where they have names of their own."""
     found = layer.state.parameters
     missing = [name for name in MATRICES if by_name(found, name) is None]
-    own = stand_ins(missing, [n for n in found if n.rpartition(".")[2] not in MATRICES])
+    others = [name for name in found if name.rpartition(".")[2] not in MATRICES]
+    own = layer.student.roles.stand_ins(missing, others)
     return {name: by_name(found, own.get(name, name)) for name in MATRICES}
 
 

@@ -89,12 +89,11 @@ def test_a_missing_recording_says_that_the_release_is_incomplete(path: Path) -> 
 
 def test_another_format_is_named(path: Path) -> None:
     """A recording of an older or newer kit."""
-    path.write_bytes(zlib.compress(encode(Frame({"format": "attention-course/recording/9"}))))
+    path.write_bytes(zlib.compress(encode(Frame({"format": "grader-kit/recording/9"}))))
     with pytest.raises(CourseError) as caught:
         read_recording(path)
     assert str(caught.value) == (
-        "recording.bin is damaged (its format is 'attention-course/recording/9'); "
-        "get the release again"
+        "recording.bin is damaged (its format is 'grader-kit/recording/9'); get the release again"
     )
 
 

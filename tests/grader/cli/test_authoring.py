@@ -242,7 +242,6 @@ def test_a_release_holds_what_students_need_and_nothing_else(released):
         "tests/checks/01_scores/test_visible.py",
         "tests/checks/02_mixture/recording.bin",
         "tests/checks/02_mixture/test_visible.py",
-        "tests/documents/printed_tensors.json",
     ]
 
 

@@ -46,7 +46,6 @@ MISTAKEN = """\
       0[ 0.7071] 0.7071  0.4419    [ 1.0000] 1.0000  0.6250
       1  1.2374 −1.9445  0.9723      1.7500 −2.7500  1.3750
       [ ] first difference: query 0, key 0
-      The expected values are the example's.
           Every value is 1.414 times the expected one, the square root of 2.
           1 more check fails, too, perhaps for this reason alone.
       ~ Keys that are longer than queries are refused with a ValueError.  (remark)
@@ -175,7 +174,7 @@ def test_the_result_comes_as_json(grader, work):
     assert (ran.code, ran.err) == (1, "")
     found = json.loads(ran.out)
     assert (found["format"], found["student"], found["score"], found["max_score"]) == (
-        "attention-course/result/1",
+        "grader-kit/result/2",
         "me",
         0.8,
         2,
@@ -309,7 +308,7 @@ def test_a_broken_manifest_is_told_with_every_problem(grader, folder):
         "  course.toml: assignments: missing; a list of tables is needed",
         "  course.toml: course.title: missing; a text is needed",
         "  course.toml: course.prefer: found 'doc'; 'py' or 'ipynb' is needed",
-        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: agents_file, language, prefer, title",
+        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, language, languages, notes, prefer, title",
     ]
 
 

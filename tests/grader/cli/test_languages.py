@@ -1,6 +1,7 @@
 """Tests of the commands in other languages."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,8 @@ def scores(queries, keys):
 
 
 @pytest.fixture
-def translated(folder: Path) -> None:
-    """The course with a Japanese catalogue of its own, made from its first hint and symptom."""
+def translate(folder: Path, edit) -> Callable[..., None]:
+    """Gives the course catalogues of its own, in which everything has a mark before it."""
     from grader.authoring.translations import (
         domain_folder,
         mo_bytes,
@@ -27,17 +28,27 @@ def translated(folder: Path) -> None:
     )
     from grader.course.course import load_course
 
-    for made in translation_files(load_course(folder)):
-        for file in made.files:
-            file.write(folder)
-    path = domain_folder(folder / "translations", "ja") / "course.po"
-    catalog = read_translations(path, "ja")
-    for entry in catalog:
-        if entry.id:
-            entry.string = f"訳：{entry.id}"
-    path.write_bytes(po_bytes(catalog))
-    path.with_suffix(".mo").write_bytes(mo_bytes(catalog))
-    language.translation_of.cache_clear()
+    def make(*codes: str) -> None:
+        edit("course.toml", "points = 6", f"points = 6\nlanguages = {json.dumps(codes)}")
+        for made in translation_files(load_course(folder)):
+            for file in made.files:
+                file.write(folder)
+        path = domain_folder(folder / "translations", codes[0]) / "course.po"
+        catalog = read_translations(path, codes[0])
+        for entry in catalog:
+            if entry.id:
+                entry.string = f"訳：{entry.id}"
+        path.write_bytes(po_bytes(catalog))
+        path.with_suffix(".mo").write_bytes(mo_bytes(catalog))
+        language.translation_of.cache_clear()
+
+    return make
+
+
+@pytest.fixture
+def translated(translate) -> None:
+    """The course in Japanese, and in Chinese that is still to be written."""
+    translate("ja", "zh_CN")
 
 
 def test_a_run_in_another_language_finds_the_same(grader, work, translated) -> None:
@@ -89,7 +100,7 @@ def test_a_language_that_there_is_not_is_a_usage_error(grader) -> None:
     assert (ran.code, ran.out, ran.err) == (
         2,
         "",
-        "--lang: There is no language 'fr'. There are: en (English), zh_CN (简体中文), ja (日本語).\n",
+        "--lang: There is no language 'fr'. There are: en, ja, zh_CN.\n",
     )
 
 
@@ -98,7 +109,7 @@ def test_a_wrong_language_in_the_manifest_is_told(grader, edit) -> None:
     edit("course.toml", "[course]", '[course]\nlanguage = "fr"')
     assert grader("check").err == (
         "The course has a problem:\n"
-        "  course.toml: course.language: found 'fr'; 'en' or 'zh_CN' or 'ja' is needed\n"
+        "  course.toml: course.language: found 'fr'; 'en' or 'ja' or 'zh_CN' is needed\n"
     )
 
 
@@ -129,3 +140,35 @@ def test_catalogues_are_brought_up_to_date(grader, edit, translated, folder) -> 
     ran = grader("catalogues")
     assert "translations/ja/LC_MESSAGES/course.po: 1 still to be translated" in ran.lines
     assert path.read_text("utf-8").count("fit together") == 1
+
+
+def test_a_course_may_have_a_language_that_the_kit_lacks(grader, work, translate) -> None:
+    """Its own texts are in that language, the kit's in English; the locale may ask for it, too."""
+    translate("de")
+    file = work(scores=UNSCALED)
+    ran = grader("check", "01", "--submission", file, "--lang", "de")
+    assert (ran.code, ran.err) == (1, "")
+    assert "訳：The scores are not scaled." in ran.out
+    assert "expected" in ran.out
+    assert grader("check", "--lang", "fr").err == (
+        "--lang: There is no language 'fr'. There are: en, ja, zh_CN, de.\n"
+    )
+
+
+def test_a_course_without_translations_can_be_in_english_alone(grader, folder, tmp_path) -> None:
+    """Nothing is asked for, and the kit's own languages are there all the same."""
+    assert not (folder / "translations").exists()
+    assert (grader("catalogues").out, grader("catalogues", "--check").code) == ("", 0)
+    ran = grader("release", tmp_path / "released", "--to", "students", "--lang", "ja")
+    assert (ran.code, ran.err) == (0, "")
+    assert not (tmp_path / "released" / "translations").exists()
+    assert "\n\n## 準備" in (tmp_path / "released" / "README.md").read_text("utf-8")
+
+
+def test_what_is_no_code_of_a_language_is_told(grader, edit) -> None:
+    """With an example of one."""
+    edit("course.toml", "points = 6", 'points = 6\nlanguages = ["Deutsch"]')
+    assert grader("catalogues").err == (
+        "The course has a problem:\n"
+        "  course.toml: course.languages[1]: found 'Deutsch'; a text like 'zh_CN' is needed\n"
+    )

@@ -244,7 +244,7 @@ def test_the_map_is_in_the_language_asked_for(status, code, head, last):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", language.languages())
 def test_no_line_is_wider_than_eighty_columns(grader, write, monkeypatch, code):
     """Wide characters count as two."""
     monkeypatch.setenv(language.VARIABLE, code)

@@ -14,6 +14,7 @@ from grader.testing.compare import describe
 from grader.testing.judge import Judge, Mismatch
 from grader.testing.replies import Failure
 
+CODES = ("en", "ja", "zh_CN")
 LOCALE = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 
 
@@ -50,7 +51,7 @@ def test_a_language_is_known_by_its_code_its_locale_or_its_name(
     text: str, code: str | None
 ) -> None:
     """Also as Windows calls it; the traditional script has no catalogue."""
-    assert known(text) == code
+    assert known(text, CODES) == code
 
 
 def test_english_where_nothing_says_otherwise(nowhere: pytest.MonkeyPatch) -> None:
@@ -85,10 +86,7 @@ def test_a_language_that_there_is_not_is_told_with_those_there_are(
         nowhere.setenv(where, "fr")
     with pytest.raises(UsageError) as raised:
         resolve("fr" if where == "--lang" else None)
-    assert str(raised.value) == (
-        f"{where}: There is no language 'fr'. "
-        "There are: en (English), zh_CN (简体中文), ja (日本語)."
-    )
+    assert str(raised.value) == (f"{where}: There is no language 'fr'. There are: en, ja, zh_CN.")
 
 
 def test_a_process_speaks_as_its_environment_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +129,7 @@ def test_what_is_judged_is_the_same_in_every_language() -> None:
     """Mistakes are recognised by it, also with a recording made in another language."""
     values = [None, "text", torch.ones(2, 3), torch.tensor(1.0), [1, 2], {"a": 1}, 2**200, object]
     judged = []
-    for code in language.LANGUAGES:
+    for code in language.languages():
         use(code)
         judge = Judge(say=lambda text: f"<{text}>")
         for value in values:
@@ -141,7 +139,7 @@ def test_what_is_judged_is_the_same_in_every_language() -> None:
             judge.that(False, "wrong", about=[1])
         judged.append(judge.judged)
     assert judged[0] == judged[1] == judged[2]
-    assert describe(torch.ones(2, 3)) == "形状 (2, 3) のテンソル"
+    assert describe(torch.ones(2, 3)) == "形状为 (2, 3) 的张量"
 
 
 @pytest.mark.parametrize(

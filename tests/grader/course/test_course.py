@@ -9,6 +9,7 @@ import pytest
 
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Assignment, Exercise, LateRule, Limits, load_course
+from grader.course.settings import LedgerSettings
 
 SMALLEST = """
 [course]
@@ -91,7 +92,7 @@ def assignment(id_, *lines, exercises=("dot = 1",)):
 
 
 def test_the_smallest_course_takes_its_defaults(read):
-    """What is not decided in the manifest has the documented default."""
+    """What is not decided in the manifest has the default."""
     course = read(SMALLEST)
     assert (course.title, course.prefer) == ("Small", "py")
     assert course.limits == Limits(10.0, 5.0, 120.0, 1024, 64, 16)
@@ -170,10 +171,10 @@ cross = "two"
     assert sorted(problems(text)) == sorted(
         [
             "course.toml: colour: unknown key; did you mean 'course'? "
-            "allowed: assignments, course, late, limits",
+            "allowed: assignments, course, late, ledger, limits, roles",
             "course.toml: course.title: missing; a text is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
-            "allowed: agents_file, language, prefer, title",
+            "allowed: about, agents_file, language, languages, notes, prefer, title",
             "course.toml: course.agents_file: found 'no'; true or false is needed",
             "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
             "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",
@@ -181,7 +182,7 @@ cross = "two"
             "course.toml: limits.output_kib: found True; a whole number of at least 1 is needed",
             "course.toml: late.percent_per_day: found 101; a whole number from 0 to 100 is needed",
             "course.toml: assignments[1].id: found '1_first'; "
-            "a text like '01_simple_attention' is needed",
+            "a text like '01_first_steps' is needed",
             "course.toml: assignments[1].title: found ''; a text that is not empty is needed",
             "course.toml: assignments[1].due: found datetime.date(2027, 2, 1); "
             "a date and time with offset, like 2027-02-01T23:59:00+01:00 is needed",
@@ -211,8 +212,7 @@ def test_an_id_that_is_no_folder_of_the_course_is_refused(id_, problems):
     """An id is two digits and a lower-case name, so that it can be a folder and a module."""
     found = id_.replace("\\n", "\n")
     assert problems('[course]\ntitle = "T"\n' + assignment(id_)) == [
-        f"course.toml: assignments[1].id: found {found!r}; "
-        "a text like '01_simple_attention' is needed"
+        f"course.toml: assignments[1].id: found {found!r}; a text like '01_first_steps' is needed"
     ]
 
 
@@ -375,3 +375,88 @@ def test_what_a_message_proposes_can_be_given(target):
     assert names is not None
     proposed = re.split(", | and | or ", names[1])
     assert all(THE_COURSE.select((name,)) for name in proposed)
+
+
+# The ledger.
+
+
+def test_a_course_may_have_printed_tensors(read):
+    """A file, and how it is shown; without the table there are none."""
+    assert read(SMALLEST).ledger is None
+    assert read(f"{SMALLEST}\n[ledger]\nfile = 'tests/t.json'\n").ledger == LedgerSettings(
+        "tests/t.json"
+    )
+    table = "file = 'a.json'\ndecimals = 2\nsource = \"the book's\"\nlabels = ['x', 'y']\naxes = ['row']"
+    found = read(f"{SMALLEST}\n[ledger]\n{table}\n")
+    assert found.ledger == LedgerSettings("a.json", 2, "the book's", ("x", "y"), ("row",))
+    assert found.ledger_files == (found.root / "a.json",)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("", "ledger.file: missing; a text is needed"),
+        *(
+            (
+                f"file = {path!r}",
+                f"ledger.file: found {path!r}; a text like 'tests/printed_tensors.json' is needed",
+            )
+            for path in ("../a.json", "/a.json", "a/../b.json", "a.csv")
+        ),
+        (
+            "file = 'a.json'\ndecimals = 9",
+            "ledger.decimals: found 9; a whole number from 0 to 7 is needed",
+        ),
+        (
+            "file = 'a.json'\nsource = ''",
+            "ledger.source: found ''; a text that is not empty is needed",
+        ),
+        (
+            "file = 'a.json'\nlabels = ['x']",
+            "ledger: labels and axes belong together; found one of them",
+        ),
+        (
+            "file = 'a.json'\nlables = []",
+            "ledger.lables: unknown key; did you mean 'labels'? "
+            "allowed: axes, decimals, file, labels, source",
+        ),
+    ],
+)
+def test_a_wrong_ledger_is_told(problems, table, said):
+    """As every other mistake: its place, what was found, what is needed."""
+    assert problems(f"{SMALLEST}\n[ledger]\n{table}\n") == [f"course.toml: {said}"]
+
+
+# What is said of the course, and in which languages.
+
+
+def test_a_course_says_what_it_is_and_what_parameters_stand_for(read):
+    """All of it may be left out."""
+    course = read(SMALLEST)
+    assert (course.about, course.notes, course.languages, course.roles) == ("", (), (), ())
+    said = "about = 'Small steps.'\nnotes = ['A b.']\nlanguages = ['en', 'de', 'pt_BR', 'de']"
+    text = SMALLEST.replace('title = "Small"', f'title = "Small"\n{said}')
+    course = read(f"{text}\n[roles]\ngate = ['g', 'gate']\n")
+    assert (course.about, course.notes) == ("Small steps.", ("A b.",))
+    assert course.languages == ("de", "pt_BR")
+    assert course.roles == (("gate", ("g", "gate")),)
+
+
+def test_languages_are_those_of_the_folder_unless_the_manifest_says_them(read, tmp_path):
+    """Other things beside them are none."""
+    for name in ("ja/LC_MESSAGES", "de/LC_MESSAGES", "notes", "Old/LC_MESSAGES"):
+        (tmp_path / "translations" / name).mkdir(parents=True)
+    assert read(SMALLEST).languages == ("de", "ja")
+    only = SMALLEST.replace('title = "Small"', 'title = "Small"\nlanguages = ["ja"]')
+    assert read(only).languages == ("ja",)
+
+
+def test_wrong_words_are_told(problems):
+    """Each with its place."""
+    text = SMALLEST.replace('title = "Small"', 'title = "Small"\nabout = ""\nlanguages = "ja"')
+    assert problems(f"{text}\n[roles]\ngate = ['G']\nin = ['x']\n") == [
+        "course.toml: course.languages: found 'ja'; a list of texts is needed",
+        "course.toml: course.about: found ''; a text that is not empty is needed",
+        "course.toml: roles.in: found 'in'; a Python name is needed",
+        "course.toml: roles.gate[1]: found 'G'; a text like 'out' is needed",
+    ]

@@ -46,10 +46,16 @@ def changed(root, name, old, new):
             {"01_scores": ["its known mistakes"]},
         ),
         (
-            "tests/documents/printed_tensors.json",
-            "[",
-            "[ ",
+            "course.toml",
+            "[[assignments]]",
+            "[ledger]\nfile = 'printed.json'\n\n[[assignments]]",
             both(["the printed tensors"]),
+        ),
+        (
+            "course.toml",
+            "[[assignments]]",
+            "[roles]\nkey = ['k']\n\n[[assignments]]",
+            both(["the roles of parameters"]),
         ),
         (
             "course.toml",

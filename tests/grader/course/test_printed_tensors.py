@@ -1,4 +1,4 @@
-"""The ledger of the documents' printed tensors."""
+"""The ledger of a course's printed tensors."""
 
 import json
 
@@ -7,7 +7,9 @@ import torch
 
 from grader.core.errors import CourseError
 from grader.course.printed_tensors import Ledger, Printed
+from grader.course.settings import LedgerSettings
 
+FILE = "printed_tensors.json"
 SCORES = {
     "id": "T01",
     "shape": [2],
@@ -23,16 +25,16 @@ MASK = {**SCORES, "id": "T02", "how": "input", "shape": [2, 2], "values": [[1, "
 def read(tmp_path):
     """Reads a ledger of these entries."""
 
-    def read(*entries):
-        path = tmp_path / "printed_tensors.json"
+    def read(*entries, **settings):
+        path = tmp_path / FILE
         path.write_text(json.dumps(list(entries)), "utf-8")
-        return Ledger(path)
+        return Ledger(tmp_path, LedgerSettings(FILE, **settings))
 
     return read
 
 
 def test_a_printed_tensor_is_found_by_its_id(read):
-    """An entry has its places, its meaning, and its values in the documents' dtype."""
+    """An entry has its places, its meaning, and its values in float32."""
     printed = read(SCORES, MASK)("T01")
     assert (printed.id, printed.how, printed.meaning) == ("T01", "value", "attention scores")
     assert printed.printed_in == ("000 cell 28", "001 line 150")
@@ -53,19 +55,40 @@ def test_a_right_value_lies_within_half_a_unit_of_the_last_digit(read):
     assert isinstance(printed, Printed)
 
 
+@pytest.mark.parametrize(("decimals", "least"), [(0, 0.5), (2, 0.005), (6, 5e-7)])
+def test_the_tolerance_follows_the_decimals(read, decimals, least):
+    """Half a unit of the last digit, whatever that is; and whose values they are is known."""
+    printed = read(SCORES, decimals=decimals, source="the book's")("T01")
+    assert least < printed.atol <= least + 1.1e-6
+    assert printed.source == "the book's"
+
+
+def test_a_course_without_a_ledger_has_no_printed_tensors(tmp_path):
+    """A check that asks for one is told what is missing."""
+    ledger = Ledger(tmp_path, None)
+    assert ledger.entries == {}
+    assert not ledger.is_of_the_text(torch.ones(6))
+    with pytest.raises(CourseError) as caught:
+        ledger("T01")
+    assert str(caught.value) == (
+        "a check asks for printed('T01'), and the course has no printed tensors: there is no "
+        "[ledger] in course.toml"
+    )
+
+
 def test_an_unknown_id_is_a_course_error(read):
     """A check that asks for what is not printed is the author's to mend."""
     with pytest.raises(CourseError) as caught:
         read(SCORES)("T99")
-    assert str(caught.value) == "the documents' ledger has no entry 'T99'"
+    assert str(caught.value) == "printed_tensors.json: the ledger has no entry 'T99'"
 
 
 def test_a_missing_ledger_is_a_course_error(tmp_path):
     """The sentence names the file."""
     with pytest.raises(CourseError) as caught:
-        Ledger(tmp_path / "printed_tensors.json")
+        Ledger(tmp_path, LedgerSettings(FILE))
     text = str(caught.value)
-    assert text.startswith("printed_tensors.json: the documents' ledger cannot be read: ")
+    assert text.startswith("printed_tensors.json: the ledger cannot be read: ")
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 200_000])
@@ -73,8 +96,8 @@ def test_a_ledger_that_is_no_json_is_a_course_error(data, tmp_path):
     """Whatever lies there instead, the sentence names the file."""
     path = tmp_path / "printed_tensors.json"
     path.write_bytes(data)
-    with pytest.raises(CourseError, match=r"printed_tensors\.json: the documents' ledger"):
-        Ledger(path)
+    with pytest.raises(CourseError, match=r"printed_tensors\.json: the ledger"):
+        Ledger(tmp_path, LedgerSettings(FILE))
 
 
 @pytest.mark.parametrize(

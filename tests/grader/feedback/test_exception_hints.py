@@ -129,18 +129,18 @@ def test_an_argument_of_another_function_is_no_reason_to_doubt_the_stub():
 
 
 @pytest.mark.parametrize(
-    ("documented", "said"),
+    ("in_text", "said"),
     [
         ("", "`heads` is used here, but what is set is `head` ({0})."),
         ("heads", "`heads` is used here, as the exercise calls it; what is set is `head` ({0})."),
         ("head", "Did you mean head when you wrote heads?"),
     ],
 )
-def test_an_attribute_that_is_set_by_another_name_has_both_ends_shown(documented, said):
+def test_an_attribute_that_is_set_by_another_name_has_both_ends_shown(in_text, said):
     """The misspelling is never recommended."""
     failure = Failure(
         "exception", "AttributeError", wrote="heads", meant="head", set_at=SET_AT,
-        documented=documented,
+        in_text=in_text,
     )  # fmt: skip
     assert exception_hints(failure, "Heads") == [said.replace("{0}", "heads.py, line 70")]
 

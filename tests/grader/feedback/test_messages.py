@@ -59,12 +59,14 @@ def test_names_that_differ_in_capital_letters_are_told_so():
 
 
 def test_a_printed_tensor_is_shown_with_its_source():
-    """Where the expected value is the example's, the message says so."""
-    printed = Printed("T99", "value", ("000 cell 28",), "", torch.tensor([[0.5], [1.5]]))
+    """Where the expected value is printed somewhere, the message says so."""
+    printed = Printed(
+        "T99", "value", ("000 cell 28",), "", torch.tensor([[0.5], [1.5]]), source="the book's"
+    )
     assert message(printed, torch.tensor([[0.5], [1.0]]), what="the context") == (
         "The context: 1 of 2 values differ, the first at [1, 0]: "
         "expected 1.5000, received 1.0000.\n"
-        "expected (the example's)\n"
+        "expected (the book's)\n"
         "    tensor([[0.5000],\n"
         "            [1.5000]])\n"
         "received\n"

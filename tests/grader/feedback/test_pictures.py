@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +11,21 @@ import pytest
 import torch
 
 from grader.core.records import Axis, CheckResult, Outcome, Picture, Visibility
-from grader.course.printed_tensors import TOKENS, Ledger
+from grader.course.course import load_course
+from grader.course.printed_tensors import Ledger
 from grader.feedback.messages import explain_difference
 from grader.feedback.pictures import picture_of
 from grader.testing.judge import Judge, Mismatch
 from grader.testing.student import Call
 
 Draw = Callable[..., Picture | None]
+TOKENS = ("Your", "journey", "starts", "with", "one", "step")
 
 
 @pytest.fixture(scope="module")
 def ledger(root: Path) -> Ledger:
     """The documents' printed tensors."""
-    return Ledger(root / "tests" / "documents" / "printed_tensors.json")
+    return Ledger(root, load_course(root).ledger)
 
 
 @pytest.fixture
@@ -163,6 +166,18 @@ def test_other_texts_of_six_tokens_have_positions(draw: Draw, ledger: Ledger) ->
     given = (torch.rand(6, 3), ledger("T19").tensor, torch.ones(6))
     picture = draw(torch.zeros(6, 6), torch.ones(6, 6), given=given, axes=("query", "key"))
     assert sides(picture) == ((), ())
+
+
+def test_without_labels_positions_have_numbers(draw: Draw, ledger: Ledger, root: Path) -> None:
+    """Whatever the ledger prints; so where a course has no ledger at all."""
+    assert ledger.settings is not None
+    plain = replace(ledger.settings, labels=(), axes=())
+    for other in (Ledger(root, plain), Ledger(root, None)):
+        with pytest.raises(Mismatch) as caught:
+            Judge([])(torch.zeros(6, 6), ledger("T08"), axes=("query", "key"))
+        told = explain_difference(caught.value.difference, caught.value.calls)
+        found = picture_of(caught.value.difference, caught.value.calls, other, told.tensors)
+        assert sides(found) == ((), ())
 
 
 # Beside a message.

@@ -41,24 +41,33 @@ def test_a_release_holds_notebooks_and_beside_each_what_it_needs(
     """A small course for its test cells, with what it builds on; no hidden check and no script."""
     write_release(course, tmp_path, nbgrader_files)
     files = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file())
-    checks, documents = "tests/checks", "tests/documents/printed_tensors.json"
+    checks = "tests/checks"
     assert files == [
         "nbgrader_config.py",
         "source/01_scores/course.toml",
         "source/01_scores/scores.ipynb",
         f"source/01_scores/{checks}/01_scores/recording.bin",
         f"source/01_scores/{checks}/01_scores/test_visible.py",
-        f"source/01_scores/{documents}",
         "source/02_mixture/course.toml",
         "source/02_mixture/mixture.ipynb",
         f"source/02_mixture/{checks}/01_scores/recording.bin",
         f"source/02_mixture/{checks}/01_scores/test_visible.py",
         f"source/02_mixture/{checks}/02_mixture/recording.bin",
         f"source/02_mixture/{checks}/02_mixture/test_visible.py",
-        f"source/02_mixture/{documents}",
     ]
     small = load_course(tmp_path / "source" / "02_mixture")
     assert (small.title, small.assignments) == (course.title, course.assignments)
+
+
+def test_a_small_course_has_the_ledger_and_the_roles_of_the_whole(
+    root: Path, tmp_path: Path
+) -> None:
+    """Its checks ask for printed tensors, and find parameters by what they stand for."""
+    whole = load_course(root)
+    (tmp_path / "course.toml").write_text(manifest(whole, whole.assignments[:1]), "utf-8")
+    small = load_course(tmp_path)
+    assert small.ledger == whole.ledger
+    assert small.roles == whole.roles
 
 
 def test_releasing_twice_gives_the_same(course: Course, tmp_path: Path) -> None:

@@ -137,6 +137,23 @@ def test_the_earlier_runs_seed_is_found(do, out):
     assert earlier_run(out) is None
 
 
+def test_a_run_of_another_format_is_refused(do, known, out):
+    """Unless everything is to be graded again, which makes the folder one of this format."""
+    do("ada")
+    text = (out / "run.jsonl").read_text()
+    (out / "run.jsonl").write_text(text.replace("grader-kit/run/2", "attention-course/run/1"))
+    with pytest.raises(UsageError) as caught:
+        known()
+    assert str(caught.value) == (
+        f"{out} holds a run of another version of the grader (its format is "
+        "'attention-course/run/1', not 'grader-kit/run/2'). Give another --out, or --force to grade "
+        "everything again."
+    )
+    assert known(force=True) == []
+    do("ada")
+    assert known() == ["ada"]
+
+
 def test_two_runs_at_a_time_are_refused(out):
     """Until the first one is over."""
     with Journal(out, IDENTITY):

@@ -93,7 +93,7 @@ def test_a_record_has_every_key_that_others_read():
     mask = {"id": MASK.id, "symptom": MASK.symptom, "question": MASK.question, "kind": "slip"}
     scale = {"id": SCALE.id, "symptom": SCALE.symptom, "question": SCALE.question, "kind": "slip"}
     assert to_json(RESULT) == {
-        "format": "attention-course/result/1",
+        "format": "grader-kit/result/2",
         "student": "ada",
         "score": 2.33,
         "max_score": 7,

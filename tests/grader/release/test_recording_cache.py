@@ -73,7 +73,6 @@ def test_assignments_do_not_share_a_recording(course, kept, made):
         ("course.toml", "[late]\ngrace_minutes = 7\n"),
         ("solutions/01_scores/scores.py", "MORE = 1\n"),
         ("tests/checks/01_scores/test_visible.py", "MORE = 1\n"),
-        ("tests/documents/printed_tensors.json", "\n"),
     ],
 )
 def test_a_change_of_the_course_makes_it_again(course, kept, made, path, more):
@@ -160,7 +159,7 @@ def test_the_usual_folder_is_the_users(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = cache_folder()
     assert folder is not None
-    assert folder.parts[-2:] == ("attention-course", "recordings")
+    assert folder.parts[-2:] == ("grader-kit", "recordings")
 
 
 def test_only_the_last_used_are_kept(course, kept, monkeypatch):

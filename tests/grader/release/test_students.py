@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.language import LANGUAGES
+from grader.core.language import languages
 from grader.course.course import load_course
 from grader.release.students import template
 
@@ -27,7 +27,7 @@ def test_an_old_python_is_refused_for_what_it_is(root: Path) -> None:
     assert {name: bound[name] for name in asked} == dict.fromkeys(asked, condition)
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("code", languages())
 def test_the_readme_has_a_way_for_each_system(root: Path, code: str) -> None:
     """Linux and macOS, Windows without activation, uv; no address of an index."""
     text = template(replace(load_course(root), language=code), "students_readme.md")
@@ -48,3 +48,18 @@ def test_a_dev_container_installs_what_the_readme_says(root: Path) -> None:
     assert content["postCreateCommand"].endswith(
         "--torch-backend cpu -c constraints.txt . ipykernel"
     )
+
+
+def test_the_readme_says_of_a_course_what_it_says_of_itself(root: Path) -> None:
+    """Its paragraph and its notes, and its own names; nothing is left of what it does not say."""
+    course = load_course(root / "tests" / "example_course")
+    bare = template(course, "students_readme.md")
+    assert bare.startswith("# Small steps\n\nYou fill in functions")
+    assert "first differ.\n- Points here" in bare
+    assert "`assignments/01_scores/scores.py`" in bare
+    assert "\ngrader hint scores                   # a hint" in bare
+    told = replace(course, about="Two steps.", notes=("A note.", "Another."))
+    text = template(told, "students_readme.md")
+    assert text.startswith("# Small steps\n\nTwo steps.\n\nYou fill in functions")
+    assert "- A note.\n- Another.\n- Points here" in text
+    assert "{{" not in bare + text

@@ -87,7 +87,7 @@ def test_definitions_before_a_failing_line_count(load: Load) -> None:
                 "wrote": "",
                 "meant": "",
                 "set_at": None,
-                "documented": "",
+                "in_text": "",
                 "called": None,
             }
         ],
@@ -143,7 +143,7 @@ def test_definitions_before_a_syntax_error_count(load: Load) -> None:
                 "wrote": "",
                 "meant": "",
                 "set_at": None,
-                "documented": "",
+                "in_text": "",
                 "called": None,
             }
         ],

@@ -30,7 +30,7 @@ def test_a_failure_tells_type_bases_message_and_line(failure_of: Callable[..., A
         "wrote": "",
         "meant": "",
         "set_at": None,
-        "documented": "",
+        "in_text": "",
         "called": None,
     }
 
@@ -80,7 +80,7 @@ def test_a_call_with_wrong_arguments_has_no_line_of_the_students(serve: Callable
         "wrote": "",
         "meant": "",
         "set_at": None,
-        "documented": "",
+        "in_text": "",
         "called": None,
     }
 
@@ -246,17 +246,17 @@ def f():
     "setting", ["self.head = 1", "self.head: int = 1", "self.register_buffer('head', 1)"]
 )
 @pytest.mark.parametrize(
-    ("text", "documented"),
+    ("text", "in_text"),
     [("`heads`", "heads"), ("a `head`", "head"), ("`head` and `heads`", ""), ("some", "")],
 )
 def test_a_similar_attribute_comes_with_the_line_that_sets_it(
-    failure_of: Callable[..., Any], setting: str, text: str, documented: str
+    failure_of: Callable[..., Any], setting: str, text: str, in_text: str
 ) -> None:
     """Which of the two is right is known where the exercise's text names one alone."""
     failure = failure_of(SET.replace("{0}", text).replace("{1}", setting))
     assert (failure["wrote"], failure["meant"]) == ("heads", "head")
     assert (failure["set_at"]["line"], failure["set_at"]["text"]) == (6, setting)
-    assert failure["documented"] == documented
+    assert failure["in_text"] == in_text
 
 
 @pytest.mark.parametrize("setting", ["self.zzz = self.head == 1", "setattr(self, 'head', 1)"])
@@ -283,7 +283,7 @@ def test_a_similar_name_comes_with_the_line_that_sets_it(
     """The slip may be there; a parameter's name is the stub's."""
     parameter = "scors=1, " if "==" in body else ""
     failure = failure_of(f"def f({parameter}x=(1,)):\n    {body}\n")
-    assert (failure["wrote"], failure["meant"], failure["documented"]) == ("scores", "scors", "")
+    assert (failure["wrote"], failure["meant"], failure["in_text"]) == ("scores", "scors", "")
     assert (failure["set_at"] and failure["set_at"]["line"]) == line
 
 

@@ -285,7 +285,7 @@ def test_only_the_stubs_own_sentinel_is_not_attempted(serve: Serve) -> None:
         "wrote": "",
         "meant": "",
         "set_at": None,
-        "documented": "",
+        "in_text": "",
         "called": None,
     }
 

@@ -152,7 +152,7 @@ def test_a_printed_tensor_brings_its_tolerance_and_its_source():
     judge = Judge()
     judge(torch.tensor([1.0, 1.00005]), printed)
     error = mismatch(judge, torch.tensor([1.0, 1.0006]), printed)
-    assert error.difference.source == "the example's"
+    assert error.difference.source == "the printed ones"
     assert torch.equal(error.difference.expected, torch.ones(2))
     assert judge.covered == ["T99", "T99"]
     assert mismatch(judge, torch.tensor([1.0, 1.00005]), printed, atol=1e-6).difference.source

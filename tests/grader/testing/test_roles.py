@@ -2,7 +2,16 @@
 
 import pytest
 
-from grader.testing.roles import stand_ins
+from grader.testing.roles import Roles
+
+ROLES = Roles(
+    {
+        "query": ("q", "wq", "query"),
+        "key": ("k", "wk", "key"),
+        "value": ("v", "wv", "value"),
+        "out": ("out", "proj"),
+    }
+)
 
 THREE = ["W_query.weight", "W_key.weight", "W_value.weight"]
 
@@ -14,7 +23,7 @@ THREE = ["W_query.weight", "W_key.weight", "W_value.weight"]
 def test_a_layer_is_known_by_its_role(names: str) -> None:
     """By a word in its name."""
     own = [f"{name}.weight" for name in names.split()]
-    assert stand_ins(THREE, own) == dict(zip(THREE, own, strict=True))
+    assert ROLES.stand_ins(THREE, own) == dict(zip(THREE, own, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -47,4 +56,10 @@ def test_only_what_is_unambiguous_stands_for_another(
     missing: list[str], others: list[str], expected: dict[str, str]
 ) -> None:
     """By role, kind and number; or as the only layer that is left."""
-    assert stand_ins(missing, others) == expected
+    assert ROLES.stand_ins(missing, others) == expected
+
+
+def test_without_roles_only_what_is_left_stands_for_another() -> None:
+    """A course that says none has its parameters by name."""
+    assert Roles().stand_ins(["W_query"], ["Wq", "Wk"]) == {}
+    assert Roles().stand_ins(["W_query"], ["Wq"]) == {"W_query": "Wq"}

@@ -30,9 +30,9 @@ class TestMixture:
         judge(answers[0], answers[1], axes=("token", "feature"))
 
     @pytest.mark.deepens("test_the_mixture_as_in_the_solution")
-    def test_the_slip_of_the_document(self, student, reference, judge, printed):
+    def test_the_slip_of_the_document(self, student, reference, judge):
         """With the document's parameters, values are mixed and not keys."""
-        x = printed("T01").tensor
+        x = torch.tensor([[1.0, 0.5], [-0.5, 2.0]])
         key, value = torch.eye(2), torch.tensor([[0.0, 1.0], [2.0, 0.0]])
         given = dict(zip(HIDDEN_NAMES, (torch.eye(2), key, value), strict=True))
         answers = []

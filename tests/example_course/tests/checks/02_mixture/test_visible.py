@@ -1,6 +1,7 @@
 """What students see of assignment 02."""
 
 import pytest
+import torch
 
 NAMES = ("W_query", "W_key", "W_value")
 
@@ -17,9 +18,9 @@ def with_weights(handle, given):
 class TestWeights:
     @pytest.mark.gate
     @pytest.mark.conduct
-    def test_weights_have_the_shape_of_the_scores(self, student, judge, printed):
+    def test_weights_have_the_shape_of_the_scores(self, student, judge):
         """There is a weight for each score."""
-        value = student.call("weights", printed("T03").tensor).value
+        value = student.call("weights", torch.ones(2, 3)).value
         judge.shape(value, (2, 3))
 
     def test_weights_of_other_scores(self, student, reference, judge, draw):
@@ -33,11 +34,11 @@ class TestWeights:
 class TestMixture:
     @pytest.mark.gate
     @pytest.mark.conduct
-    def test_a_mixture_for_each_token(self, student, judge, printed):
+    def test_a_mixture_for_each_token(self, student, judge):
         """Two tokens of size two have two mixtures of size three."""
         mixture = student.call("Mixture", 2, 3, seed=1).value
-        value = student.call(mixture, printed("T01").tensor).value
-        judge.shape(value, printed("T04").tensor.shape)
+        value = student.call(mixture, torch.eye(2)).value
+        judge.shape(value, (2, 3))
 
     @pytest.mark.weight(2)
     def test_the_mixture_as_in_the_solution(self, student, reference, judge, draw):

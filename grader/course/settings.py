@@ -1,0 +1,74 @@
+"""What a course says of itself beyond its assignments: languages, roles, printed tensors."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.language import CODE, DEFAULT_LANGUAGE, kept_in
+from grader.course.toml_table import Table
+
+LEDGER_FILE = r"(?:\w[\w.-]*/)*\w[\w.-]*\.json"
+MOST_DECIMALS = 7
+"""What a float32 has."""
+
+
+RoleWords = tuple[tuple[str, tuple[str, ...]], ...]
+"""By what parameters stand for, the words that say it in their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSettings:
+    """How the printed tensors of a course are kept and shown.
+
+    Args:
+        file: their list, as a path from the course's folder.
+        decimals: how many digits after the point are printed.
+        source: whose values they are, in words that fit "The expected values are …"; "" for none.
+        labels: what the positions of a text's tensors are called in pictures.
+        axes: the names of the axes whose positions have these labels.
+    """
+
+    file: str
+    decimals: int = 4
+    source: str = ""
+    labels: tuple[str, ...] = ()
+    axes: tuple[str, ...] = ()
+
+
+def ledger_of(manifest: Table) -> LedgerSettings | None:
+    """What `[ledger]` says; None where a course has no printed tensors."""
+    table = manifest.table("ledger", required=False)
+    if not isinstance(manifest.content.get("ledger"), dict):
+        return None
+    labels, axes = table.texts("labels"), table.texts("axes")
+    if bool(labels) != bool(axes):
+        table.problems.append(
+            f"{table.file}: {table.key_path}: labels and axes belong together; found one of them"
+        )
+    return LedgerSettings(
+        file=table.text("file", pattern=LEDGER_FILE, like="tests/printed_tensors.json"),
+        decimals=table.whole("decimals", default=4, least=0, most=MOST_DECIMALS),
+        source=table.optional_text("source"),
+        labels=labels,
+        axes=axes,
+    )
+
+
+def roles_of(manifest: Table) -> RoleWords:
+    """What `[roles]` says."""
+    table = manifest.table("roles", required=False)
+    names = table.identifiers() if table.content else []
+    return tuple((name, table.texts(name, pattern=r"[a-z]+", like="out")) for name in names)
+
+
+def languages_of(about: Table, translations: Path) -> tuple[str, ...]:
+    """The languages that the manifest says, else those there are translations for.
+
+    Args:
+        about: the table `[course]`.
+        translations: the folder of the course's translations.
+    """
+    if "languages" not in about.content:
+        about.known.add("languages")
+        return kept_in(translations)
+    said = about.texts("languages", pattern=CODE, like="zh_CN")
+    return tuple(code for code in dict.fromkeys(said) if code != DEFAULT_LANGUAGE)

@@ -1,0 +1,76 @@
+"""Tests of what a copy is installed by: it is made from the kit that is installed here."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from email import message_from_bytes
+from importlib.metadata import distribution
+from pathlib import Path
+
+from grader.core.kit import KIT_NAME
+from grader.course.course import load_course
+from grader.release.project import KITS_LICENSE, NO_CONSTRAINTS, project_files
+from grader.release.students import installed_files, package_files
+
+BUILD = "from flit_core.buildapi import build_wheel; print(build_wheel('built'))"
+
+
+def made(folder: Path) -> dict[str, str]:
+    """The files of a course's project, by path."""
+    return {file.path: file.text for file in project_files(load_course(folder))}
+
+
+def test_a_course_of_its_own_has_a_project_that_installs_the_grader(course_copy: Path) -> None:
+    """Whatever project the course itself may be; it has the kit's name, version and needs."""
+    (course_copy / "pyproject.toml").write_text("[project]\nname = 'another'\n", "utf-8")
+    project = tomllib.loads(made(course_copy)["pyproject.toml"])
+    kit = distribution(KIT_NAME)
+    assert (project["project"]["name"], project["project"]["version"]) == (KIT_NAME, kit.version)
+    assert project["project"]["scripts"] == {"grader": "grader.cli:main"}
+    needs = [one for one in kit.requires or () if "extra" not in one]
+    assert project["project"]["dependencies"] == needs
+    assert any(one.startswith("torch") for one in needs)
+
+
+def test_the_project_asks_for_what_the_kits_own_asks_for(root: Path, course_copy: Path) -> None:
+    """As far as what is installed here is up to date."""
+    ours = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    theirs = tomllib.loads(made(course_copy)["pyproject.toml"])
+    assert theirs["build-system"] == ours["build-system"]
+    assert theirs["tool"] == {"flit": ours["tool"]["flit"]}
+    for key in ("name", "version", "description", "requires-python", "license", "scripts"):
+        assert theirs["project"][key] == ours["project"][key]
+    asked = (sorted(one["project"]["dependencies"]) for one in (ours, theirs))
+    assert len({",".join(sorted(",".join(one).split(","))) for one in asked}) == 1
+
+
+def test_licences_and_pinned_versions_are_the_courses_where_it_has_them(course_copy: Path) -> None:
+    """The kit's own licence lies beside the kit's code, in any case."""
+    files = made(course_copy)
+    assert files["LICENSE"] == "The course's own.\n"
+    assert files["constraints.txt"] == NO_CONSTRAINTS
+    (course_copy / "LICENSE").unlink()
+    (course_copy / "constraints.txt").write_text("torch==2.13.0\n", "utf-8")
+    files = made(course_copy)
+    assert "LICENSE" not in files
+    assert files["constraints.txt"] == "torch==2.13.0\n"
+    assert "Apache License" in files[KITS_LICENSE]
+
+
+def test_what_is_written_is_a_project_that_builds(course_copy: Path, tmp_path: Path) -> None:
+    """With the grader that lies in it, its command and its licence."""
+    for file in (*installed_files(load_course(course_copy)), *package_files()):
+        file.write(tmp_path)
+    (tmp_path / "built").mkdir()
+    ran = subprocess.run(
+        [sys.executable, "-c", BUILD], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    wheel = zipfile.ZipFile(tmp_path / "built" / ran.stdout.strip())
+    info = f"grader_kit-{distribution(KIT_NAME).version}.dist-info"
+    assert {"grader/cli/__init__.py", f"{info}/licenses/grader/LICENSE"} <= {*wheel.namelist()}
+    assert wheel.read(f"{info}/entry_points.txt").split() == [
+        *(b"[console_scripts]", b"grader=grader.cli:main"),
+    ]
+    assert message_from_bytes(wheel.read(f"{info}/METADATA"))["Name"] == KIT_NAME
