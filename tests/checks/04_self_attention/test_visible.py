@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsNames, by_name
+from grader.testing import N_, by_name
+from grader.testing.mixins import KeepsNames
 
 from ..helpers import FOUR_DECIMALS, StepsWrittenOut, inputs_004
 from .helpers import (

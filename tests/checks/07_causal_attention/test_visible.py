@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsNames, RemoteObject
+from grader.testing import N_, RemoteObject
+from grader.testing.mixins import KeepsNames
 
 from ..helpers import StepsWrittenOut
 from .helpers import AXES, DRAWS, NAMES, drawn, judge_dropped, judge_whole_values, made
