@@ -118,7 +118,7 @@ def judge_like_v1(attempt, draw, num_tokens, d_in, d_out, dtype=torch.float32):
     # A slip that the student's own v1 makes too is paid for there.
     own = by_own_v1(attempt, values, x)
     called = given(attempt, values)(x)
-    # Asked for in any case: a recording has what is asked where the answer is right.
-    expected = called.expected
+    # The solution is asked in any case: a recording has its replies in one order.
+    right = called.expected
     is_own = own is not None and alike(called.value, own.value)
-    called.gives(own.value if is_own else expected, axes=AXES)
+    called.gives(own.value if is_own else right, axes=AXES)
