@@ -129,7 +129,7 @@ def judge_copy(attempt, draw, d_in, d_out):
     judge_copied(attempt, draw, target, expected)
 
 
-class SelfAttention(KeepsNames, StepsWrittenOut):
+class SelfAttention(StepsWrittenOut, KeepsNames):
     """What all three classes hold to; `names` are those of their parameters."""
 
     def shown(self, attempt):

@@ -55,7 +55,7 @@ class TestStackBatch(KeepsNames):
 
 
 @pytest.mark.exercise("CausalAttention")
-class TestCausalAttention(KeepsNames, HidesTheFuture, StepsWrittenOut):
+class TestCausalAttention(StepsWrittenOut, HidesTheFuture, KeepsNames):
     d_in, context_length = 3, 4
 
     def layer(self, attempt, seed=1):

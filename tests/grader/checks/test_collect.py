@@ -133,8 +133,8 @@ def test_what_is_inherited_follows_what_is_the_classes_own(written: Write) -> No
         "test_as_many_queries_as_keys",
         "test_a_number_that_is_shared",
         "test_the_arguments_are_left_as_they_are",
-        "test_keys_of_another_size_are_refused",
         "test_the_parameters_keep_their_names",
+        "test_keys_of_another_size_are_refused",
     ]
     assert checks["test_the_arguments_are_left_as_they_are"].is_conduct
     assert checks["test_the_parameters_keep_their_names"].weight == 0
