@@ -26,8 +26,6 @@ class StepsWrittenOut:
     def test_the_steps_are_written_out(self, attempt, judge):
         """The steps should be written out, not left to a ready-made attention of torch."""
         layer, x = self.shown(attempt)
-        if attempt.student.refusal(layer.own, x) is not None:
-            return
         found = layer(x, operations=True).answer.operations
         is_own = not any("attention" in operation for operation in found)
         judge.that(is_own, "It calls a ready-made attention: the point is to see what that does")
