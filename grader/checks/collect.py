@@ -63,6 +63,7 @@ class _Collection:
     """The pytest plugin that keeps what was collected."""
 
     course: Course
+    helpers: tuple[Path, ...]
     checks: list[Check] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -71,6 +72,12 @@ class _Collection:
         """Make the marks known."""
         for mark in MARKS:
             config.addinivalue_line("markers", mark)
+
+    def pytest_sessionstart(self) -> None:
+        """Load what check files import, where the marks are known."""
+        self.faults += filter(None, (_load(self.course, path) for path in self.helpers))
+        if self.faults:
+            pytest.exit("a helper cannot be loaded")
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -150,10 +157,10 @@ def collect(
         CourseError: when a check declares something wrong.
         GraderFault: when checks cannot be collected.
     """
-    collection = _Collection(course)
     files = _files(course, exercises, visibilities)
     if not files:  # pytest would look for some itself
         return ()
+    collection = _Collection(course, imported_helpers(course, files))
     code = _run_pytest(collection, files)
     if collection.problems:
         raise CourseError(*collection.problems)
@@ -180,31 +187,30 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
         *(str(path) for path in files),
     ]
     _forget_checks(root / CHECKS)
-    _load_helpers(collection.course, files)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTEST_ADDOPTS", raising=False)
         return int(pytest.main(arguments, plugins=[collection]))
 
 
-def _load_helpers(course: Course, files: Sequence[Path]) -> None:
-    """Load the helpers that files of checks import, under the names by which they do.
+def _load(course: Course, path: Path) -> str:
+    """Load a helper under the name by which checks import it.
 
-    Raises:
-        CourseError: when a file is no Python.
-        GraderFault: when a helper cannot be loaded.
+    Returns:
+        Why it cannot be loaded; "" where it can.
     """
-    for path in imported_helpers(course, files):
-        name = ".".join(path.relative_to(course.root).with_suffix("").parts)
-        spec = spec_from_file_location(name, path)
-        if name in sys.modules or spec is None or spec.loader is None:
-            continue
-        sys.modules[name] = module_from_spec(spec)
-        try:
-            spec.loader.exec_module(sys.modules[name])
-        except Exception as error:
-            del sys.modules[name]
-            what = f"{course.inner(path)}: {type(error).__name__}: {error}"
-            raise GraderFault(f"checks could not be collected: {what}") from error
+    name = ".".join(path.relative_to(course.root).with_suffix("").parts)
+    spec = spec_from_file_location(name, path)
+    if name in sys.modules or spec is None or spec.loader is None:
+        return ""
+    sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(sys.modules[name])
+    except BaseException as error:
+        del sys.modules[name]
+        if not isinstance(error, Exception | pytest.fail.Exception):
+            raise
+        return f"{course.inner(path)}: {type(error).__name__}: {error}"
+    return ""
 
 
 def _why(report: str) -> str:

@@ -113,11 +113,13 @@ class Check:
         """What of an exercise's checks comes first.
 
         Gates, then what its class has of its own, what it inherits, and last from
-        `grader.testing`; remarks follow all of them.
+        `grader.testing`; remarks follow all of them, as pytest has them.
         """
+        if self.is_remark:
+            return True, False, False, False
         is_inherited = self.name not in vars(self.owner)
         is_general = self.function.__module__.startswith("grader.")
-        return self.is_remark, not self.is_gate, is_inherited, is_general
+        return False, not self.is_gate, is_inherited, is_general
 
     def line_of(self, fault: BaseException | None) -> str:
         """Where in this check's file an exception arose, "" where nowhere in it or foreseen."""

@@ -8,10 +8,9 @@ A check asks by the names of its parameters for what it needs:
 - `draw`: makes inputs (`grader.testing.draw`);
 - `printed`: the tensors of the course's ledger.
 
-Whatever else it needs, it imports from here:
+A class of checks inherits what many exercises share (`grader.testing.mixins`): `KeepsNames`,
+`KeepsArguments`, `KeepsDoublePrecision`. Whatever else it needs, it imports from here:
 
-- `KeepsNames`, `KeepsArguments`, `KeepsDoublePrecision`: checks that a class of checks inherits
-  (`grader.testing.mixins`).
 - `Attempt`, `Called`, `Instance`, `StudentHandle`, `ReferenceHandle`, `Judge`, `Draw`: the types of
   what a check is called with, for helpers.
 - `StudentOutcome`: raised when a request to student code fails; its `failure` says why.
@@ -34,7 +33,6 @@ from grader.testing.attempt import Attempt, Called, Instance, by_name
 from grader.testing.compare import describe
 from grader.testing.draw import Draw
 from grader.testing.judge import Judge
-from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 from grader.testing.replies import Failure
 from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
 
@@ -46,9 +44,6 @@ __all__ = [
     "Failure",
     "Instance",
     "Judge",
-    "KeepsArguments",
-    "KeepsDoublePrecision",
-    "KeepsNames",
     "ReferenceHandle",
     "RemoteObject",
     "StudentHandle",

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsArguments, KeepsNames
+from grader.testing import N_
+from grader.testing.mixins import KeepsArguments, KeepsNames
 
 from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004
 

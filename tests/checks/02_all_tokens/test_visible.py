@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsArguments, KeepsDoublePrecision, KeepsNames
+from grader.testing import N_
+from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
 from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004
 
@@ -42,6 +43,8 @@ class AllScores(KeepsNames):
 
 @pytest.mark.exercise("attention_scores_loop")
 class TestAttentionScoresLoop(AllScores):
+    test_all_scores_as_printed = AllScores.test_all_scores_as_printed
+
     def test_two_tokens_have_four_scores(self, attempt):
         """A text of two tokens should have 2 times 2 scores."""
         attempt(torch.tensor([[1.0, 2.0], [3.0, -1.0]])).agrees(axes=("query", "token"))
@@ -68,6 +71,8 @@ class TestAttentionScoresMatmul(AllScores, KeepsDoublePrecision):
     def inputs(self, draw, dtype=torch.float32):
         """Tokens."""
         return (draw.normal(NUM_TOKENS, D_IN, dtype=dtype),)
+
+    test_all_scores_as_printed = AllScores.test_all_scores_as_printed
 
     def test_another_text_has_other_scores(self, attempt, judge, printed):
         """With another second token (0.64, not 0.66), its row of scores should change, too."""

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsArguments, KeepsDoublePrecision, KeepsNames
+from grader.testing import N_
+from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
 from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004
 from .helpers import PARTS, judge_each, three

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsNames, by_name
+from grader.testing import N_, by_name
+from grader.testing.mixins import KeepsNames
 
 from ..helpers import FOUR_DECIMALS, StepsWrittenOut, inputs_004
 from .helpers import (
@@ -128,7 +129,7 @@ def judge_copy(attempt, draw, d_in, d_out):
     judge_copied(attempt, draw, target, expected)
 
 
-class SelfAttention(KeepsNames, StepsWrittenOut):
+class SelfAttention(StepsWrittenOut, KeepsNames):
     """What all three classes hold to; `names` are those of their parameters."""
 
     def shown(self, attempt):
@@ -232,12 +233,17 @@ class TestSelfAttentionV1(OnItsOwn, HasMatrices):
         """W_query, W_key and W_value should be parameters of shape (d_in, d_out)."""
         judge_module(attempt, MATRICES, (3, 2))
 
+    test_they_are_all_the_parameters = HasMatrices.test_they_are_all_the_parameters
+
     @pytest.mark.weight(2)
     def test_the_printed_matrices_give_the_printed_context_vectors(self, attempt, printed):
         """Given the example's matrices, the context vectors should be the example's."""
         ids = zip(MATRICES, ("T40", "T41", "T42"), strict=True)
         layer = given(attempt, {name: printed(id_).tensor for name, id_ in ids})
         layer(printed("T45")).gives(printed("T16"), atol=ROUNDED_MATRICES, axes=AXES)
+
+    test_other_sizes = OnItsOwn.test_other_sizes
+    test_each_row_of_weights_sums_to_one = OnItsOwn.test_each_row_of_weights_sums_to_one
 
     @pytest.mark.weight(2)
     @pytest.mark.conduct
@@ -275,6 +281,8 @@ class TestSelfAttentionV2(OnItsOwn):
     def test_there_is_no_bias_unless_asked_for(self, attempt, draw):
         """Without qkv_bias, the three weights should be all the parameters, each with numbers of its own."""
         judge_no_more(attempt, draw, LAYERS)
+
+    test_other_sizes = OnItsOwn.test_other_sizes
 
     @pytest.mark.weight(2)
     def test_biases_count_when_asked_for(self, attempt, draw):
@@ -372,6 +380,12 @@ class TestCopyWeights(KeepsNames):
 @pytest.mark.exercise("SelfAttentionNormal")
 class TestSelfAttentionNormal(SelfAttention, HasMatrices):
     names = MATRICES
+
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_there_is_one_context_vector_for_each_token(self, attempt, printed):
+        """An instance should give one float32 context vector of size d_out for each token."""
+        attempt.instance(3, 2, seed=1)(inputs_004(printed)).has_shape(6, 2)
 
     @pytest.mark.conduct
     def test_it_has_three_parameters(self, attempt):

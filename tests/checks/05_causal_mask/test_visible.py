@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsArguments, KeepsDoublePrecision, KeepsNames
+from grader.testing import N_
+from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
 from ..helpers import future, scores_of_the_text
 from .helpers import figures

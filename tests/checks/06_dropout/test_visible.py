@@ -7,7 +7,8 @@ mask, and a student's own draw is judged by its rule: by values that are the sam
 import pytest
 import torch
 
-from grader.testing import N_, KeepsArguments, KeepsNames
+from grader.testing import N_
+from grader.testing.mixins import KeepsArguments, KeepsNames
 
 from ..helpers import future, scores_of_the_text
 from .helpers import judge_entries, judge_shares, plain, share_of_zeros

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from grader.testing import N_, KeepsNames, RemoteObject
+from grader.testing import N_, RemoteObject
+from grader.testing.mixins import KeepsNames
 
-from ..helpers import StepsWrittenOut
+from ..helpers import HidesTheFuture, StepsWrittenOut, judge_kept, judge_start
 from .helpers import AXES, DRAWS, NAMES, drawn, judge_dropped, judge_whole_values, made
 
 
@@ -54,10 +55,20 @@ class TestStackBatch(KeepsNames):
 
 
 @pytest.mark.exercise("CausalAttention")
-class TestCausalAttention(KeepsNames, StepsWrittenOut):
+class TestCausalAttention(StepsWrittenOut, HidesTheFuture, KeepsNames):
+    d_in, context_length = 3, 4
+
+    def layer(self, attempt, seed=1):
+        """A new layer."""
+        return attempt.instance(3, 5, 4, 0.0, seed=seed)
+
     def shown(self, attempt):
         """A layer and a text."""
         return attempt.instance(3, 2, 4, 0.0), torch.ones(1, 4, 3)
+
+    def of_two(self, attempt, values):
+        """A layer for two tokens of two features."""
+        return made(attempt, values, 2, 0.0)
 
     @pytest.mark.gate
     @pytest.mark.conduct
@@ -119,7 +130,7 @@ class TestCausalAttention(KeepsNames, StepsWrittenOut):
     @pytest.mark.conduct
     def test_without_qkv_bias_there_are_three_parameters(self, attempt, judge, draw):
         """Without `qkv_bias`, the three weights should be the only parameters."""
-        layer, weights = attempt.instance(3, 5, 4, 0.0, seed=1), drawn(draw, 3, 5)
+        layer, weights = self.layer(attempt), drawn(draw, 3, 5)
         report = attempt.student.load(layer.own, weights).by_name
         what = N_("each parameter, looked for by its name")
         judge(report, dict.fromkeys(weights, "loaded"), what=what)
@@ -169,78 +180,29 @@ class TestCausalAttention(KeepsNames, StepsWrittenOut):
         judge_whole_values(judge, called.has_shape(DRAWS, 4, 4))
 
     @pytest.mark.conduct
-    def test_tensors_belong_to_the_module(self, attempt, judge):
+    def test_tensors_belong_to_the_module(self, attempt):
         """A tensor that the module keeps, such as the mask, should be a parameter or a buffer.
 
         Only then does it move along with the module.
         """
-        layer = attempt.instance(3, 5, 4, 0.0, seed=1)
-        # What `forward` keeps counts as well, unless each call sets it anew; whether it raises is
-        # judged elsewhere.
-        for _call in range(2):
-            attempt.student.refusal(layer.own, torch.ones(1, 4, 3), training=False)
-        judge(layer.state.kept, {}, what="tensors and layers in plain attributes")
+        what = N_("tensors and layers in plain attributes")
+        judge_kept(self.layer(attempt), torch.ones(1, 4, 3), what)
 
     @pytest.mark.conduct
-    def test_each_instance_draws_its_own_weights(self, attempt, judge):
+    def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights."""
-        made = [attempt.instance(3, 5, 4, 0.0, seed=seed) for seed in (1, 2)]
-        first, second = (layer.state.parameters for layer in made)
-        names = [name for name, tensor in first.items() if tensor.dim() == 2]
-        same = bool(names) and all(torch.equal(first[n], second[n]) for n in names if n in second)
-        judge.that(not same, "Two instances start alike: does the class set the seed itself?")
-
-    @pytest.mark.remark
-    def test_the_mask_is_a_buffer_of_the_documents_name_and_size(self, attempt, judge):
-        """There should be a buffer `mask` of shape `(context_length, context_length)`."""
-        buffers = attempt.instance(3, 5, 4, 0.0, seed=1).state.buffers
-        shapes = {name.rpartition(".")[2]: tuple(mask.shape) for name, mask in buffers.items()}
-        sentence = N_("There is no buffer `mask`")
-        if shapes:
-            template = N_("There is no buffer `mask`; your buffers are called {names}")
-            sentence = judge.words(template, names=sorted(shapes))
-        judge.that("mask" in shapes, sentence)
-        template = N_("The mask has the shape {shape}, not {expected}")
-        sentence = judge.words(template, shape=str(shapes["mask"]), expected=str((4, 4)))
-        judge.that(shapes["mask"] == (4, 4), sentence)
-        layer, x = attempt.instance(3, 5, 4, 0.0, seed=1), torch.ones(1, 2, 3)
-        if attempt.student.refusal(layer.own, x, training=False) is not None:
-            return
-        used = layer(x, training=False, operations=True).answer.operations
-        sentence = N_("`forward` makes a mask anew: what is the buffer for?")
-        judge.that(not {"triu", "tril"} & used.keys(), sentence)
+        judge_start(attempt, *(self.layer(attempt, seed) for seed in (1, 2)))
 
     @pytest.mark.remark
     def test_the_dropout_layer_has_the_documents_name(self, attempt, judge):
         """The dropout layer should be called `dropout`."""
-        parts = attempt.instance(3, 5, 4, 0.0, seed=1).state.modules
+        parts = self.layer(attempt).state.modules
         found = sorted(name for name, kind in parts.items() if kind == "Dropout")
         sentence = N_("There is no layer `dropout`")
         if found:
             template = N_("There is no layer `dropout`; your `nn.Dropout` is called {names}")
             sentence = judge.words(template, names=found)
         judge.that("dropout" in {name.rpartition(".")[2] for name in parts}, sentence)
-
-    @pytest.mark.remark
-    def test_the_future_is_hidden_by_minus_infinity(self, attempt, judge):
-        """The future should be hidden by minus infinity, not by a large negative number."""
-        x = torch.tensor([[[1.0, 2.0], [0.0, 4.0]]])
-        found = []
-        for size in (1.0, 1e5):
-            # The first token's score with itself is -size², with the second 0; values are tokens.
-            look = torch.tensor([[size, 0.0], [0.0, 0.0]])
-            weights = (look, -look, torch.eye(2))
-            values = {f"{name}.weight": one for name, one in zip(NAMES, weights, strict=True)}
-            layer = made(attempt, values, 2, 0.0)
-            if attempt.student.refusal(layer.own, x, training=False) is not None:
-                return
-            value = layer(x, training=False).value
-            if not isinstance(value, torch.Tensor) or value.shape != x.shape:
-                return
-            found.append(value[0, 0])
-        is_masked = torch.allclose(found[0], x[0, 0]) and bool(found[1].isfinite().all())
-        sentence = N_("Where its own score is -1e10, the first token sees the second")
-        judge.that(not is_masked or torch.allclose(found[1], x[0, 0]), sentence)
 
     @pytest.mark.remark
     def test_a_text_that_is_too_long_is_refused_with_a_reason(self, attempt, judge):

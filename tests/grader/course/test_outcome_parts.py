@@ -94,3 +94,16 @@ def test_a_change_touches_what_it_may_decide(course_copy, name, old, new, touche
 def test_points_dates_weights_and_words_decide_no_outcome(course_copy, name, old, new):
     """They are shown, or decide scores."""
     assert changed(course_copy, name, old, new) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "touched"),
+    [
+        (f"{CHECKS}helpers.py", {"01_scores": ["its checks"]}),
+        ("tests/checks/helpers.py", both(["files beside the assignments"])),
+    ],
+)
+def test_what_checks_share_decides_outcomes(course_copy, name, touched):
+    """Of an assignment, or of all."""
+    (course_copy / name).write_text("SIZE = 3\n", "utf-8")
+    assert changed(course_copy, name, "3", "4") == touched

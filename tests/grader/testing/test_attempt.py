@@ -1,0 +1,147 @@
+"""A call of the student's code beside the solution's: what is asked of whom, and what is judged."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from grader.course.printed_tensors import Printed
+from grader.testing import Attempt
+from grader.testing.judge import Judge, Mismatch
+from grader.testing.student import ReferenceHandle, StudentHandle
+
+HandIn = Callable[..., StudentHandle]
+Pair = Callable[..., Attempt]
+
+SQUARE = "def one(x, y=None):\n    return x * x"
+CUBE = "def one(x, y=None):\n    return x * x * x"
+IN_PLACE = "def one(x, y=None):\n    return x.mul_(x)"
+LAYER = """\
+import torch
+from torch import nn
+
+
+class one(nn.Module):
+    def __init__(self, size, dropout=0.0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(size, size))
+
+    def forward(self, x):
+        return x @ self.weight
+"""
+TURNED = LAYER.replace("self.weight\n", "self.weight.T\n")
+INNER = LAYER.replace("self.weight", "self.inner.weight").replace(
+    "super().__init__()", "super().__init__(); self.inner = nn.Module()"
+)
+X = torch.tensor([[1.0, 2.0]])
+VALUES = {"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0]])}
+
+
+@pytest.fixture
+def attempt_of(hand_in: HandIn) -> Pair:
+    """Makes an attempt of a student's file and the solution's."""
+
+    def make(own: str, solution: str) -> Attempt:
+        student, other = hand_in(own), hand_in(solution)
+        reference = ReferenceHandle(other.submission, other.exercise)
+        return Attempt(student, reference, Judge(student.calls), student.exercise.name)
+
+    return make
+
+
+def test_a_value_is_judged_by_what_is_known_or_by_the_solution(attempt_of: Pair) -> None:
+    """The solution is asked for the same only when it is needed."""
+    attempt = attempt_of(SQUARE, CUBE)
+    called = attempt(torch.tensor(3.0))
+    called.gives(torch.tensor(9.0), what="the square")
+    assert attempt.reference.calls == []
+    with pytest.raises(Mismatch, match=r"expected 27\.0000, received 9\.0000"):
+        called.agrees()
+    assert called.expected == 27.0
+    assert [call.args for call in attempt.reference.calls] == [(torch.tensor(3.0),)]
+    assert attempt.judge.judged == [9.0, 9.0]
+
+
+def test_a_printed_tensor_is_an_argument_by_its_values(attempt_of: Pair) -> None:
+    """Unnamed or named."""
+    printed = Printed("T01", "input", (), "", torch.tensor([2.0]))
+    called = attempt_of(SQUARE, SQUARE)(printed, y=printed)
+    called.gives(torch.tensor([4.0]))
+    assert (called.args, called.how) == ((printed.tensor,), {"y": printed.tensor})
+
+
+def test_a_shape_is_judged_and_the_value_returned(attempt_of: Pair) -> None:
+    """The dtype is float32 unless another one is named."""
+    attempt = attempt_of(SQUARE, SQUARE)
+    assert torch.equal(attempt(X).has_shape(1, 2), X * X)
+    attempt(X.double()).has_shape(1, 2, dtype=torch.float64)
+    with pytest.raises(Mismatch):
+        attempt(X.double()).has_shape(1, 2)
+    with pytest.raises(Mismatch):
+        attempt(X).has_shape(2, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((X, 3), "It changed its argument in place"),
+        ((X, X), "It changed one of its arguments in place"),
+        ((X, [X]), "It changed one of its arguments in place"),
+    ],
+)
+def test_an_argument_that_is_changed_is_told(
+    attempt_of: Pair, arguments: tuple[object, ...], said: str
+) -> None:
+    """By how many of them can be."""
+    attempt_of(SQUARE, SQUARE)(*arguments).keeps_arguments()
+    with pytest.raises(Mismatch) as caught:
+        attempt_of(IN_PLACE, SQUARE)(*arguments).keeps_arguments()
+    assert str(caught.value) == said
+
+
+def test_gradients_are_judged_argument_by_argument(attempt_of: Pair) -> None:
+    """By the solution's, for as many as are named."""
+    attempt_of(SQUARE, SQUARE)(X, X, cotangent=X).gradients_agree(what=("the first", "the second"))
+    called = attempt_of(SQUARE, CUBE)(X, cotangent=X)
+    with pytest.raises(Mismatch) as caught:
+        called.gradients_agree(what="the first")
+    assert caught.value.difference.what == "the first"
+
+
+def test_an_instance_stands_beside_one_of_the_solutions(attempt_of: Pair) -> None:
+    """Both have the parameters that were given, and arguments and keywords that made them."""
+    right, turned = (
+        attempt_of(own, LAYER).instance(2, dropout=0.1, given=VALUES) for own in (LAYER, TURNED)
+    )
+    right(X).gives(torch.tensor([[7.0, 10.0]]))
+    right(X).agrees()
+    cotangent = torch.tensor([[1.0, 0.0]])
+    right(X, cotangent=cotangent).parameter_gradients_agree("weight")
+    with pytest.raises(Mismatch):
+        turned(X).agrees()
+    with pytest.raises(Mismatch) as caught:
+        turned(X, cotangent=cotangent).parameter_gradients_agree("weight")
+    assert caught.value.difference.what == "the gradient for weight"
+    assert torch.equal(right.state.parameters["weight"], VALUES["weight"])
+
+
+def test_what_an_instance_does_not_take_is_kept_unless_it_is_spare(attempt_of: Pair) -> None:
+    """A spare value is for what should not be there."""
+    spare = {"bias": torch.zeros(2)}
+    layer = attempt_of(LAYER, LAYER).instance(2, given=VALUES | spare)
+    assert layer.problems == {"bias": "missing"}
+    layer = attempt_of(LAYER, LAYER).instance(2, given=VALUES, spare=spare)
+    assert layer.problems == {}
+
+
+def test_the_gradient_of_a_parameter_further_inside_is_found(attempt_of: Pair) -> None:
+    """By the end of its name."""
+    layer = attempt_of(INNER, LAYER).instance(2, given=VALUES)
+    layer(X, cotangent=X).parameter_gradients_agree("weight")
+
+
+def test_another_name_of_the_file_is_called_in_the_same_way(attempt_of: Pair) -> None:
+    """As where an exercise builds on others."""
+    more = "\n\ndef two(x):\n    return 2 * x\n"
+    attempt = attempt_of(SQUARE + more, CUBE + more)
+    attempt.of("two")(X).agrees()
