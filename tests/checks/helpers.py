@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.testing import N_, by_name
+
 JOURNEY = 1
 """The token that the documents follow."""
 
@@ -49,3 +51,296 @@ def scores_of_the_text(printed):
 def future(num_tokens, dtype=torch.float32):
     """Ones above the diagonal."""
     return torch.ones(num_tokens, num_tokens).triu(diagonal=1).to(dtype)
+
+
+class HidesTheFuture:
+    """Remarks on how a causal layer hides the future.
+
+    `layer(attempt)` makes one for a `context_length`, whose tokens have `d_in` features;
+    `of_two(attempt, values)` one for two tokens of two features, with the weights of query, key and
+    value, that returns the mixed values as they are.
+    """
+
+    @pytest.mark.remark
+    def test_the_mask_is_a_buffer_of_the_documents_name_and_size(self, attempt, judge):
+        """There should be a buffer `mask` of shape `(context_length, context_length)`."""
+        buffers = self.layer(attempt).state.buffers
+        shapes = {name.rpartition(".")[2]: tuple(mask.shape) for name, mask in buffers.items()}
+        sentence = N_("There is no buffer `mask`")
+        if shapes:
+            template = N_("There is no buffer `mask`; your buffers are called {names}")
+            sentence = judge.words(template, names=sorted(shapes))
+        judge.that("mask" in shapes, sentence)
+        expected = (self.context_length, self.context_length)
+        template = N_("The mask has the shape {shape}, not {expected}")
+        sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
+        judge.that(shapes["mask"] == expected, sentence)
+        layer, x = self.layer(attempt), torch.ones(1, 2, self.d_in)
+        if attempt.student.refusal(layer.own, x, training=False) is not None:
+            return
+        used = layer(x, training=False, operations=True).answer.operations
+        sentence = N_("`forward` makes a mask anew: what is the buffer for?")
+        judge.that(not {"triu", "tril"} & used.keys(), sentence)
+
+    @pytest.mark.remark
+    def test_the_future_is_hidden_by_minus_infinity(self, attempt, judge):
+        """The future should be hidden by minus infinity, not by a large negative number."""
+        x = torch.tensor([[[1.0, 2.0], [0.0, 4.0]]])
+        found = []
+        for size in (1.0, 1e5):
+            # The first token's score with itself is -size², with the second 0; values are tokens.
+            look = torch.tensor([[size, 0.0], [0.0, 0.0]])
+            weights = {"W_query": look, "W_key": -look, "W_value": torch.eye(2)}
+            layer = self.of_two(attempt, {f"{name}.weight": w for name, w in weights.items()})
+            if attempt.student.refusal(layer.own, x, training=False) is not None:
+                return
+            value = layer(x, training=False).value
+            if not isinstance(value, torch.Tensor) or value.shape != x.shape:
+                return
+            found.append(value[0, 0])
+        is_masked = torch.allclose(found[0], x[0, 0]) and bool(found[1].isfinite().all())
+        sentence = N_("Where its own score is -1e10, the first token sees the second")
+        judge.that(not is_masked or torch.allclose(found[1], x[0, 0]), sentence)
+
+
+def judge_start(attempt, one, other):
+    """Judge that two new layers do not start with the same weights."""
+    first, second = (layer.state.parameters for layer in (one, other))
+    names = [name for name, tensor in first.items() if tensor.dim() == 2]
+    same = bool(names) and all(torch.equal(first[n], second[n]) for n in names if n in second)
+    attempt.judge.that(not same, "Two instances start alike: does the class set the seed itself?")
+
+
+def judge_kept(layer, x, what):
+    """Judge that no tensor or layer is kept where a module does not see it."""
+    # What `forward` keeps counts as well, unless each call sets it anew; whether it raises is
+    # judged elsewhere.
+    for _call in range(2):
+        layer.student.refusal(layer.own, x, training=False)
+    layer.judge(layer.state.kept, {}, what=what)
+
+
+LAYERS = ("W_query", "W_key", "W_value")
+OF_CONTEXT_VECTORS = (N_("batch"), N_("token"), N_("feature"))
+FOUND_PARAMETERS = N_("each parameter, looked for by its name")
+
+
+def zero_biases(values):
+    """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
+    return {f"{layer}.bias": torch.zeros_like(values["out_proj.bias"]) for layer in LAYERS}
+
+
+def judge_surplus(judge, state):
+    """Judge that a layer has no parameters that the docstring does not name."""
+    documented = (*(f"{layer}.weight" for layer in (*LAYERS, "out_proj")), "out_proj.bias")
+    names = {name: name for name in state.parameters}
+    found = [by_name(names, name) for name in documented]
+    again = {name for names in state.aliases for name in names[1:]}
+    others = sorted(names.keys() - again - set(found)) if all(found) else []
+    sentence = judge.words("There are parameters that should not be there: {names}", names=others)
+    judge.that(not others, sentence, about=others)
+
+
+class MultiHeadLayers:
+    """Layers of several heads; `make(attempt, *sizes, **how)` makes one, `num_heads` the last size.
+
+    The sizes all differ, so that none can stand in for another; `head_dim` is 8, half of which is
+    not its root.
+    """
+
+    d_in, d_out, context_length, num_heads = 6, 24, 7, 3
+    texts = (2, 5, d_in)
+    vectors = (2, 5, d_out)
+
+    def layer(self, attempt, *, qkv_bias=False, **how):
+        """A layer of the sizes above."""
+        sizes = (self.d_in, self.d_out, self.context_length, self.num_heads)
+        return self.make(attempt, *sizes, qkv_bias=qkv_bias, **how)
+
+    def given(self, attempt, values, *sizes, **how):
+        """A layer with these parameters, of these sizes; of those above where none are given."""
+        make = self.make if sizes else self.layer
+        return make(attempt, *sizes, given=values, spare=zero_biases(values), **how)
+
+    def drawn(self, draw, *, qkv_bias=False, dtype=torch.float32):
+        """Values for all parameters of a layer of the sizes above."""
+        values = {
+            f"{layer}.weight": draw.normal(self.d_out, self.d_in, std=0.5) for layer in LAYERS
+        }
+        if qkv_bias:
+            values |= {f"{layer}.bias": draw.normal(self.d_out, std=0.5) for layer in LAYERS}
+        values["out_proj.weight"] = draw.normal(self.d_out, self.d_out, std=0.5)
+        values["out_proj.bias"] = draw.normal(self.d_out, std=0.5)
+        return {name: value.to(dtype) for name, value in values.items()}
+
+
+# A layer that shows its weights: four tokens that are the rows of an identity matrix, two heads of
+# five features. A token's value names the token in the first four and has a 1 in the last, so that
+# a head's context vector is its row of weights, and their sum. `out_proj` leaves it at that.
+SHOWN_TOKENS, SHOWN_HEADS, SHOWN_COPIES = 4, 2, 16
+SHOWN_OUT = SHOWN_HEADS * (SHOWN_TOKENS + 1)
+SHOWN_SIZES = (SHOWN_TOKENS, SHOWN_OUT, SHOWN_TOKENS, SHOWN_HEADS)
+SHOWN_INPUT = torch.eye(SHOWN_TOKENS).repeat(SHOWN_COPIES, 1, 1)
+NAMES_AND_ONE = torch.cat((torch.eye(SHOWN_TOKENS), torch.ones(1, SHOWN_TOKENS)))
+
+
+def showing_parameters(draw):
+    """What makes a layer's output its weights, and the sums of their rows."""
+    return {
+        "W_query.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
+        "W_key.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
+        "W_value.weight": NAMES_AND_ONE.repeat(SHOWN_HEADS, 1),
+        "out_proj.weight": torch.eye(SHOWN_OUT),
+        "out_proj.bias": torch.zeros(SHOWN_OUT),
+    }
+
+
+def by_head(value):
+    """The weights that the value of such a layer shows, and the sums of their rows."""
+    heads = value.detach().reshape(SHOWN_COPIES, SHOWN_TOKENS, SHOWN_HEADS, SHOWN_TOKENS + 1)
+    return heads[..., :-1], heads[..., -1]
+
+
+def shown(called):
+    """The same of a call with `SHOWN_INPUT`, having judged its shape."""
+    return by_head(called.has_shape(SHOWN_COPIES, SHOWN_TOKENS, SHOWN_OUT))
+
+
+class MultiHead(MultiHeadLayers, HidesTheFuture):
+    """Checks of a layer of several heads."""
+
+    def of_two(self, attempt, values):
+        """A layer for two tokens of two features."""
+        out = {"out_proj.weight": torch.eye(2), "out_proj.bias": torch.zeros(2)}
+        return self.given(attempt, values | out, 2, 2, 2, 1)
+
+    @pytest.mark.conduct
+    def test_the_parameters_have_the_names_and_shapes_of_the_text(self, attempt, judge, draw):
+        """The parameters should have the names and shapes that the docstring gives."""
+        values = self.drawn(draw)
+        report = attempt.student.load(self.layer(attempt).own, values).by_name
+        judge(report, dict.fromkeys(values, "loaded"), what=FOUND_PARAMETERS)
+
+    @pytest.mark.weight(2)
+    def test_the_context_vectors_for_given_parameters(self, attempt, draw):
+        """With given parameters, the context vectors should be right."""
+        layer = self.given(attempt, self.drawn(draw))
+        layer(draw.normal(*self.texts), training=False).agrees(axes=OF_CONTEXT_VECTORS)
+
+    def test_a_single_token_sees_itself(self, attempt, draw):
+        """A text of one token should give `out_proj` of its value, whatever its scores."""
+        values = self.drawn(draw)
+        # Among them a token of zeros, whose score is zero.
+        for x in (draw.normal(1, 1, self.d_in), torch.zeros(1, 1, self.d_in)):
+            called = self.given(attempt, values)(x, training=False)
+            called.agrees(axes=OF_CONTEXT_VECTORS)
+
+    @pytest.mark.conduct
+    def test_the_future_does_not_leak(self, attempt, judge, draw):
+        """Another fourth token should leave the first three context vectors as they are."""
+        values, x = self.drawn(draw), draw.normal(1, 4, self.d_in)
+        changed = x.clone()
+        changed[0, 3] = draw.normal(self.d_in)
+        # A layer for each text: what depends on earlier calls is judged elsewhere.
+        called = [self.given(attempt, values)(text, training=False) for text in (x, changed)]
+        before, after = (each.has_shape(1, 4, self.d_out) for each in called)
+        judge(after[:, :3], before[:, :3], axes=OF_CONTEXT_VECTORS)
+
+    def test_biases_are_there_when_asked_for(self, attempt, judge, draw):
+        """With `qkv_bias=True`, queries, keys and values should have biases."""
+        values, x = self.drawn(draw, qkv_bias=True), draw.normal(*self.texts)
+        layer = self.given(attempt, values, qkv_bias=True)
+        loaded = dict.fromkeys(values, "loaded")
+        judge(loaded | layer.problems, loaded, what=FOUND_PARAMETERS)
+        layer(x, training=False).agrees(axes=OF_CONTEXT_VECTORS)
+
+    def test_dropout_drops_weights_and_scales_the_rest(self, attempt, judge, draw):
+        """In training mode alone, weights should be dropped after the softmax and the rest scaled."""
+        layer = self.given(attempt, showing_parameters(draw), *SHOWN_SIZES, dropout=0.4)
+        called = [layer(SHOWN_INPUT, training=False) for _ in range(2)]
+        right, (still, again) = by_head(called[0].expected)[0], (shown(each)[0] for each in called)
+        sentence = N_(
+            "In eval mode two calls give different results, so that none shows the weights"
+        )
+        is_still = torch.allclose(again, still, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_still, sentence)
+        weights, sums = shown(layer(SHOWN_INPUT, training=True, seed=1))
+        is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
+        is_dropped = (weights == 0) & (still != 0)
+        kept = torch.where(weights == 0, 0.0, weights / still)
+        factor = kept.max()
+        is_one = torch.isclose(kept, factor, rtol=0, atol=1e-3)
+        are_alike = bool((is_one | (kept == 0)).all())
+        is_mixed = torch.allclose(weights.sum(-1), sums, rtol=0, atol=1e-4)
+        if is_unchanged or not is_dropped.any() or not are_alike or not is_mixed:
+            # Of what shows no weights in eval mode, nothing is known in training mode.
+            sentence = N_("In eval mode NaN stands where the weights should show")
+            judge.that(not still.isnan().any(), sentence)
+            judge(still, right, what="what shows the weights, in eval mode", atol=1e-4)
+        judge.that(not is_unchanged, "In training mode nothing was dropped")
+        judge.that(bool(is_dropped.any()), "In training mode no weight becomes zero")
+        judge.that(
+            are_alike,
+            "The weights in training mode are neither zero nor the same multiple of what they "
+            "are in eval mode",
+        )
+        # A quotient of float32 numbers down to 0.05.
+        judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
+        judge.that(is_mixed, "Something other than attention weights was dropped")
+        again = shown(layer(SHOWN_INPUT, training=True, seed=2))[0]
+        sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")
+        judge.that(not torch.equal(again, weights), sentence)
+        judge.that(layer.state.training, "A call in training mode ends in eval mode")
+
+    @pytest.mark.conduct
+    def test_dropout_does_nothing_in_eval_mode(self, attempt, judge, draw):
+        """In eval mode, dropout should change nothing."""
+        values, x = self.drawn(draw), draw.normal(*self.texts)
+        without = self.given(attempt, values)(x, training=False)
+        dropping = self.given(attempt, values, dropout=0.5)
+        called = dropping(x, training=False, seed=1)
+        judge.that(not dropping.state.training, "A call in eval mode ends in training mode")
+        one, other = (each.has_shape(*self.vectors) for each in (without, called))
+        is_same = torch.allclose(other, one, rtol=0, atol=1e-5, equal_nan=True)
+        judge.that(is_same, "In eval mode, dropout 0.5 gives something other than dropout 0.0")
+
+    @pytest.mark.conduct
+    def test_the_mask_moves_with_the_module(self, attempt):
+        """No tensor or layer should be in a plain attribute, where a module does not see it."""
+        x = torch.ones(1, self.context_length, self.d_in)
+        judge_kept(self.layer(attempt), x, N_("what is kept in plain attributes or lists"))
+
+    @pytest.mark.remark
+    def test_a_text_that_is_too_long_is_refused(self, attempt, judge, draw):
+        """A text longer than `context_length` should end in a ValueError that says so."""
+        x = draw.normal(1, self.context_length + 1, self.d_in)
+        failure = attempt.student.refusal(self.layer(attempt).own, x)
+        is_refused = failure is not None and "ValueError" in failure.bases
+        judge.that(is_refused, "8 tokens for a context_length of 7 did not raise a ValueError")
+
+    @pytest.mark.weight(2)
+    def test_gradients_reach_tokens_and_parameters(self, attempt, draw):
+        """Gradients should flow to the tokens and to every parameter."""
+        values, x = self.drawn(draw), draw.normal(*self.texts)
+        cotangent = draw.normal(*self.vectors)
+        called = self.given(attempt, values)(x, training=False, cotangent=cotangent)
+        # Sums of up to 10 products of numbers near 1: ten times the noise of the results.
+        called.gradients_agree(what="the gradient for the tokens", atol=1e-4)
+        called.parameter_gradients_agree(*values, atol=1e-4)
+
+    def test_double_precision_is_kept(self, attempt, draw):
+        """Parameters and tokens in float64 should give context vectors in float64."""
+        layer = self.given(attempt, self.drawn(draw, dtype=torch.float64))
+        x = draw.normal(*self.texts, dtype=torch.float64)
+        layer(x, training=False).agrees(axes=OF_CONTEXT_VECTORS)
+
+    @pytest.mark.conduct
+    def test_a_second_call_gives_the_same(self, attempt, draw):
+        """A second call should give the same, and the texts should stay as they are."""
+        x = draw.normal(*self.texts)
+        layer = self.given(attempt, self.drawn(draw))
+        first = layer(x, training=False)
+        layer(draw.normal(1, self.context_length, self.d_in), training=False)
+        first.has_shape(*self.vectors)
+        layer(x, training=False).gives(first.value, what="the second result")
+        first.keeps_arguments()
