@@ -160,7 +160,7 @@ def collect(
     files = _files(course, exercises, visibilities)
     if not files:  # pytest would look for some itself
         return ()
-    collection = _Collection(course, imported_helpers(course, files))
+    collection = _Collection(course, imported_helpers(files))
     code = _run_pytest(collection, files)
     if collection.problems:
         raise CourseError(*collection.problems)

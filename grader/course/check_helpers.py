@@ -8,7 +8,6 @@ import ast
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.core.errors import CourseError
 from grader.course.course import CHECKS, Course
 
 HELPERS = "helpers"
@@ -22,35 +21,27 @@ def helpers_of(course: Course) -> tuple[Path, ...]:
     return tuple(path for path in paths if path.is_file())
 
 
-def imported_helpers(course: Course, files: Iterable[Path]) -> tuple[Path, ...]:
-    """The helpers that files of checks import, and those that these import, which come first.
-
-    Raises:
-        CourseError: when a file is no Python.
-    """
+def imported_helpers(files: Iterable[Path]) -> tuple[Path, ...]:
+    """The helpers that files of checks import, and those that these import, which come first."""
     found: dict[Path, None] = {}
     for file in files:
-        own = [path for path in _imported(course, file) if path not in found]
-        found |= dict.fromkeys((*imported_helpers(course, own), *own))
+        own = [path for path in _imported(file) if path not in found]
+        found |= dict.fromkeys((*imported_helpers(own), *own))
     return tuple(found)
 
 
 def hidden_helpers(course: Course) -> tuple[Path, ...]:
-    """The helpers that no visible check imports, so that nobody but authors receives them.
-
-    Raises:
-        CourseError: as `imported_helpers` does.
-    """
+    """The helpers that no visible check imports, so that nobody but authors receives them."""
     visible = (course.paths(assignment).visible_checks for assignment in course.assignments)
-    seen = imported_helpers(course, visible)
+    seen = imported_helpers(visible)
     return tuple(path for path in helpers_of(course) if path not in seen)
 
 
-def _imported(course: Course, file: Path) -> list[Path]:
+def _imported(file: Path) -> list[Path]:
     try:
         tree = ast.parse(file.read_bytes() if file.is_file() else b"")
-    except (SyntaxError, ValueError) as error:
-        raise CourseError(f"{course.inner(file)}: it is no Python: {error}") from error
+    except (SyntaxError, ValueError):  # told where the file is collected
+        return []
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     levels = [node.level for node in imports if node.level and node.module == HELPERS]
     paths = (file.parents[level - 1] / f"{HELPERS}.py" for level in sorted(levels, reverse=True))

@@ -88,13 +88,9 @@ def _student_files(course: Course) -> Iterator[OutputFile]:
 
 
 def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[OutputFile]:
-    """The visible checks of some assignments, and the helpers that these import.
-
-    Raises:
-        CourseError: when a file is no Python.
-    """
+    """The visible checks of some assignments, and the helpers that these import."""
     visible = [course.paths(assignment).visible_checks for assignment in assignments]
-    for path in (*visible, *imported_helpers(course, visible)):
+    for path in (*visible, *imported_helpers(visible)):
         yield course_file(course, path)
 
 

@@ -2,8 +2,8 @@
 
 A check asks for `attempt`. What the exercise is named after is called, and what comes back judged:
 
-    attempt(scores).gives(printed("T05"), axes=("token",))  # a value that is known
-    attempt(query, inputs).agrees(axes=("token",))          # the solution's value
+    attempt(scores).gives(printed("T05"), axes=("row",))    # a known value
+    attempt(query, inputs).agrees(axes=("row",))            # the solution's value
     attempt(scores).has_shape(6, 6)
     attempt(scores).keeps_arguments()
     attempt(scores, cotangent=ones).gradients_agree(what="the gradient for the scores")

@@ -25,7 +25,7 @@ def drawn_parameters(draw, embed_dim, dtype=torch.float32):
     shapes = {f"{name}.weight": (WIDTH, embed_dim) for name in PROJECTIONS}
     shapes |= {f"{name}.bias": (WIDTH,) for name in PROJECTIONS}
     shapes |= {"out_proj.weight": (embed_dim, WIDTH), "out_proj.bias": (embed_dim,)}
-    return {name: draw.normal(*shape, std=0.5).to(dtype) for name, shape in shapes.items()}
+    return {name: draw.normal(*shape, std=0.4).to(dtype) for name, shape in shapes.items()}
 
 
 def given(attempt, values):

@@ -109,7 +109,7 @@ def test_a_helper_that_cannot_be_loaded_is_told(written: Write) -> None:
 def test_a_helper_that_is_no_python_is_told(written: Write) -> None:
     """By its path as well."""
     course = written({SHARED: "def\n"}, {VISIBLE: "from ..helpers import NUMBER\n"})
-    with pytest.raises(CourseError, match=rf"{SHARED}: it is no Python"):
+    with pytest.raises(GraderFault, match=rf"{SHARED}: SyntaxError"):
         checks_of(course)
 
 
@@ -146,7 +146,7 @@ def test_students_receive_the_helpers_that_visible_checks_import(written: Write)
     course = written(files, {HIDDEN: "from .helpers import judge_number\n"})
     hidden = (course.root / SHARED, course.root / OWN)
     assert helpers_of(course) == hidden_helpers(course) == hidden
-    assert imported_helpers(course, [course.root / HIDDEN]) == hidden
+    assert imported_helpers([course.root / HIDDEN]) == hidden
     both = [f"{CHECKS}/{id_}/test_visible.py" for id_ in ("01_scores", "02_mixture")]
     assert [file.path for file in check_files(course, course.assignments)] == both
     course = written({}, {VISIBLE: "from ..helpers import judge_number\n"})

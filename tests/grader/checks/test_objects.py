@@ -22,7 +22,7 @@ from grader.grading.submission_grader import (
     visible_grader,
 )
 from grader.release.stubs import generate
-from grader.release.students import COPIED, student_files
+from grader.release.students import student_files
 from grader.sandbox.failures import stub_message
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
@@ -41,8 +41,6 @@ def course(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Course:
     """The course, complete."""
     folder = tmp_path_factory.mktemp("objects") / "course"
     shutil.copytree(root / "tests" / "object_course", folder)
-    for name in set(COPIED) - {"course.toml"}:
-        (folder / name).write_text(f"{name} of the course\n", "utf-8")
     for file in generate(load_course(folder)):
         file.write(folder)
     return load_course(folder)
