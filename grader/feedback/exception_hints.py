@@ -258,7 +258,7 @@ def _layer_hint(failure: Failure) -> str:
 def _bracket_hint(failure: Failure) -> str:
     """For a method without `()`, or what is none with `()`; "" for anything else."""
     text = failure.location.text if failure.location else ""
-    if re.search(r"'(builtin_function_or_method|method|method_descriptor)'", failure.message):
+    if re.search(r"\b(builtin_function_or_method|method_descriptor)\b|'method'", failure.message):
         names = [
             name
             for name in re.findall(r"\.(\w+)\b(?!\s*[(.])", text)

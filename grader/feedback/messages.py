@@ -357,6 +357,13 @@ def does_not_run(file: str, failure: Failure) -> str:
                 "stands before the code of this line, and type it again."
             )
         )
+    if failure.message.startswith("invalid character"):
+        lines.append(
+            _(
+                "Python does not know this character. Such quotes and dashes come from a word "
+                "processor or a web page: type them anew."
+            )
+        )
     if failure.message == "'return' outside function":
         lines.append(_("Is your code indented below `def`?"))
     return "\n".join(lines)

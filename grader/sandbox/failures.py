@@ -187,7 +187,8 @@ def _proposal(error: BaseException) -> tuple[str, str]:
         if "self" in outer.f_locals and name in dir(outer.f_locals["self"]):
             return name, f"self.{name}"
     known = {**frame.f_builtins, **frame.f_globals, **frame.f_locals}
-    meant = IMPORTS.get(name) or closest(name, known)
+    running = {each.f_code.co_name for each in frames}  # what it is in, it hardly means to call
+    meant = IMPORTS.get(name) or closest(name, known.keys() - running)
     return (name, meant) if meant and name not in known else ("", "")
 
 

@@ -57,7 +57,7 @@ def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
             )
         yield sentence
     if _sums_to_one(actual) and not _sums_to_one(expected):
-        yield _("Its rows sum to 1, and they should not: what is the softmax taken of?")
+        yield _("Its rows sum to 1, and they should not: which step makes them?")
 
 
 def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> Iterable[str]:

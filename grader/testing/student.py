@@ -414,7 +414,9 @@ class StudentHandle:
 
 
 def _other_shape(answer: Answer, cotangent: torch.Tensor) -> str:
-    template = _("expected the shape {expected}, received {actual}")
+    template = _(
+        "expected the shape {expected}, received {actual}, so that its gradients are not judged"
+    )
     return template.format(expected=tuple(cotangent.shape), actual=tuple(answer.value.shape))
 
 

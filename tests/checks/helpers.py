@@ -19,8 +19,23 @@ def inputs_004(printed):
     return inputs
 
 
+def judge_no_overflow(judge, near, far):
+    """Judge that large scores give no NaN; what is NaN for small ones as well has another cause."""
+    are_alike = all(isinstance(value, torch.Tensor) for value in (near, far))
+    are_alike = are_alike and near.shape == far.shape
+    is_lost = are_alike and bool((far.isnan() & ~near.isnan()).any())
+    judge.that(not is_lost, "Scores of thousands give NaN: their exponentials are infinite")
+
+
 class StepsWrittenOut:
-    """A remark on a layer whose steps are left to torch; `shown(attempt)` makes one with tokens."""
+    """Remarks on the steps of a layer; `shown(attempt)` makes one with tokens."""
+
+    @pytest.mark.remark
+    def test_large_scores_give_no_nan(self, attempt, judge):
+        """Large scores should give no NaN: a softmax of your own subtracts each row's largest score."""
+        layer, x = self.shown(attempt)
+        called = [layer(size * x, training=False) for size in (1, 1000)]
+        judge_no_overflow(judge, *(each.value for each in called))
 
     @pytest.mark.remark
     def test_the_steps_are_written_out(self, attempt, judge):
@@ -331,6 +346,13 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
         layer = self.given(attempt, self.drawn(draw, dtype=torch.float64))
         x = draw.normal(*self.texts, dtype=torch.float64)
         layer(x, training=False).agrees(axes=OF_CONTEXT_VECTORS)
+
+    @pytest.mark.remark
+    def test_large_scores_give_no_nan(self, attempt, judge, draw):
+        """Large scores should give no NaN: a softmax of your own subtracts each row's largest score."""
+        layer, x = self.given(attempt, self.drawn(draw)), draw.normal(*self.texts)
+        called = [layer(size * x, training=False) for size in (1, 1000)]
+        judge_no_overflow(judge, *(each.value for each in called))
 
     @pytest.mark.conduct
     def test_a_second_call_gives_the_same(self, attempt, draw):

@@ -175,7 +175,12 @@ def test_a_title_that_holds_is_not_shown_as_failed(
             "Two calls with the same tokens differ: is something in `forward` drawn at random, "
             "as by dropout, or kept from call to call?",
         ),
-        (V1, "queries = x @", "queries = x.requires_grad_() @", "It changed its argument in place."),
+        (
+            V1,
+            "queries = x @",
+            "queries = x.requires_grad_() @",
+            "It changed its argument in place.",
+        ),
         (
             "upper_triangular_mask",
             "return torch.ones(context_length, context_length).triu(diagonal=1)",

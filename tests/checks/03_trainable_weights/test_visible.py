@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
-from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004
+from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004, judge_no_overflow
 from .helpers import PARTS, judge_each, three
 
 D_K = 2
@@ -280,6 +280,13 @@ class TestScaledWeights(KeepsNames, KeepsDoublePrecision):
         """Normally distributed weights and another second token should give the right result."""
         query, keys, _ = projected_004(reference, printed)
         attempt(keys @ query, D_K).gives(WEIGHTS_004, atol=FOUR_DECIMALS, axes=("key",))
+
+    @pytest.mark.remark
+    def test_large_scores_give_no_nan(self, attempt, judge):
+        """Large scores should give no NaN: a softmax of your own subtracts each row's largest score."""
+        scores = torch.tensor([[2.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+        called = [attempt(size * scores, D_K) for size in (1, 1000)]
+        judge_no_overflow(judge, *(each.value for each in called))
 
     def test_larger_keys_are_scaled_more(self, attempt):
         """With keys of size 16, scores should be divided by 4 before the softmax."""

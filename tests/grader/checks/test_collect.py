@@ -9,7 +9,7 @@ import pytest
 from grader.authoring.translations import course_messages, kit_messages
 from grader.checks.collect import collect
 from grader.checks.run import Check
-from grader.core.errors import CourseError, GraderFault
+from grader.core.errors import GraderFault
 from grader.core.records import Visibility
 from grader.course.check_helpers import helpers_of, hidden_helpers, imported_helpers
 from grader.course.course import CHECKS, Course, load_course

@@ -42,7 +42,7 @@ LAST_ROW = (
     "Every row is what the last one should be: is there one row only, changed again and again?"
 )
 CLOSE = "All is close to what is expected: is a number, or a step on the way, rounded?"
-SUM_TO_ONE = "Its rows sum to 1, and they should not: what is the softmax taken of?"
+SUM_TO_ONE = "Its rows sum to 1, and they should not: which step makes them?"
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_gradients_of_a_result_of_another_shape_are_not_asked_for(hand_in: HandI
     with pytest.raises(StudentOutcome) as caught:
         student.call(instance, torch.ones(3, 2), cotangent=torch.ones(2, 2))
     assert explain_failure(caught.value.failure, (), "Layer") == (
-        "The result: expected the shape (2, 2), received (3, 1)."
+        "The result: expected the shape (2, 2), received (3, 1), so that its gradients are not judged."
     )
 
 
