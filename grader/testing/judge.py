@@ -128,7 +128,12 @@ class Judge:
             raise Mismatch(difference, tuple(self.calls))
 
     def shape(
-        self, actual: Any, shape: Sequence[int], *, dtype: torch.dtype | None = torch.float32
+        self,
+        actual: Any,
+        shape: Sequence[int],
+        *,
+        dtype: torch.dtype | None = torch.float32,
+        what: str = "",
     ) -> None:
         """Judge what kind of thing a value is; its numbers do not count.
 
@@ -136,6 +141,7 @@ class Judge:
             actual: what came from the student.
             shape: of the expected tensor.
             dtype: the expected one; None for any.
+            what: what has it, in plain words or in `words(…)`, where that is not the result.
 
         Raises:
             Mismatch: when it is something else.
@@ -144,9 +150,10 @@ class Judge:
         self.judged.append(describe(actual, say=str))
         if found := compare(actual, expected, math.inf, any_dtype=dtype is None):
             summary, hints = found
-            if actual is None:
+            if actual is None and not what:
                 hints += self._nothing_returned(expected, math.inf)
-            difference = Difference("", None, actual, summary, hints, asked=tuple(shape))
+            words = what and self.say(what)
+            difference = Difference(words, None, actual, summary, hints, asked=tuple(shape))
             raise Mismatch(difference, tuple(self.calls))
 
     def that(self, holds: bool, sentence: str, *, about: Any = None) -> None:
