@@ -19,6 +19,10 @@ from grader.release.solution_cells import BEGIN, END, REGION
 LEFT = re.compile(r"""(?:\bTODO(?:\(author\))?:|(?:^|["'\[])\s*#?\s*TODO\b(?:\(author\))?:?)\s*""")
 """What is still to be written; a sentence may speak of the TODO in a stub."""
 
+BLOCK = re.compile(r"^(?=# %%|\[\[|@pytest\.mark\.exercise|\w+ = \[)", re.MULTILINE)
+"""Where a cell of a solution, a misconception, the checks or the hints of an exercise begin."""
+
+OWNER = re.compile(r"""\bexercise\W{1,4}(\w+)["']|^(\w+) = \[""", re.MULTILINE)
 FOR_STUDENTS = re.compile(r"^\s*# TODO\b(?!\()")
 QUOTED = re.compile(r"`([^`\n]+)`")
 BEFORE_CODE = re.compile(r"(?<=[:;,。：；，])\s*|\s+")  # where code may begin in a sentence
@@ -84,15 +88,20 @@ def _has_todo_above(lines: list[str]) -> bool:
 
 
 def no_todo_is_left(course: Course, chosen: Iterable[str]) -> Iterator[str]:
-    """Nothing is still to be written in hints, misconceptions, checks and solutions."""
+    """Nothing is still to be written in hints, misconceptions, checks and solutions.
+
+    What stands in no exercise's own block, such as an assignment's title, is everyone's.
+    """
+    others = {e.name for id_, e in course.exercises.items() if id_ not in set(chosen)}
+    others -= {course.exercises[id_].name for id_ in chosen}
     files = files_of_checks(course, chosen)
     for assignment in assignments_of(course, chosen):
         paths = course.paths(assignment)
         for_students = _todos_for_students(paths.solution.read_text("utf-8"))
         for path in (paths.solution, paths.hints, paths.misconceptions):
-            yield from _todos_in(course, path, for_students)
+            yield from _todos_in(course, path, for_students, others)
     for path in files:
-        yield from _todos_in(course, path, set())
+        yield from _todos_in(course, path, set(), others)
 
 
 def _todos_for_students(text: str) -> set[str]:
@@ -101,13 +110,23 @@ def _todos_for_students(text: str) -> set[str]:
     return {line for line in lines if FOR_STUDENTS.match(line) and len(LEFT.findall(line)) == 1}
 
 
-def _todos_in(course: Course, path: Path, for_students: set[str]) -> Iterator[str]:
-    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
-    for number, line in enumerate(lines, 1):
+def _todos_in(
+    course: Course, path: Path, for_students: set[str], others: set[str]
+) -> Iterator[str]:
+    """What is still to be written in a file, but for what belongs to other exercises."""
+    blocks = BLOCK.split(path.read_text("utf-8")) if path.is_file() else []
+    lines = [(line, _owner(block)) for block in blocks for line in block.splitlines()]
+    for number, (line, owner) in enumerate(lines, 1):
         found = LEFT.search(line)
-        if found and line.strip() not in for_students:
+        if found and owner not in others and line.strip() not in for_students:
             what = line[found.end() :].rstrip("\"', ") or line.strip()
             yield f"{course.inner(path)}:{number}: still to be written: {what[:80]}"
+
+
+def _owner(block: str) -> str:
+    """The exercise that a block belongs to; "" for none."""
+    found = OWNER.search(block)
+    return (found[1] or found[2]) if found else ""
 
 
 # What is a matter of taste.

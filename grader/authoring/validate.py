@@ -4,6 +4,7 @@
 that only read files are in `course_files`.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -38,6 +39,7 @@ from grader.feedback.diagnosis import (
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import passed_share
 from grader.grading.submission_grader import Scope, SubmissionGrader
+from grader.release.stubs import stale
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
@@ -120,8 +122,9 @@ def _prove(
         proofs.checks_declare_what_they_should()
         proofs.hidden_checks_hold_to_what_is_said()
         run = proofs.solutions_earn_everything()
-        proofs.stubs_earn_nothing("py")
-        proofs.stubs_earn_nothing("ipynb")
+        old = {course.root / file.path for file in stale(course)}
+        proofs.stubs_earn_nothing("py", old)
+        proofs.stubs_earn_nothing("ipynb", old)
         proofs.mistakes_are_recognised(run)
         report.faults += course_files.ids_are_unique(mistakes)
         if is_whole:
@@ -206,12 +209,17 @@ class _CheckProofs:
                 sentence = f"{what} a visible check nor a sentence of the docstring that it deepens"
                 self.fault(check.id, sentence)
 
-    def stubs_earn_nothing(self, form: str) -> None:
-        """Every stub, in one of its forms ("py", "ipynb"), earns 0 and ends as not attempted."""
+    def stubs_earn_nothing(self, form: str, old: Container[Path]) -> None:
+        """Every stub, in one of its forms ("py", "ipynb"), earns 0 and ends as not attempted.
+
+        Args:
+            form: which one.
+            old: the stubs that are no longer what the solutions make.
+        """
         for assignment in self.course.assignments:
             paths = self.course.paths(assignment)
             path = paths.stub if form == "py" else paths.notebook
-            if not path.is_file():
+            if not path.is_file() or path in old:
                 continue  # which `course_files` reports
             own = {id_: e for id_, e in self.chosen.items() if e in assignment.exercises}
             _, results = self.run(self._with_stub(assignment, path), own)
@@ -274,6 +282,8 @@ class _CheckProofs:
             self.report.rows.append(row)
             row.unearned = unearned(self.mistakes, exercise, checks)
             row.kept = [left_of(mistake, checks) for mistake in known]
+            if gate_that_blocks(checks, right):
+                continue  # which the solution has told
             for mistake in known:
                 self._recognise(row, mistake, checks, visible)
             compared = [("the solution", right), *((id_of(m), m.traces) for m in known)]

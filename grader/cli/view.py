@@ -20,16 +20,18 @@ def sign_of(outcome: Outcome) -> tuple[str, str]:
 
 
 def console(*, quiet: bool = False) -> Console:
-    """A terminal that does not break lines of tensors where it is not one."""
-    made = Console(highlight=False, quiet=quiet)
+    """A terminal that does not break lines of tensors where it is not one; `:100:` stays as it is."""
+    made = Console(highlight=False, emoji=False, quiet=quiet)
     if made.is_terminal:
         return made
-    return Console(highlight=False, quiet=quiet, width=max(made.width, 100))
+    return Console(highlight=False, emoji=False, quiet=quiet, width=max(made.width, 100))
 
 
 def plain_console() -> Console:
     """Plain text to standard output, also inside a notebook's kernel."""
-    return Console(highlight=False, force_jupyter=False, force_terminal=False, width=100)
+    return Console(
+        highlight=False, emoji=False, force_jupyter=False, force_terminal=False, width=100
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ class Judge:
             if renamed := self._renamed(actual, expected) or not_taken(actual):
                 what, summary, hints = "", renamed, ()
             if actual is None and what == THE_RESULT:
-                hints = (*hints, self._nothing_returned(expected, atol))
+                hints += self._nothing_returned(expected, atol)
             elif actual is None and self.calls and self.calls[-1].differentiates:
                 hints = (*hints, _(NO_GRADIENT))
             words = _(THE_RESULT) if what == THE_RESULT else what and self.say(what)
@@ -128,7 +128,12 @@ class Judge:
             raise Mismatch(difference, tuple(self.calls))
 
     def shape(
-        self, actual: Any, shape: Sequence[int], *, dtype: torch.dtype | None = torch.float32
+        self,
+        actual: Any,
+        shape: Sequence[int],
+        *,
+        dtype: torch.dtype | None = torch.float32,
+        what: str = "",
     ) -> None:
         """Judge what kind of thing a value is; its numbers do not count.
 
@@ -136,6 +141,7 @@ class Judge:
             actual: what came from the student.
             shape: of the expected tensor.
             dtype: the expected one; None for any.
+            what: what has it, in plain words or in `words(…)`, where that is not the result.
 
         Raises:
             Mismatch: when it is something else.
@@ -144,9 +150,10 @@ class Judge:
         self.judged.append(describe(actual, say=str))
         if found := compare(actual, expected, math.inf, any_dtype=dtype is None):
             summary, hints = found
-            if actual is None:
-                hints = (*hints, self._nothing_returned(expected, math.inf))
-            difference = Difference("", None, actual, summary, hints, asked=tuple(shape))
+            if actual is None and not what:
+                hints += self._nothing_returned(expected, math.inf)
+            words = what and self.say(what)
+            difference = Difference(words, None, actual, summary, hints, asked=tuple(shape))
             raise Mismatch(difference, tuple(self.calls))
 
     def that(self, holds: bool, sentence: str, *, about: Any = None) -> None:
@@ -165,29 +172,31 @@ class Judge:
             sentence = self._renamed(about) or self.say(sentence)
             raise Mismatch(Difference("", None, about, sentence), tuple(self.calls))
 
-    def _nothing_returned(self, expected: Any, atol: float) -> str:
-        """Why a function returned nothing, as far as that is known.
+    def _nothing_returned(self, expected: Any, atol: float) -> tuple[str, ...]:
+        """Why a function returned nothing; nothing of a class that made an instance.
 
         Args:
             expected: what it should have returned.
             atol: how far off its numbers may be; infinite where only their count is known.
         """
         call = self.calls[-1] if self.calls else Call("", (), {})
+        if call.instance and not call.is_forward:
+            return ()
         if call.body == "unindented":
-            return _("Is your code indented below `def`?")
+            return (_("Is your code indented below `def`?"),)
         if call.body == "empty":
-            return _("Nothing is written in {name} yet.").format(name=clean(call.target, 80))
+            return (_("Nothing is written in {name} yet.").format(name=clean(call.target, 80)),)
         values = expected.flatten().tolist() if isinstance(expected, torch.Tensor) else [expected]
         numbers = NUMBER.findall(ABOUT_A_TENSOR.sub("", call.printed))
         printed = [float(number) for number in numbers]
         if len(printed) != len(values) or not all(isinstance(v, int | float) for v in values):
-            return _(NO_RETURN)
+            return (_(NO_RETURN),)
         if math.isinf(atol):
-            return _("It printed a value: return it instead.")
+            return (_("It printed a value: return it instead."),)
         # torch prints 4 decimals.
         if all(abs(a - b) <= max(atol, 1e-4) for a, b in zip(printed, values, strict=True)):
-            return _("It printed the right value: return it.")
-        return _(NO_RETURN)
+            return (_("It printed the right value: return it."),)
+        return (_(NO_RETURN),)
 
     def _renamed(self, found: Any, expected: Any = None) -> str:
         """A sentence on the first parameter that an instance has by another name or of another kind.

@@ -60,6 +60,14 @@ def test_a_stub_that_passes_a_check_is_told_for_both_forms(example) -> None:
     ]
 
 
+def test_what_a_gate_blocks_for_the_solution_is_told_once(example) -> None:
+    """Nothing can be said of mistakes then."""
+    example.edit(VISIBLE, FIRST_CHECK, FIRST_CHECK.replace("(2, 3)", "(3, 2)"))
+    gate = "01_scores/scores::visible::test_a_score_for_each_query_and_key"
+    sentence = "expected the shape (3, 2), received (2, 3)"
+    assert example.faults() == [f"01_scores/scores: the solution fails {gate}: {sentence}"]
+
+
 def test_a_solution_that_fails_is_told_with_its_check_and_the_reason(example) -> None:
     """What hangs on the solution's values is told as well."""
     example.edit(SOLUTION, "** 0.5", "** 0.4")

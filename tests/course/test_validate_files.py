@@ -175,6 +175,12 @@ def test_a_stub_that_was_edited_is_told(example) -> None:
     assert example.faults() == [f"{STUB}: {TOO_OLD}"]
 
 
+def test_of_a_stub_that_is_too_old_nothing_else_is_told(example) -> None:
+    """No check can call it any more, and the next `grader generate` makes it another one."""
+    example.edit(STUB, "queries: Tensor, keys: Tensor", "queries: Tensor")
+    assert example.faults() == [f"{STUB}: {TOO_OLD}"]
+
+
 def test_stubs_older_than_their_solution_are_told(example) -> None:
     """Both forms."""
     example.edit(SOLUTION, "How well", "How badly")

@@ -90,6 +90,32 @@ def test_a_todo_of_the_authors_own_that_is_left_is_told_with_its_line(
     assert found.removeprefix(place) in said
 
 
+@pytest.mark.parametrize(
+    ("path", "old"),
+    [
+        ("solutions/02_mixture/mixture.py", "    # TODO: a softmax along each row."),
+        ("solutions/02_mixture/hints.toml", "What has to sum to 1?"),
+        ("solutions/02_mixture/misconceptions.toml", "The softmax runs down the columns."),
+        ("tests/checks/02_mixture/test_visible.py", "There is a weight for each score."),
+    ],
+)
+def test_a_todo_that_is_left_belongs_to_one_exercise(example, path: str, old: str) -> None:
+    """Who validates another exercise of the assignment does not read of it."""
+    example.edit(path, old, "# TODO(author): say it")
+    course = load_course(example.folder)
+    assert len(list(course_texts.no_todo_is_left(course, ("02_mixture/weights",)))) == 1
+    assert list(course_texts.no_todo_is_left(course, ("02_mixture/Mixture",))) == []
+
+
+def test_a_todo_that_is_left_in_no_exercise_is_told_for_each(example) -> None:
+    """Such as a title."""
+    example.edit(
+        "solutions/02_mixture/mixture.py", "What the scores are good", "TODO(author): what"
+    )
+    course = load_course(example.folder)
+    assert len(list(course_texts.no_todo_is_left(course, ("02_mixture/Mixture",)))) == 1
+
+
 def test_a_sentence_that_speaks_of_the_stubs_todo_is_none_that_is_left(example) -> None:
     """Students read that word."""
     example.edit(MISTAKES, "Whose scores", "What does the `TODO`, the TODO say: whose scores")

@@ -75,10 +75,10 @@ def test_a_broken_promise_is_told_below_the_table(grader, folder):
 
 def test_broken_promises_are_counted(grader, folder):
     """Two are not one."""
-    for name in ("[bold]a.txt", "b.txt"):
+    for name in ("[bold]a:100:.txt", "b.txt"):
         (folder / "solutions" / name).write_text("", "utf-8")
     assert grader("validate").lines[-3:] == [
-        "✗ solutions/[bold]a.txt: course.toml does not declare it",
+        "✗ solutions/[bold]a:100:.txt: course.toml does not declare it",
         "✗ solutions/b.txt: course.toml does not declare it",
         "2 promises are broken.",
     ]

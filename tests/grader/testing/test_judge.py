@@ -48,6 +48,11 @@ def test_nothing_returned_is_shown_with_the_question_for_a_return():
     assert mismatch(judge, None, 3).difference.hints == (hint,)
     assert mismatch(judge.shape, None, (2,)).difference.hints == (hint,)
     assert mismatch(judge, None, 3, what="the bias").difference.hints == ()
+    named = mismatch(judge.shape, None, (2,), what="the bias").difference
+    assert (named.what, named.hints) == ("the bias", ())
+    made = Judge([Call("Gate", (3, 2), {}, instance=1)])
+    assert mismatch(made.shape, None, (2,)).difference.hints == ()
+    assert mismatch(made, None, 3).difference.hints == ()
 
 
 @pytest.mark.parametrize(
