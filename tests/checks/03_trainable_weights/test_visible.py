@@ -90,6 +90,8 @@ class InitWeights(KeepsNames):
 
 @pytest.mark.exercise("init_weights")
 class TestInitWeights(InitWeights):
+    test_each_weight_is_a_parameter = InitWeights.test_each_weight_is_a_parameter
+
     @pytest.mark.conduct
     def test_no_weight_requires_gradients(self, attempt, judge):
         """The weights should require no gradients."""
@@ -116,6 +118,8 @@ class TestInitWeights(InitWeights):
 
 @pytest.mark.exercise("init_weights_normal")
 class TestInitWeightsNormal(InitWeights):
+    test_each_weight_is_a_parameter = InitWeights.test_each_weight_is_a_parameter
+
     def test_each_weight_requires_gradients(self, attempt, judge):
         """The weights should require gradients."""
         needs = [weight.requires_grad for weight in three(attempt(3, 2, seed=1), 3, 2)]

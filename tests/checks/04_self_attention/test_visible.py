@@ -392,6 +392,8 @@ class TestSelfAttentionNormal(SelfAttention, HasMatrices):
         """W_query, W_key and W_value should be parameters of shape (d_in, d_out)."""
         judge_module(attempt, MATRICES, (3, 2))
 
+    test_they_are_all_the_parameters = HasMatrices.test_they_are_all_the_parameters
+
     @pytest.mark.remark
     def test_the_matrices_are_its_own(self, attempt, judge):
         """W_query, W_key and W_value should be attributes of the layer itself."""

@@ -162,6 +162,16 @@ class TestMultiHeadAttention(KeepsNames, Layers, MultiHead):
         judge(getattr(layer.own, "kind", ""), "module", what="what the class makes")
         layer(batch_of_the_text(printed)).has_shape(2, 6, 2)
 
+    # What students should read first.
+    test_the_parameters_have_the_names_and_shapes_of_the_text = (
+        MultiHead.test_the_parameters_have_the_names_and_shapes_of_the_text
+    )
+    test_the_context_vectors_for_given_parameters = (
+        MultiHead.test_the_context_vectors_for_given_parameters
+    )
+    test_a_single_token_sees_itself = MultiHead.test_a_single_token_sees_itself
+    test_the_future_does_not_leak = MultiHead.test_the_future_does_not_leak
+
     def test_the_layer_of_seed_123_as_printed(self, attempt, printed):
         """Seed 123 should give the example's tensor, if made as query, key, value, out_proj."""
         layer = attempt.instance(3, 2, 6, 0.0, num_heads=2, seed=123, exact=True)

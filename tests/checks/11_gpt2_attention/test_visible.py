@@ -132,6 +132,16 @@ class TestGPT2MultiHeadAttention(KeepsNames, MultiHead):
         judge(getattr(layer.own, "kind", ""), "module", what="what the class makes")
         layer(draw.normal(*self.texts)).has_shape(*self.vectors)
 
+    # What students should read first.
+    test_the_parameters_have_the_names_and_shapes_of_the_text = (
+        MultiHead.test_the_parameters_have_the_names_and_shapes_of_the_text
+    )
+    test_the_context_vectors_for_given_parameters = (
+        MultiHead.test_the_context_vectors_for_given_parameters
+    )
+    test_a_single_token_sees_itself = MultiHead.test_a_single_token_sees_itself
+    test_the_future_does_not_leak = MultiHead.test_the_future_does_not_leak
+
     @pytest.mark.weight(2)
     @pytest.mark.conduct
     def test_at_the_size_of_gpt2_there_are_2360064_parameters(self, attempt, judge, draw):
