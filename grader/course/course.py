@@ -136,6 +136,7 @@ class Course:
         about: what the students' README says of the course first.
         roles: words in the names of parameters, by what these stand for.
         notes: what it says of the checks, besides what holds in any course.
+        guide: the file of what it says at its end, in Markdown; "" for none.
     """
 
     root: Path
@@ -152,6 +153,7 @@ class Course:
     roles: RoleWords = ()
     about: str = ""
     notes: tuple[str, ...] = ()
+    guide: str = ""
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -167,6 +169,11 @@ class Course:
     def ledger_files(self) -> tuple[Path, ...]:
         """The file of the printed tensors, where the course has any."""
         return (self.root / self.ledger.file,) if self.ledger else ()
+
+    @property
+    def guide_text(self) -> str:
+        """What the students' README says at its end, in Markdown; "" for nothing."""
+        return (self.root / self.guide).read_text("utf-8") if self.guide else ""
 
     @cached_property
     def translations(self) -> Path:
@@ -385,6 +392,8 @@ def load_course(root: Path) -> Course:
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
     problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
+    if course.guide and course.has_solutions and not (root / course.guide).is_file():
+        problems.append(f"{MANIFEST}: course.guide: there is no file {course.guide}")
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)
@@ -425,6 +434,7 @@ def _course(root: Path, table: Table) -> Course:
         languages=translated,
         about=about.optional_text("about"),
         notes=about.texts("notes"),
+        guide=about.optional_text("guide"),
         agents_file=about.flag("agents_file", default=True),
         ledger=ledger_of(table),
         roles=roles_of(table),
