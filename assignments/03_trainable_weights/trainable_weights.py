@@ -178,8 +178,8 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 #
 # A dot product adds up `d_k` products. Where the entries of queries and keys are independent,
 # with mean 0 and standard deviation 1, so are the products, and their sum has the standard
-# deviation $\sqrt{d_k}$. It grows with the number of entries. Drawn at random many times, six
-# keys for each query, it looks like this:
+# deviation $\sqrt{d_k}$. It grows with the number of entries. This is what many random queries
+# give, with six keys each:
 #
 # | `d_k` | spread of the scores | largest weight, not scaled | largest weight, scaled |
 # |---|---|---|---|
@@ -189,10 +189,10 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 # | 4096 | 64 | 0.99 | 0.42 |
 #
 # (The spread is the standard deviation, and the weights are averages.) The softmax of large
-# scores puts nearly all weight on one token, and then it hardly reacts any more: where a weight
-# is 0.5, it changes by 0.25 for each unit of its score, where it is 0.99 only by 0.0099. That
-# little is left of the gradient, too, and training comes to a halt. Dividing by the square root
-# of the size keeps the scores in range, however many entries there are:
+# scores puts nearly all weight on one token, and then it hardly reacts any more: a weight of 0.5
+# changes with its score at the rate of 0.25, a weight of 0.99 only at the rate of 0.0099. The
+# gradient shrinks with it, and training comes to a halt. Dividing by the square root of the size
+# keeps the scores in range, however many entries there are:
 #
 # $$\text{weights} = \text{softmax}\left(\frac{\text{scores}}{\sqrt{d_k}}\right)$$
 

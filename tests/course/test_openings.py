@@ -217,10 +217,10 @@ def eighth() -> dict[str, float]:
 
 def ninth() -> dict[str, float]:
     """Matrix products, with several heads and more; the same weights make the same."""
-    x = torch.rand(1, 6, 24)
     wrapper = solution(8).MultiHeadAttentionWrapper
     layer = solution(9).MultiHeadAttention
     torch.manual_seed(123)
+    x = torch.rand(1, 6, 24)
     heads, joined = wrapper(24, 2, 6, 0.0, num_heads=12), layer(24, 24, 6, 0.0, num_heads=12)
     few = layer(24, 24, 6, 0.0, num_heads=2)
     assert solution(11).count_parameters(few) == solution(11).count_parameters(joined)
