@@ -172,8 +172,15 @@ class Course:
 
     @property
     def guide_text(self) -> str:
-        """What the students' README says at its end, in Markdown; "" for nothing."""
-        return (self.root / self.guide).read_text("utf-8") if self.guide else ""
+        """What the students' README says at its end, in Markdown; "" for nothing.
+
+        Raises:
+            CourseError: when its file is not there; a released copy has it in its README.
+        """
+        path = self.root / self.guide
+        if self.guide and not path.is_file():
+            raise CourseError(f"{MANIFEST}: course.guide: there is no file {self.guide}")
+        return path.read_text("utf-8") if self.guide else ""
 
     @cached_property
     def translations(self) -> Path:
@@ -392,8 +399,6 @@ def load_course(root: Path) -> Course:
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
     problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
-    if course.guide and course.has_solutions and not (root / course.guide).is_file():
-        problems.append(f"{MANIFEST}: course.guide: there is no file {course.guide}")
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)

@@ -442,12 +442,14 @@ def test_a_course_says_what_it_is_and_what_parameters_stand_for(read):
     assert course.roles == (("gate", ("g", "gate")),)
 
 
-def test_a_guide_that_is_not_there_is_told(read, problems, tmp_path):
-    """In the course itself; a copy for students has it in its README."""
-    text = SMALLEST.replace('title = "Small"', 'title = "Small"\nguide = "map.md"')
-    assert read(text).guide == "map.md"
-    (tmp_path / "solutions").mkdir()
-    assert problems(text) == ["course.toml: course.guide: there is no file map.md"]
+def test_a_guide_that_is_not_there_is_told_when_it_is_read(read, tmp_path):
+    """Not before: a copy that only grades needs none."""
+    course = read(SMALLEST.replace('title = "Small"', 'title = "Small"\nguide = "map.md"'))
+    with pytest.raises(CourseError, match=r"^course.toml: course.guide: there is no file map.md$"):
+        assert course.guide_text
+    (tmp_path / "map.md").write_text("# Map\n", "utf-8")
+    assert course.guide_text == "# Map\n"
+    assert read(SMALLEST).guide_text == ""
 
 
 def test_languages_are_those_of_the_folder_unless_the_manifest_says_them(read, tmp_path):
