@@ -1,9 +1,23 @@
 # %% [markdown]
 # # 6. Dropout
 #
+# A model with many weights can learn its training texts by heart, and attention makes it easy: if
+# one earlier token gives the answer away, all weight may go to it.
+#
 # While a model trains, **dropout** sets a random part of the attention weights to zero, another
 # part each time, so that no token comes to rely on a single other one. When the model is used,
 # nothing is dropped.
+#
+# Why do the kept weights grow? In causal attention "journey" has the weights `[0.5517, 0.4483]`.
+# With $p = 0.5$ each of them is kept half of the time: as they are, they would sum to 0.5 on
+# average, and the layer would hand on half as much in training as in use. Doubled, they sum to 1
+# on average.
+#
+# On average only. In a single draw the rows no longer sum to 1: in one draw for the six words
+# they sum to 2, 0.8966, 0.6206, 1.0438, 0.4350 and 0.3327. That is as it should be; do not repair
+# it.
+#
+# **About 30 minutes, difficulty 1 of 3.** You need assignment 05.
 
 # %%
 import torch

@@ -50,6 +50,8 @@ def files_are_declared(course: Course) -> Iterator[str]:
         needed += [paths.visible_checks, paths.hidden_checks]
         declared.update((*needed, paths.equivalent))
         yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())
+    if course.guide and not (course.root / course.guide).is_file():
+        yield f"{course.guide}: it is missing"
     for folder in (SOLUTIONS, WORK, CHECKS):
         for path in sorted((course.root / folder).rglob("*")):
             is_ours = path.is_dir() or any(part in GENERATED for part in path.parts)

@@ -120,6 +120,7 @@ def course_messages(course: Course) -> list[Message]:
         CourseError: when a check puts words together in a way that cannot be translated.
     """
     found = [Message(text, MANIFEST) for text in _manifest_texts(course)]
+    found += [Message(t, course.guide) for t in _prose(translated_markdown, course.guide_text)]
     problems: list[str] = []
     for assignment in course.assignments:
         paths = course.paths(assignment)

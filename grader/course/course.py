@@ -136,6 +136,7 @@ class Course:
         about: what the students' README says of the course first.
         roles: words in the names of parameters, by what these stand for.
         notes: what it says of the checks, besides what holds in any course.
+        guide: the file of what it says at its end, in Markdown; "" for none.
     """
 
     root: Path
@@ -152,6 +153,7 @@ class Course:
     roles: RoleWords = ()
     about: str = ""
     notes: tuple[str, ...] = ()
+    guide: str = ""
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -167,6 +169,18 @@ class Course:
     def ledger_files(self) -> tuple[Path, ...]:
         """The file of the printed tensors, where the course has any."""
         return (self.root / self.ledger.file,) if self.ledger else ()
+
+    @property
+    def guide_text(self) -> str:
+        """What the students' README says at its end, in Markdown; "" for nothing.
+
+        Raises:
+            CourseError: when its file is not there; a released copy has it in its README.
+        """
+        path = self.root / self.guide
+        if self.guide and not path.is_file():
+            raise CourseError(f"{MANIFEST}: course.guide: there is no file {self.guide}")
+        return path.read_text("utf-8") if self.guide else ""
 
     @cached_property
     def translations(self) -> Path:
@@ -425,6 +439,7 @@ def _course(root: Path, table: Table) -> Course:
         languages=translated,
         about=about.optional_text("about"),
         notes=about.texts("notes"),
+        guide=about.optional_text("guide"),
         agents_file=about.flag("agents_file", default=True),
         ledger=ledger_of(table),
         roles=roles_of(table),

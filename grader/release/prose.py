@@ -2,7 +2,7 @@
 
 One walk serves two ends. Given a function that only collects, it finds what there is to translate;
 given one that returns translations, it puts them in. A piece is a paragraph, a heading, a
-list's entry, an argument's description. Code, formulas and examples are no pieces. Where a piece
+list's entry, a table's row, an argument's description. Code, formulas and examples are no pieces. Where a piece
 comes back as it was, not a byte changes.
 """
 
@@ -23,6 +23,7 @@ SECTIONS = ("Args:", "Returns:", "Raises:", "Example:")
 LISTS = ("Args:", "Raises:", "Attributes")
 """Sections with an entry for each name; the head of one may say more, and is translated then."""
 
+ROW = "| "
 MARKER = re.compile(r"(?P<marker>\s*(?:#+ |[-*] |\d+\. ))(?P<text>.*)")
 ARGUMENT = re.compile(r"(?P<marker>\*{0,2}\w+(?:, \w+)*: )(?P<text>.*)")
 TODO = re.compile(r"(?P<marker>TODO: )(?P<text>.*)", re.DOTALL)
@@ -62,7 +63,8 @@ def _markdown_blocks(text: str) -> Iterator[Block]:
     for line in text.split("\n"):
         mark = next((mark for mark in ("```", "$$") if line.lstrip().startswith(mark)), "")
         starts = MARKER.match(line)
-        if fence or mark or not line.strip() or starts:
+        is_row = line.startswith(ROW)
+        if fence or mark or not line.strip() or starts or is_row:
             yield from _paragraph(paragraph)
             paragraph = []
         if fence:
@@ -73,6 +75,8 @@ def _markdown_blocks(text: str) -> Iterator[Block]:
             closes = line.rstrip().endswith(mark) and len(line.strip()) > len(mark)
             fence = "" if closes else mark
             yield Block((line,))
+        elif is_row:
+            yield Block((line,), ROW, line.removeprefix(ROW))
         elif line.strip():
             paragraph.append(line)
         else:
@@ -96,7 +100,7 @@ def _said(block: Block, say: Say, width: int | None) -> list[str]:
     text = say(block.text) if block.text else block.text
     if text == block.text:
         return list(block.lines)
-    if width is None:
+    if width is None or block.marker == ROW:
         return [block.marker + text]
     return filled(text, width, block.marker, _hanging(block.marker))
 

@@ -144,10 +144,12 @@ def _about(course: Course, code: str) -> dict[str, str]:
     first = course.assignments[0]
     about = course.text_in(code, course.about)
     notes = "".join(f"- {course.text_in(code, note)}\n" for note in course.notes)
+    guide = translated_markdown(course.guide_text, partial(course.text_in, code))
     return {
         "{{ title }}": course.text_in(code, course.title),
         "{{ about }}\n\n": f"{about}\n\n" if about else "",
         "- {{ notes }}\n": notes,
+        "\n{{ guide }}\n": f"\n{guide}" if guide else "",
         "{{ number }}": first.id[:2],
         "{{ stub }}": course.inner(course.paths(first).stub),
         "{{ exercise }}": course.name_of(first.exercises[0]),

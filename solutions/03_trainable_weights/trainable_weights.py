@@ -1,12 +1,26 @@
 # %% [markdown]
 # # 3. Trainable weights
 #
-# A token plays three parts in attention: it asks (**query**), it is compared with (**key**), and it
-# is what gets mixed (**value**). So far one and the same vector played all three. Now three
-# matrices, which training can change, make a vector for each part.
+# So far one vector plays three parts: it asks, it is compared, and it is what gets mixed. So all
+# scores are symmetric, 1.0865 from "journey" to "step" and back, although one token may need
+# another that has no use for it. And attention itself has nothing to learn: the vectors alone
+# decide.
 #
-# Fill in the functions below. Check your work with `grader check 03`, or in the
-# notebook with the cell below each exercise.
+# Now three matrices, which training can change, make a vector for each part. The **query** is
+# what a token looks for, the **key** is what it can be found by, the **value** is what it hands
+# over. A search works the same way: your words are compared with the titles of pages, and what
+# you get are the pages.
+#
+# With the matrices of seed 123, "journey" scores "step" 1.5440, and "step" scores "journey"
+# 1.3165. With the matrix of the queries for the keys as well, both would be 1.6432 again. And
+# without values, a token could only hand over the vector it came with.
+#
+# Nothing is trained here: the matrices stay random, and the weights mean nothing yet.
+#
+# **About 60 minutes, difficulty 2 of 3.** You need assignment 02.
+#
+# Fill in the functions below. Check your work with `grader check 03`, or in the notebook with the
+# cell below each exercise.
 
 # %%
 import torch
@@ -176,9 +190,23 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 # %% [markdown]
 # ## Step 4: scaled weights
 #
-# The longer queries and keys are, the larger their dot products get, and the softmax of large
-# scores puts nearly all weight on one token. Dividing by the square root of the size keeps the
-# scores in range:
+# A dot product adds up `d_k` products. Where the entries of queries and keys are independent,
+# with mean 0 and standard deviation 1, so are the products, and their sum has the standard
+# deviation $\sqrt{d_k}$. It grows with the number of entries. This is what many random queries
+# give, with six keys each:
+#
+# | `d_k` | spread of the scores | largest weight, not scaled | largest weight, scaled |
+# |---|---|---|---|
+# | 1 | 1 | 0.36 | 0.36 |
+# | 16 | 4 | 0.78 | 0.42 |
+# | 256 | 16 | 0.94 | 0.42 |
+# | 4096 | 64 | 0.99 | 0.42 |
+#
+# (The spread is the standard deviation, and the weights are averages.) The softmax of large
+# scores puts nearly all weight on one token, and then it hardly reacts any more: a weight of 0.5
+# changes with its score at the rate of 0.25, a weight of 0.99 only at the rate of 0.0099. The
+# gradient shrinks with it, and training comes to a halt. Dividing by the square root of the size
+# keeps the scores in range, however many entries there are:
 #
 # $$\text{weights} = \text{softmax}\left(\frac{\text{scores}}{\sqrt{d_k}}\right)$$
 

@@ -1,8 +1,21 @@
 # %% [markdown]
 # # 7. Causal attention
 #
+# Assignments 03 to 06 are pieces in four files, and they take one text at a time. Models read
+# many texts at once, in training as in use, or most of the processor would stand idle.
+#
 # Everything so far in one module: trainable queries, keys and values, the causal mask, dropout on
 # the weights. And one thing more: several texts at once, a **batch**.
+#
+# Pieces that worked alone break in a batch. `keys.T` reverses all axes: of keys of shape
+# `(4, 6, 2)` it makes `(2, 6, 4)`, and each text would meet the others. A mask made for 6 tokens
+# does not fit a text of 4. And a mask that the module does not know of stays behind when the
+# module moves to another device.
+#
+# Take it step by step: first `stack_batch`, then the layers, scores, weights and context vectors
+# for a batch, then the mask, then dropout. The checks tell you which of these holds already.
+#
+# **About 75 minutes, difficulty 3 of 3.** You need assignments 04, 05 and 06.
 
 # %%
 import torch

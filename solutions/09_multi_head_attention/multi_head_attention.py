@@ -1,12 +1,25 @@
 # %% [markdown]
 # # 9. Multi-head attention
 #
-# One way to have several heads is several layers, each with its own weights, side by side. It
-# can be had for less: one wide projection for the queries of *all* heads, cut into as many pieces
-# as there are heads. All heads then go through the same few matrix products at once.
+# One way to have several heads is several layers, each with its own weights, side by side. It can
+# be had for less: one wide projection for the queries of *all* heads, cut into as many pieces as
+# there are heads. All heads then go through the same few matrix products at once.
+#
+# Counted: the wrapper of assignment 08 takes 5 products for each head, one head after the other,
+# for 12 heads 60. The layer here takes 6, however many heads there are. More heads do not make it
+# larger, either: they share the features. Of 768, each of 12 heads has 64.
+#
+# Why `out_proj`? Side by side, what the heads found does not meet: the first features are those
+# of head 0 alone. `out_proj` mixes them, so that every feature that goes on can depend on all
+# heads.
+#
+# And a test of your own: with the weights of the heads of assignment 08, and an `out_proj` that
+# changes nothing, this layer gives what the wrapper gives.
 #
 # Cut, score, put together again: three small functions, and then the layer. Check your work with
 # `grader check 09`, or in the notebook with the cell below each exercise.
+#
+# **About 75 minutes, difficulty 3 of 3.** You need assignments 07 and 08.
 
 # %%
 import torch

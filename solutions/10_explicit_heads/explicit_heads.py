@@ -1,12 +1,23 @@
 # %% [markdown]
 # # 10. Explicit heads
 #
-# The same idea once more, the other way round: first every head by itself, with matrices small
-# enough to follow by hand, then all of them in a compact module. There is one text of four tokens
-# here, so there is no axis for a batch, and nothing is masked: every token sees every other.
+# The idea of several heads once more, in another notation. You may do this assignment between 08
+# and 09, as a bridge: first every head by itself, with matrices small enough to follow by hand,
+# then all of them in a compact module.
 #
-# Check your work with `grader check 10`, or in the notebook with the cell below each
-# exercise.
+# Papers and programs name the same things differently. Here a token has `embed_dim` features
+# instead of `d_in`, and the layers are `q_proj`, `k_proj`, `v_proj`. There is one text of four
+# tokens, so there is no axis for a batch, and nothing is masked: every token sees every other.
+# That is right where a text is complete, as in translation the text to be translated; a mask is
+# for models that continue a text.
+#
+# Follow a number by hand: the first query scores the first key 1.0277 · 1.0057 + 0.4852 · 0.6135
+# = 1.3312. And keep an eye on shapes: joined along the wrong axis, two heads make 8 rows of 4
+# tokens.
+#
+# **About 45 minutes, difficulty 2 of 3.** You need assignment 04; 08 helps.
+#
+# Check your work with `grader check 10`, or in the notebook with the cell below each exercise.
 
 # %%
 import torch

@@ -2,11 +2,21 @@
 # # 11. GPT-2's attention
 #
 # The layer you know, at the size of a real model. The smallest GPT-2 has 768 features for each
-# token and 12 heads of 64, and reads up to 1024 tokens at a time. Nothing about the mathematics is
-# new; at this size it is details that matter.
+# token and 12 heads of 64, and reads up to 1024 tokens at a time. Nothing about the mathematics
+# is new; at this size it is details that matter.
 #
-# Check your work with `grader check 11`, or in the notebook with the cell below each
-# exercise.
+# What a small example hides: the layer learns 2,360,064 numbers, and the smallest GPT-2 has 12
+# such layers. For one text of 1024 tokens each layer makes 12 squares of weights, 12,582,912
+# numbers; for twice the tokens it would be four times as many. The mask has 1,048,576 entries,
+# which nobody learns: count them, and the size is wrong.
+#
+# Scaling matters now: scores are divided by 8, the square root of 64, and no longer by 1.41.
+# GPT-2 itself also has biases for queries, keys and values (`qkv_bias=True`), which makes
+# 2,362,368.
+#
+# **About 45 minutes, difficulty 2 of 3.** You need assignment 09.
+#
+# Check your work with `grader check 11`, or in the notebook with the cell below each exercise.
 
 # %%
 import torch

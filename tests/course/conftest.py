@@ -45,7 +45,7 @@ def to_release(
     folder = tmp_path_factory.mktemp("few") / "course"
     for name in (*("solutions", "assignments"), "tests/checks", "tests/documents"):
         shutil.copytree(root / name, folder / name)
-    for name in (MANIFEST, CONSTRAINTS, LICENSE):
+    for name in (MANIFEST, CONSTRAINTS, LICENSE, "guide.md"):
         shutil.copy(root / name, folder)
     manifest = folder / "course.toml"
     head, *entries = re.split(r"(?m)^(?=\[\[assignments\]\])", manifest.read_text("utf-8"))

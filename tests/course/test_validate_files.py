@@ -122,6 +122,14 @@ def test_a_missing_file_is_told(example, path: str, more: list[str]) -> None:
     assert example.faults() == [f"{path}: it is missing", *more]
 
 
+def test_a_missing_guide_is_told(example) -> None:
+    """The students' README would have no end."""
+    example.edit("course.toml", "[course]", '[course]\nguide = "map.md"')
+    assert example.faults()[0] == "map.md: it is missing"
+    (example.folder / "map.md").write_text("## The map\n", "utf-8")
+    assert example.faults() == []
+
+
 def test_missing_hints_are_told_with_their_assignment(example) -> None:
     """All assignments have a file of that name."""
     (example.folder / HINTS).unlink()

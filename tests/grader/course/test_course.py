@@ -174,7 +174,7 @@ cross = "two"
             "allowed: assignments, course, late, ledger, limits, roles",
             "course.toml: course.title: missing; a text is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
-            "allowed: about, agents_file, language, languages, notes, prefer, title",
+            "allowed: about, agents_file, guide, language, languages, notes, prefer, title",
             "course.toml: course.agents_file: found 'no'; true or false is needed",
             "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
             "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",
@@ -434,12 +434,22 @@ def test_a_course_says_what_it_is_and_what_parameters_stand_for(read):
     """All of it may be left out."""
     course = read(SMALLEST)
     assert (course.about, course.notes, course.languages, course.roles) == ("", (), (), ())
-    said = "about = 'Small steps.'\nnotes = ['A b.']\nlanguages = ['en', 'de', 'pt_BR', 'de']"
+    said = "about = 'Small steps.'\nnotes = ['A b.']\nguide = 'map.md'\nlanguages = ['en', 'de', 'pt_BR', 'de']"
     text = SMALLEST.replace('title = "Small"', f'title = "Small"\n{said}')
     course = read(f"{text}\n[roles]\ngate = ['g', 'gate']\n")
-    assert (course.about, course.notes) == ("Small steps.", ("A b.",))
+    assert (course.about, course.notes, course.guide) == ("Small steps.", ("A b.",), "map.md")
     assert course.languages == ("de", "pt_BR")
     assert course.roles == (("gate", ("g", "gate")),)
+
+
+def test_a_guide_that_is_not_there_is_told_when_it_is_read(read, tmp_path):
+    """Not before: a copy that only grades needs none."""
+    course = read(SMALLEST.replace('title = "Small"', 'title = "Small"\nguide = "map.md"'))
+    with pytest.raises(CourseError, match=r"^course.toml: course.guide: there is no file map.md$"):
+        assert course.guide_text
+    (tmp_path / "map.md").write_text("# Map\n", "utf-8")
+    assert course.guide_text == "# Map\n"
+    assert read(SMALLEST).guide_text == ""
 
 
 def test_languages_are_those_of_the_folder_unless_the_manifest_says_them(read, tmp_path):

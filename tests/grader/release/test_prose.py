@@ -17,6 +17,10 @@ $$x = 1$$
 - another, in
   two lines
 
+| a | head |
+|---|---|
+| `b` | 1 |
+
 1. `code` first
 
 ```
@@ -74,6 +78,9 @@ def test_markdown_is_walked_piece_by_piece_and_left_to_the_byte():
         "Some *words* in two lines:",
         "one",
         "another, in two lines",
+        "a | head |",
+        "|---|---|",
+        "`b` | 1 |",
         "`code` first",
         "and why",
     ]

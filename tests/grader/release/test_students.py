@@ -2,12 +2,14 @@
 
 import json
 import re
+import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from grader.authoring.translations import course_messages
 from grader.core.language import languages
 from grader.course.course import load_course
 from grader.release.students import template
@@ -63,3 +65,16 @@ def test_the_readme_says_of_a_course_what_it_says_of_itself(root: Path) -> None:
     assert text.startswith("# Small steps\n\nTwo steps.\n\nYou fill in functions")
     assert "- A note.\n- Another.\n- Points here" in text
     assert "{{" not in bare + text
+
+
+def test_the_readme_ends_with_the_guide_of_the_course(root: Path, tmp_path: Path) -> None:
+    """Where it has one, in the language of the release."""
+    course = load_course(root / "tests" / "example_course")
+    shutil.copytree(course.root, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "map.md").write_text("## The map\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", "utf-8")
+    bare = template(course, "students_readme.md")
+    told = replace(course, root=tmp_path, guide="map.md")
+    text = template(told, "students_readme.md")
+    assert text == f"{bare}\n## The map\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    said = [message.id for message in course_messages(told) if message.file == "map.md"]
+    assert said == ["The map", "a | b |"]
