@@ -180,7 +180,7 @@ class LinearRegression(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
-        """The predictions; gradients reach both parameters.
+        """The predictions; gradients reach both parameters, and the features.
 
         Args:
             x: shape `(num_rows, num_features)`, without a column of ones.
@@ -234,7 +234,7 @@ def train(
         steps: how many there are, at least 1.
 
     Returns:
-        The mean squared error before each step, shape `(steps,)`; no gradient is kept with it.
+        The mean squared error before each step, shape `(steps,)`.
 
     Example:
         >>> model = Line(1)

@@ -155,10 +155,11 @@ class TestLinearRegression:
 
     @pytest.mark.weight(2)
     def test_gradients_reach_both_parameters(self, attempt, draw):
-        """Gradients should reach the weight and the bias."""
+        """Gradients should reach the weight, the bias and the features."""
         model = attempt.instance(3, given=self.drawn(draw))
         called = model(draw.normal(5, 3), cotangent=draw.normal(5))
         called.parameter_gradients_agree("weight", "bias")
+        called.gradients_agree(what="the gradient for x")
 
     def test_a_new_model_predicts_zeros(self, attempt, draw):
         """A new model should predict 0 for every row."""
