@@ -205,6 +205,7 @@ class LinearRegression(nn.Module):
 # inside (`nn.Linear` gives a column of predictions; `squeeze` makes a row of it), and it works as well
 # for your `LinearRegression`.
 
+
 # %%
 class Line(nn.Module):
     """A line as torch has it, to try `train` on."""
@@ -219,9 +220,7 @@ class Line(nn.Module):
 
 
 # %% exercise="train"
-def train(
-    model: nn.Module, x: Tensor, y: Tensor, learning_rate: float, steps: int
-) -> Tensor:
+def train(model: nn.Module, x: Tensor, y: Tensor, learning_rate: float, steps: int) -> Tensor:
     """Trains a model by gradient descent on the mean squared error, all rows in each step.
 
     The parameters of `model` are changed; gradients that it has from before do not count.
