@@ -1,0 +1,80 @@
+"""The second course, examples/linear_regression, stays whole: run as its authors run it."""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("second course")]
+
+MADE = shutil.ignore_patterns("build", "__pycache__", ".ipynb_checkpoints")
+
+# What the four students of its class earn, of 25 points: all; known mistakes; half of the first
+# assignment; exceptions and mistakes without a name.
+SCORES = {"s1": 25.0, "s2": 14.15, "s3": 5.0, "s4": 7.7}
+
+
+@pytest.fixture(scope="module")
+def second_course(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of it, apart from the kit's own course."""
+    folder = tmp_path_factory.mktemp("second") / "linear_regression"
+    shutil.copytree(root / "examples" / "linear_regression", folder, ignore=MADE)
+    return folder
+
+
+def run(course: Path, *arguments: str, code: int = 0) -> str:
+    """What a command prints in the course's folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.cli", *arguments],
+        cwd=course,
+        env={name: value for name, value in os.environ.items() if name != "GRADER_COURSE"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_it_keeps_its_promises(second_course: Path) -> None:
+    """Every known mistake is named; what is not translated, or left open, would be said."""
+    said = run(second_course, "validate")
+    assert "The course keeps its promises." in said
+    assert not [line for line in said.splitlines() if line.startswith(("✗", "!", "~", "⚠"))]
+
+
+def test_its_stubs_are_current(second_course: Path) -> None:
+    """Stubs and notebooks are those that the solutions make."""
+    run(second_course, "generate", "--check")
+
+
+def test_its_class_is_graded(second_course: Path, tmp_path: Path) -> None:
+    """Four students; a `fit` that is right itself pays for a wrong `gradient` as for a slip."""
+    how = ("--seed", "1", "--isolation", "process", "--quiet", "--report", "html")
+    run(second_course, "grade", "tests/example_class", "--out", str(tmp_path / "graded"), *how)
+    with (tmp_path / "graded" / "scores.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert {name: float(row["score"]) for name, row in rows.items()} == SCORES
+    assert float(rows["s2"]["02_gradient_descent/fit"]) == 2.1
+    assert (tmp_path / "graded" / "reports" / "html" / "students" / "s2.html").is_file()
+
+
+@pytest.mark.proof
+def test_no_mutant_survives(second_course: Path) -> None:
+    """What is right all the same is written down."""
+    assert "No mutant survives." in run(second_course, "mutate")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("to", ["students", "nbgrader", "github", "gradescope"])
+def test_it_is_released(second_course: Path, tmp_path: Path, to: str) -> None:
+    """Every release is made; no folder has a hidden check in it, and the copy checks its stubs."""
+    assert f"Released to {to}" in run(second_course, "release", str(tmp_path / to), "--to", to)
+    assert not list((tmp_path / to).rglob("test_hidden.py"))
+    if to in ("students", "github"):
+        assert "0 of 25 points" in run(tmp_path / to, "check", code=1)
