@@ -30,6 +30,11 @@ HINTS = (
     ("", "CUDA|NVIDIA", N_("The checks run on the CPU.")),
     (
         "NotImplementedError",
+        r"Module \[Module(List|Dict)\]",
+        N_("A list of layers cannot be called: call each of the layers in it."),
+    ),
+    (
+        "NotImplementedError",
         "forward",
         N_("Its `forward` was not found. Is the method's name spelt exactly `forward`?"),
     ),

@@ -20,8 +20,9 @@ THE_RESULT = N_("the result")
 NO_RETURN = N_("Does your function end in a `return`?")
 
 NO_GRADIENT = N_(
-    "Gradients stop at `.detach()`, `.item()`, `torch.no_grad()`, NumPy, and where numbers are "
-    "copied into a new tensor or `nn.Parameter`."
+    "None comes where it has no part in the result at all. Gradients also stop at `.detach()`, "
+    "`.item()`, `torch.no_grad()`, NumPy, and where numbers are copied into a new tensor or "
+    "`nn.Parameter`."
 )
 
 WRONG_SHAPE = "wrong shape "

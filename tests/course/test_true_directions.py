@@ -177,7 +177,7 @@ def test_exponentials_of_torch_are_not_remarked_upon(checked: Answer, put: str) 
             "return torch.from_numpy(queries.detach().numpy()) @",
             "The gradient for the queries: expected a tensor of shape (2, 3, 5, 4), received None.",
         ),
-        ("head_scores", "return queries @", "return queries.detach() @", "Gradients stop at "),
+        ("head_scores", "return queries @", "return queries.detach() @", "Gradients also stop at "),
         (
             "apply_dropout_mask",
             "return weights * keep_mask * dropout_scale(p)",
