@@ -1,12 +1,27 @@
 # %% [markdown]
 # # 1. Simple attention
 #
-# Six words, each a vector of three numbers. Attention asks of one word, the *query*: how much
-# should each word count for it? The answer is a **context vector**, a mixture of all words. There
-# is nothing to train yet: scores, weights, mixture, and that is all.
+# A model keeps a vector for each word in a table, and takes the same vector in every sentence:
+# "step" is the same numbers in "one step" and in "step aside". But what a word means depends on
+# the words around it, and the table knows nothing of them.
 #
-# Fill in the functions below. Check your work with `grader check 01`, or in the
-# notebook with the cell below each exercise.
+# **Attention** makes a new vector for a word: a mixture of all words of the sentence, more of one
+# and less of another, called a **context vector**. One word asks, the *query*. Each word gets a
+# score, the scores become weights that sum to 1, and the weights mix the words. There is nothing
+# to train yet.
+#
+# What breaks without the weights? If all six words counted the same, each word would get the
+# plain mean, `[0.4317, 0.5833, 0.5283]`, whoever asks. With them, "journey" gets
+# `[0.4419, 0.6515, 0.5683]`, which lies nearer to its own vector.
+#
+# The sentence is "Your journey starts with one step", with three numbers for each word. In GPT-2
+# there are 768.
+#
+# **About 45 minutes, difficulty 1 of 3.** You need Python functions, and tensors with their
+# shapes.
+#
+# Fill in the functions below. Check your work with `grader check 01`, or in the notebook with the
+# cell below each exercise.
 
 # %%
 import torch
@@ -25,10 +40,16 @@ INPUTS = torch.tensor(
 )
 
 # %% [markdown]
-# ## Step 1: how alike are two words?
+# ## Step 1: a score for two words
 #
-# The dot product multiplies two vectors entry by entry and adds the products up. The more two
-# vectors point the same way, the larger it is.
+# The dot product multiplies two vectors entry by entry and adds the products up. It is the
+# product of both lengths and the cosine of the angle between the vectors: the more they point the
+# same way, the larger it is, and the longer they are, the further from 0.
+#
+# So it does not say how alike two words are. "one" scores 0.6654 with itself and 0.7154 with
+# "starts": the other direction is made up for by the greater length, 1.2071 against 0.8157. The
+# cosine alone is 1 for "one" with itself and 0.7266 with "starts". Attention takes the dot
+# product as it is; from assignment 03 on, training decides about direction and length.
 
 
 # %%

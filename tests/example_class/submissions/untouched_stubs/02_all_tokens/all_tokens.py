@@ -1,11 +1,26 @@
 # %% [markdown]
 # # 2. All tokens at once
 #
-# So far a single token asked. Now every token is a query in its turn: the scores become a square,
-# with a row for each query and a column for each token it looks at.
+# So far a single token asked, and only "journey" has a context vector. (A **token** is a piece of
+# text with a vector of its own; here it is a word.) The next layer of a model needs one for each
+# token.
 #
-# Fill in the functions below. Check your work with `grader check 02`, or in the
-# notebook with the cell below each exercise.
+# Now every token is a query in its turn: the scores become a square, with a row for each query
+# and a column for each token it looks at. One matrix product makes the whole square, and another
+# one all mixtures.
+#
+# Without matrix products, attention would be too slow to be of use: for the 1024 tokens that
+# GPT-2 reads at a time, a square has 1,048,576 scores.
+#
+# Look at the square when you have it. It is symmetric: "journey" and "step" score each other
+# 1.0865. Their weights differ all the same, 0.1581 from "journey" to "step" and 0.2184 back, for
+# each row has its own sum. And "with" scores "journey", 0.8434, far above itself, 0.4937: its own
+# vector is short.
+#
+# **About 30 minutes, difficulty 1 of 3.** You need assignment 01, and matrix products.
+#
+# Fill in the functions below. Check your work with `grader check 02`, or in the notebook with the
+# cell below each exercise.
 
 # %%
 import torch

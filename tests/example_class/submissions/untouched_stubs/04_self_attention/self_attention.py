@@ -1,12 +1,23 @@
 # %% [markdown]
 # # 4. Self-attention as a module
 #
-# Every step is there by now: queries, keys and values, scores, weights, context vectors. A
-# **module** holds them together. It makes its matrices once, in `__init__`, and takes the steps
-# each time it is called, in `forward`.
+# Every step is there by now: queries, keys and values, scores, weights, context vectors. But the
+# steps are loose functions, and somebody has to carry the three matrices from one to the next.
+# The smallest GPT-2 has 12 attention layers: whose matrices are whose, who hands them to the
+# optimizer, who saves them?
 #
-# Fill in the classes and the function below. Check your work with `grader check 04`, or in
-# the notebook with the cell below each exercise.
+# A **module** does all that. It makes its matrices once, in `__init__`, and takes the steps each
+# time it is called, in `forward`. You write it with bare parameters, then with linear layers, and
+# then copy the weights: with the same weights, both must give the same.
+#
+# What breaks without it? A matrix that is a plain tensor is no parameter. A right module of this
+# size lists 3 parameters, 18 numbers; with plain tensors it lists none, the optimizer refuses the
+# empty list, and nothing is saved.
+#
+# **About 60 minutes, difficulty 2 of 3.** You need assignment 03, and Python classes.
+#
+# Fill in the classes and the function below. Check your work with `grader check 04`, or in the
+# notebook with the cell below each exercise.
 
 # %%
 import torch
