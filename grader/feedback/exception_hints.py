@@ -137,8 +137,8 @@ def _own_raise(failure: Failure) -> str:
     if not is_refusal or not RAISED.search(line.strip()):
         return ""
     return _(
-        "This line of yours refuses the call, which should work: what is compared before it, and "
-        "which values does that have here?"
+        "This line of yours refuses the call, which should work: what is compared in it or before "
+        "it, and which values does that have here?"
     )
 
 

@@ -357,6 +357,10 @@ def does_not_run(file: str, failure: Failure) -> str:
                 "stands before the code of this line, and type it again."
             )
         )
+    if at is not None and at.text.startswith(("{\\rtf", "<!DOCTYPE", "<html")):
+        lines.append(
+            _("This is no plain text: save the file as plain text, not as a formatted one.")
+        )
     if failure.message.startswith("invalid character"):
         lines.append(
             _(

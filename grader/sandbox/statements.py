@@ -16,6 +16,9 @@ from itertools import pairwise
 MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w, ]+=\s*[%!]|\?\s*$")
 """A line that IPython understands and Python does not."""
 
+MARKS_OF_GIT = ("<" * 7, "=" * 7, ">" * 7)
+"""How lines begin that Git leaves where two versions of a file do not fit together."""
+
 CELL_MAGICS_THAT_RUN_PYTHON = ("time", "timeit", "capture", "prun", "python", "python3", "debug")
 
 
@@ -43,7 +46,8 @@ def statements_of(
         if lines[end][:1] not in ("", " ", "\t", ")", "]", "}", "#"):
             found, error = parse("\n".join(lines[:end]), filename)
             if error is None:
-                is_cut = end == line - 1 and _is_cut(found, lines[end:])
+                is_it = end == line - 1 or lines[end].startswith(MARKS_OF_GIT)
+                is_cut = is_it and _is_cut(found, lines[end:])
                 return found[:-1] if is_cut else found, first_error
     return [], first_error
 
@@ -60,7 +64,7 @@ def _is_cut(found: list[ast.stmt], rest: list[str]) -> bool:
     last = found[-1].body[-1]
     has_code = not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant))
     below = next((line for line in rest[1:] if line.strip()), "")
-    is_mark = rest[0][:7] in ("<" * 7, "=" * 7, ">" * 7)  # of Git's
+    is_mark = rest[0].startswith(MARKS_OF_GIT)
     is_indented = rest[0][:1].isspace()  # by a character that is no space to Python
     return (is_mark and below[:1] in (" ", "\t")) or is_indented or not has_code
 

@@ -268,8 +268,8 @@ def test_an_import_that_failed_is_told_where_it_is_used(message, rest, hint, is_
 
 
 REFUSED = (
-    "This line of yours refuses the call, which should work: what is compared before it, and which "
-    "values does that have here?"
+    "This line of yours refuses the call, which should work: what is compared in it or before it, and "
+    "which values does that have here?"
 )
 SIZES = (
     "The sizes asked for here hold 60 numbers together, and the tensor has 240. Which of these sizes "

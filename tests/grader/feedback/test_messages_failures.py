@@ -225,6 +225,20 @@ def test_marks_of_git_are_called_so(text, is_mark):
 
 
 @pytest.mark.parametrize(
+    ("text", "message", "said"),
+    [
+        ("{\\rtf1", "unexpected character after line continuation character", "as plain text"),
+        ("print(\u201chi\u201d)", "invalid character '\u201c' (U+201C)", "type them anew"),
+    ],
+)
+def test_what_a_word_processor_leaves_is_called_so(text, message, said):
+    """A file of its own format, and its quotes."""
+    location = CodeLine("heads.py", None, 1, text)
+    failure = Failure("exception", "SyntaxError", message=message, location=location)
+    assert said in does_not_run("heads.py", failure)
+
+
+@pytest.mark.parametrize(
     ("cell", "shown"),
     [
         (None, "heads.py stops before Heads is defined: see above."),

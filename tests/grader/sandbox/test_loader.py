@@ -105,12 +105,20 @@ def test_a_failure_below_the_students_line_still_names_that_line(load: Load) -> 
     ("text", "names"),
     [
         ("    x = 1\n<<<<<<< HEAD\n    return 1\n=======\n    return 2\n>>>>>>> other\n", []),
+        ("<<<<<<< HEAD\n    return 1\n=======\n    return 2\n>>>>>>> 3f2a9c1 (home)\n", []),
         ("retrun 1 1\n", []),
         ("    return 1\n\n\n1 1\n", ["two"]),
         ("    return 1\n\n\ndef three(:\n    return 3\n", ["two"]),
         ("    return 1\n\n\ndef three()\n    return 3\n", ["two"]),
     ],
-    ids=["marks of Git", "not indented", "below it", "another definition", "no colon"],
+    ids=[
+        "marks of Git",
+        "its last one",
+        "not indented",
+        "below it",
+        "another definition",
+        "no colon",
+    ],
 )
 def test_a_definition_that_a_broken_line_cuts_in_two_is_none(
     load: Load, text: str, names: list[str]
