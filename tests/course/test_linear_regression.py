@@ -53,6 +53,7 @@ def test_its_stubs_are_current(second_course: Path) -> None:
     run(second_course, "generate", "--check")
 
 
+@pytest.mark.proof
 def test_its_class_is_graded(second_course: Path, tmp_path: Path) -> None:
     """Four students; a `fit` that is right itself pays for a wrong `gradient` as for a slip."""
     how = ("--seed", "1", "--isolation", "process", "--quiet", "--report", "html")
