@@ -30,7 +30,7 @@ def kept_as_printed(printed):
 def causal_weights(printed):
     """The causal weights of the documents with more digits than they are printed with."""
     scores = scores_of_the_text(printed).masked_fill(future(6, torch.bool), -torch.inf)
-    return torch.softmax(scores / 2**0.5, dim=-1)
+    return (scores / 2**0.5).softmax(dim=-1)
 
 
 @pytest.mark.exercise("dropout_scale")
