@@ -71,7 +71,7 @@ def test_the_reference_has_every_verb(root: Path) -> None:
     assert verbs - set(re.findall(r"(?m)^::: (\S+)$", reference)) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_site_is_built_without_a_warning(root: Path, tmp_path: Path) -> None:
     """And loads nothing from a network."""
     built = subprocess.run(

@@ -41,6 +41,7 @@ def run(course: Path, *arguments: str, code: int = 0) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.proof
 def test_it_keeps_its_promises(second_course: Path) -> None:
     """Every known mistake is named; what is not translated, or left open, would be said."""
     said = run(second_course, "validate")

@@ -127,9 +127,9 @@ class SideBySide:
         """
         answers = []
         try:
-            for head in self.heads:
+            for single in self.heads:
                 seed = None if answers else 2
-                answer = self.student.call(head, x, training=training, seed=seed)
+                answer = self.student.call(single, x, training=training, seed=seed)
                 answers.append(answer.value)
         except StudentOutcome as outcome:
             if outcome.failure.kind != "exception":
