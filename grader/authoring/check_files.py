@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from grader.authoring.course_files import definitions
-from grader.authoring.course_texts import files_of_checks, syntax_error
+from grader.authoring.course_texts import files_of_checks, parsed
 from grader.checks.run import Check
 from grader.core.records import Visibility
 from grader.course.course import Course, Exercise
@@ -32,49 +32,54 @@ SEEDS = ("torch.manual_seed", "random.seed", "numpy.random.seed")
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
-Says = Callable[[ast.AST, ast.Module], str]
-"""What is wrong with a part of a file; "" for nothing."""
+Says = Callable[[ast.Module], Iterator[tuple[int, str]]]
+"""What is wrong in a file: lines, and a sentence on each."""
 
 
 def checks_judge_instead_of_asserting(course: Course, chosen: Iterable[str]) -> Iterator[str]:
     """No check has an `assert`: mistakes are recognised by what `judge` is handed."""
-
-    def says(node: ast.AST, _tree: ast.Module) -> str:
-        is_assert = isinstance(node, ast.Assert)
-        return "`assert` in a check: hand the value to `judge`" if is_assert else ""
-
-    yield from _told(course, chosen, says)
+    yield from _told(course, chosen, _asserts)
 
 
 def checks_draw_from_seeds(course: Course, chosen: Iterable[str]) -> Iterator[str]:
     """Nothing is drawn in a check but with `draw`, a generator or a seed set before."""
-    yield from _told(course, chosen, _drawn)
+    yield from _told(course, chosen, _draws)
 
 
 def _told(course: Course, chosen: Iterable[str], says: Says) -> Iterator[str]:
     for path in files_of_checks(course, chosen):
-        text = path.read_text("utf-8")
-        if syntax_error(text) is None:  # else collecting the checks reports it
-            tree = ast.parse(text)
-            for node in ast.walk(tree):
-                if said := says(node, tree):
-                    yield f"{course.inner(path)}:{getattr(node, 'lineno', 1)}: {said}"
+        tree = parsed(path.read_text("utf-8"))
+        if isinstance(tree, ast.Module):  # else collecting the checks reports it
+            for line, said in says(tree):
+                yield f"{course.inner(path)}:{line}: {said}"
 
 
-def _drawn(node: ast.AST, tree: ast.Module) -> str:
-    """What draws without a seed, in a sentence."""
-    if not isinstance(node, ast.Call) or any(k.arg == "generator" for k in node.keywords):
-        return ""
-    name = _full_name(node.func, _imported(tree))
+def _asserts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            yield node.lineno, "`assert` in a check: hand the value to `judge`"
+
+
+def _draws(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """What draws without a seed."""
+    imported = _imported(tree)
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and _is_draw(node, imported)):
+            continue
+        if not _is_seeded(node, tree, imported):
+            shown = f"`{ast.unparse(node.func)}`"
+            yield node.lineno, f"{shown} draws without a seed: use `draw`, or give it a generator"
+
+
+def _is_draw(call: ast.Call, imported: dict[str, str]) -> bool:
+    """Whether a call draws, and is given neither generator nor seed."""
+    if any(keyword.arg == "generator" for keyword in call.keywords):
+        return False
+    name = _full_name(call.func, imported)
     if name in WITH_A_SEED:
-        draws = not (node.args or node.keywords)
-    else:
-        is_in_place = isinstance(node.func, ast.Attribute) and node.func.attr in IN_PLACE
-        draws = is_in_place or DRAWS.fullmatch(name) is not None
-    if not draws or _is_seeded(node, tree):
-        return ""
-    shown = f"`{ast.unparse(node.func)}`"
-    return f"{shown} draws without a seed: use `draw`, or give it a generator"
+        return not (call.args or call.keywords)
+    is_in_place = isinstance(call.func, ast.Attribute) and call.func.attr in IN_PLACE
+    return is_in_place or DRAWS.fullmatch(name) is not None
 
 
 def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
@@ -101,9 +106,8 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def _is_seeded(call: ast.Call, tree: ast.Module) -> bool:
+def _is_seeded(call: ast.Call, tree: ast.Module, imported: dict[str, str]) -> bool:
     """Whether the function that draws has set a seed above."""
-    imported = _imported(tree)
     around = [n for n in ast.walk(tree) if isinstance(n, FUNCTIONS) and call in ast.walk(n)]
     return any(
         isinstance(node, ast.Call)

@@ -46,24 +46,23 @@ def files_of_checks(course: Course, chosen: Iterable[str]) -> list[Path]:
 # What breaks a promise.
 
 
-def syntax_error(text: str) -> SyntaxError | None:
-    """Why a text is no Python; None where it is."""
+def parsed(text: str) -> ast.Module | SyntaxError:
+    """A text as Python, or why it is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            ast.parse(text)
+            return ast.parse(text)
         except SyntaxError as error:
             return error
-    return None
 
 
 def solutions_are_python(course: Course) -> Iterator[str]:
     """Every solution can be read as Python."""
     for assignment in course.assignments:
         path = course.paths(assignment).solution
-        error = syntax_error(path.read_text("utf-8")) if path.is_file() else None
-        if error is not None:
-            yield f"{course.inner(path)}:{error.lineno}: SyntaxError: {error.msg}"
+        found = parsed(path.read_text("utf-8")) if path.is_file() else None
+        if isinstance(found, SyntaxError):
+            yield f"{course.inner(path)}:{found.lineno}: SyntaxError: {found.msg}"
 
 
 def stubs_say_what_to_do(course: Course, chosen: Iterable[str]) -> Iterator[str]:
@@ -115,7 +114,8 @@ def _todos_in(
 ) -> Iterator[str]:
     """What is still to be written in a file, but for what belongs to other exercises."""
     blocks = BLOCK.split(path.read_text("utf-8")) if path.is_file() else []
-    lines = [(line, _owner(block)) for block in blocks for line in block.splitlines()]
+    owned = ((block.splitlines(), _owner(block)) for block in blocks)
+    lines = [(line, owner) for block, owner in owned for line in block]
     for number, (line, owner) in enumerate(lines, 1):
         found = LEFT.search(line)
         if found and owner not in others and line.strip() not in for_students:
@@ -163,9 +163,10 @@ def _is_code(piece: str, *, is_quoted: bool) -> bool:
     A call with numbers alone is an example, a name alone a name. Without backticks an equation may
     read as Python; then it is code only with what no equation has.
     """
-    if not re.search(r"[=(@]|\breturn\b", piece) or syntax_error(piece) is not None:
+    tree = parsed(piece) if re.search(r"[=(@]|\breturn\b", piece) else None
+    if not isinstance(tree, ast.Module):
         return False
-    nodes = list(ast.walk(ast.parse(piece)))
+    nodes = list(ast.walk(tree))
     does = any(isinstance(node, STATEMENTS) or _is_call(node) for node in nodes)
     return does and (is_quoted or any(map(_is_python, nodes)))
 

@@ -13,14 +13,13 @@ from pathlib import Path
 from grader.authoring.equivalents import Equivalent, read_equivalents
 from grader.authoring.mutants import Mutant, mutants
 from grader.authoring.replay import Exchange, HeardSession, are_same, by_check, differ_elsewhere
-from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import CourseError
 from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, load_course
 from grader.feedback.diagnosis import Known, diagnose
 from grader.grading.known_mistakes import LiveMistakes, traces
-from grader.grading.submission_grader import Scope, SubmissionGrader
+from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.submissions.submission import Submission
 
 SEEDS = ("validate", "second", "third")
@@ -156,9 +155,7 @@ class _Trials:
 
     def __post_init__(self) -> None:
         """Read the solutions."""
-        environment = live_environment(self.course, SEEDS[0])
-        self.mistakes = LiveMistakes(environment)
-        self.grader = SubmissionGrader(environment, self.mistakes)
+        self.grader, self.mistakes = with_live_mistakes(self.course, SEEDS[0])
 
     def all_of(self, id_: str) -> Tried:
         """Try all mutants of an exercise."""

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
@@ -11,7 +11,6 @@ from grader.authoring.manifest_edits import with_assignment, with_exercise
 from grader.authoring.scaffold import (
     camel,
     dashed,
-    quoted,
     rendered,
     rendered_folder,
     with_generated,
@@ -20,6 +19,7 @@ from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.records import added
 from grader.course.course import ASSIGNMENT_ID, MANIFEST, Assignment, Course
+from grader.course.toml_table import toml_text
 
 COURSE_TEMPLATES = ("course",)
 POINTS = 2
@@ -103,7 +103,7 @@ def new_assignment(
         _forbid_wrong_name(one)
     manifest = (course.root / MANIFEST).read_text("utf-8")
     worth = {one: added((points,)) for one in names}
-    changed = with_assignment(manifest, assignment.id, quoted(assignment.title), worth)
+    changed = with_assignment(manifest, assignment.id, toml_text(assignment.title), worth)
     head = {"number": int(assignment.id[:2]), "title": assignment.title}
     texts = {}
     for path, kind in _files(course, assignment).items():
@@ -147,24 +147,33 @@ def new_exercise(course: Course, target: str, exercise: NewExercise) -> list[Out
     return _with_manifest(course, changed, texts)
 
 
+def next_number(ids: Iterable[str]) -> str:
+    """The number of an assignment that comes after those with these ids: two digits."""
+    return f"{max((int(id_[:2]) for id_ in ids), default=0) + 1:02d}"
+
+
+def taken_by(ids: Iterable[str], id_: str) -> str:
+    """Which of some assignments has the number or the name that another's id asks for; "" for none."""
+    number, _, name = id_.partition("_")
+    return next((one for one in ids if number == one[:2] or name == one.partition("_")[2]), "")
+
+
 def _named(course: Course, name: str, title: str) -> Assignment:
     """An assignment that is not there yet, by its name with or without a number.
 
     Raises:
         UsageError: when there cannot be one of this name.
     """
-    number = max(int(id_[:2]) for id_ in course.by_id) + 1
-    id_ = name if name[:1].isdigit() else f"{number:02d}_{name}"
+    id_ = name if name[:1].isdigit() else f"{next_number(course.by_id)}_{name}"
     found = re.fullmatch(ASSIGNMENT_ID, id_)
     if found is None:
         raise UsageError(
             f"{name!r} cannot be an assignment's name. Write small letters, digits and `_`, after "
             "two digits or without them, like 12_row_sums or row_sums."
         )
-    for other in course.assignments:
-        if id_[:2] == other.id[:2] or found[1] == other.module:
-            what = f"the number {id_[:2]}" if id_[:2] == other.id[:2] else f"the name {found[1]}"
-            raise UsageError(f"{other.id} has {what} already. Nothing was written.")
+    if other := taken_by(course.by_id, id_):
+        what = f"the number {id_[:2]}" if id_[:2] == other[:2] else f"the name {found[1]}"
+        raise UsageError(f"{other} has {what} already. Nothing was written.")
     words = " ".join((title or found[1].replace("_", " ").capitalize()).split())
     return Assignment(id_, words, ())
 

@@ -5,15 +5,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from grader.checks.fixtures import live_environment
 from grader.core.errors import UsageError
 from grader.core.language import current
 from grader.core.records import Result
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.misconceptions import Misconception
 from grader.course.toml_table import did_you_mean
-from grader.grading.known_mistakes import LiveMistakes
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, SubmissionGrader, grade
+from grader.grading.submission_grader import (
+    VISIBLE_CHECKS,
+    Scope,
+    grade,
+    with_live_mistakes,
+)
 from grader.release.solution_cells import cleared, read_solution
 from grader.release.stubs import grade_id, stub, student_notebook, translated
 from grader.sessions.child import ChildSession
@@ -81,9 +84,7 @@ class Trials:
 
     def __post_init__(self) -> None:
         """Read solutions and misconceptions."""
-        environment = live_environment(self.course, VISIBLE_SEED)
-        self.mistakes = LiveMistakes(environment)
-        self.grader = SubmissionGrader(environment, self.mistakes)
+        self.grader, self.mistakes = with_live_mistakes(self.course, VISIBLE_SEED)
 
     def stub(self, exercises: Exercises) -> Result:
         """What is said of the stub; what it imports is solved."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.authoring.course_texts import syntax_error
+from grader.authoring.course_texts import parsed
 from grader.checks.run import Check
 from grader.core.records import Finding, Mistake, Outcome
 from grader.course.course import Course, Exercise
@@ -98,8 +98,8 @@ def syntax_faults(
         paths = course.paths(assignment)
         text = paths.solution.read_text("utf-8")
         for one in misconceptions[assignment.id]:
-            error = syntax_error(edited(text, one) or "")
-            if error is not None:
+            error = parsed(edited(text, one) or "")
+            if isinstance(error, SyntaxError):
                 within = (error.lineno or 1) - 1 - text[: text.index(one.find)].count("\n")
                 written = paths.misconceptions.read_text("utf-8")
                 line = _line_of(written, one) + max(0, min(within, one.replace.count("\n")))

@@ -1,6 +1,5 @@
 """Files that `grader new` writes: made from templates, proven in a copy, written all or none."""
 
-import json
 import re
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from grader.core.errors import UsageError
 from grader.core.files import OutputFile
 from grader.core.kit import installing
 from grader.course.course import MANIFEST, SOLUTIONS, Course, load_course
+from grader.course.toml_table import toml_text
 from grader.release.stubs import generate
 
 SUFFIX = ".template"
@@ -33,13 +33,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["quoted"] = quoted
+    made.filters["quoted"] = toml_text
     return made
-
-
-def quoted(text: str) -> str:
-    """A text in double quotes, as TOML and Python write it."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def rendered(template: str, **values: Any) -> str:

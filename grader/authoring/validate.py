@@ -21,7 +21,6 @@ from grader.authoring.recognition import (
     syntax_faults,
     why_not_caught,
 )
-from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError, GraderError
 from grader.core.records import CheckResult, Outcome, Visibility
@@ -38,7 +37,7 @@ from grader.feedback.diagnosis import (
 )
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import passed_share
-from grader.grading.submission_grader import Scope, SubmissionGrader
+from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.release.stubs import stale
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
@@ -115,9 +114,7 @@ def _prove(
         return
     _prove_texts(course, chosen, report)
     try:
-        environment = live_environment(course, "validate")
-        mistakes = LiveMistakes(environment)
-        grader = SubmissionGrader(environment, mistakes)
+        grader, mistakes = with_live_mistakes(course, "validate")
         proofs = _CheckProofs(course, grader, mistakes, report, chosen)
         proofs.checks_declare_what_they_should()
         proofs.hidden_checks_hold_to_what_is_said()

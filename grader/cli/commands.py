@@ -367,8 +367,9 @@ def validate(targets: tuple[str, ...], verbose: bool, translations: bool, watchi
     means all: the whole proof.
 
     Every stub earns 0, every solution earns full marks, every misconception loses points and is
-    recognised by its own name, every printed tensor of the ledger is covered, and no release gives a solution away. Code that knows nothing earns next to nothing, and a recognised mistake
-    leaves what its kind says. What is still to be translated is a warning. Exits with 0, or with 1
+    recognised by its own name, every printed tensor of the ledger is covered, and no release gives
+    a solution away. Code that knows nothing earns next to nothing, and a recognised mistake leaves
+    what its kind says. What is still to be translated is a warning. Exits with 0, or with 1
     and every fault.
     """
     from grader.cli.author import run_validate

@@ -5,6 +5,7 @@ reading goes on to the next mistake.
 """
 
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +24,11 @@ NUMBERS = (int, float)
 
 Fits = Callable[[Any], object]
 """Whether a value is right."""
+
+
+def toml_text(value: str) -> str:
+    """A text as TOML writes it, and Python: as JSON does, for everything that a manifest can hold."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read_toml(path: Path, problems: list[str], folder: str = "") -> "Table":

@@ -100,6 +100,51 @@ HINTS = (
 """The exception's type, "" for any; what is found in its message; what is said of it."""
 
 
+SYNTAX_HINTS = (
+    (
+        r"",
+        r"<{7} |={7}$|>{7} ",
+        N_(
+            "This is a mark of Git's: it has left two versions of these lines. Keep one of them, and "
+            "remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`."
+        ),
+    ),
+    (
+        r"invalid non-printable character",
+        r"",
+        N_(
+            "A character here looks like a space, or like nothing, and is neither: delete what "
+            "stands before the code of this line, and type it again."
+        ),
+    ),
+    (
+        r"",
+        r"\{\\rtf|<!DOCTYPE|<html",
+        N_("This is no plain text: save the file as plain text, not as a formatted one."),
+    ),
+    (
+        r"invalid character",
+        r"",
+        N_(
+            "Python does not know this character. Such quotes and dashes come from a word "
+            "processor or a web page: type them anew."
+        ),
+    ),
+    (r"'return' outside function$", r"", N_("Is your code indented below `def`?")),
+)
+"""How the message begins, and the line, "" for any; what is said of a file that does not run."""
+
+
+def syntax_hints(failure: Failure) -> list[str]:
+    """What is said below a line that keeps a file from running."""
+    line = failure.location.text if failure.location else ""
+    return [
+        _(hint)
+        for message, text, hint in SYNTAX_HINTS
+        if re.match(message, failure.message) and re.match(text, line)
+    ]
+
+
 def exception_hints(failure: Failure, name: str) -> list[str]:
     """What is said below an exception that beginners meet.
 

@@ -1,6 +1,5 @@
 """The sentences a student reads when a check does not pass. Pure: records in, text out."""
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +9,12 @@ import torch
 from grader.core.language import FULL_WIDTH_STOPS, _
 from grader.core.records import CodeLocation
 from grader.core.text import clean, display_width, location_words
-from grader.feedback.exception_hints import IMPORT_ERRORS, exception_hints, proposal
+from grader.feedback.exception_hints import (
+    IMPORT_ERRORS,
+    exception_hints,
+    proposal,
+    syntax_hints,
+)
 from grader.feedback.inputs import FEW, Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
 from grader.sandbox.wire import NamedFunction, RemoteObject
@@ -35,9 +39,6 @@ MOST_METHODS = 8
 """The same where methods are called, each of which may do something else."""
 
 NO_INPUTS = Inputs()
-
-CONFLICT = re.compile(r"<{7} |={7}$|>{7} ")
-"""How a line begins that Git leaves where two versions of a file meet."""
 
 ENDS = (".", "?", "!", *FULL_WIDTH_STOPS)
 
@@ -343,34 +344,7 @@ def does_not_run(file: str, failure: Failure) -> str:
             lines.append(f"    {gap}^")
     if failure.meant:
         lines.append(proposal(failure))
-    if at is not None and CONFLICT.match(at.text):
-        lines.append(
-            _(
-                "This is a mark of Git's: it has left two versions of these lines. Keep one of "
-                "them, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`."
-            )
-        )
-    if failure.message.startswith("invalid non-printable character"):
-        lines.append(
-            _(
-                "A character here looks like a space, or like nothing, and is neither: delete what "
-                "stands before the code of this line, and type it again."
-            )
-        )
-    if at is not None and at.text.startswith(("{\\rtf", "<!DOCTYPE", "<html")):
-        lines.append(
-            _("This is no plain text: save the file as plain text, not as a formatted one.")
-        )
-    if failure.message.startswith("invalid character"):
-        lines.append(
-            _(
-                "Python does not know this character. Such quotes and dashes come from a word "
-                "processor or a web page: type them anew."
-            )
-        )
-    if failure.message == "'return' outside function":
-        lines.append(_("Is your code indented below `def`?"))
-    return "\n".join(lines)
+    return "\n".join([*lines, *syntax_hints(failure)])
 
 
 def _file_name(path: str) -> str:

@@ -82,8 +82,15 @@ def full_grader(course: Course, seed: str, *, apart: bool = False) -> Submission
         seed: of the hidden checks' inputs.
         apart: run solutions in a process of their own.
     """
-    environment = live_environment(course, seed, apart=apart)
-    return SubmissionGrader(environment, LiveMistakes(environment))
+    return with_live_mistakes(course, seed, apart=apart)[0]
+
+
+def with_live_mistakes(
+    course: Course, seed: str, *, apart: bool = False
+) -> tuple[SubmissionGrader, LiveMistakes]:
+    """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
+    mistakes = LiveMistakes(live_environment(course, seed, apart=apart))
+    return SubmissionGrader(mistakes.environment, mistakes), mistakes
 
 
 def visible_grader(

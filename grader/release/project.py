@@ -3,7 +3,6 @@
 It is made from what is installed here, because a course need not lie in the kit's own folder.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distribution
 from importlib.resources import files
@@ -14,6 +13,7 @@ from jinja2 import Template
 from grader.core.files import OutputFile
 from grader.core.kit import KIT_NAME
 from grader.course.course import Course
+from grader.course.toml_table import toml_text
 
 CONSTRAINTS, LICENSE = "constraints.txt", "LICENSE"
 KITS_LICENSE = f"grader/{LICENSE}"
@@ -54,13 +54,8 @@ def rendered(name: str, **values: Any) -> str:
     """
     source = files("grader.release").joinpath(name).read_text("utf-8")
     template = Template(source, trim_blocks=True, keep_trailing_newline=True)
-    return str(template.render(values, text=_text, texts=_texts))
-
-
-def _text(value: str) -> str:
-    """A text as TOML writes it: as JSON does, for everything that a manifest can hold."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(template.render(values, text=toml_text, texts=_texts))
 
 
 def _texts(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
+    return f"[{', '.join(map(toml_text, values))}]"

@@ -1,9 +1,9 @@
 """Checks that many exercises share: a class of checks inherits them, by the names they have here.
 
 A class says with `inputs(draw, dtype)` what its function is called with, and with `axes` what the
-axes of its result are called. These checks are run after the class's own; one that shall stand among them is named
-there (`test_x = KeepsArguments.test_x`). One that shall weigh something
-else is defined again, with its marks, and calls the one here by `super()`.
+axes of its result are called. These checks are run after the class's own; one that shall stand
+among them is named there (`test_x = KeepsArguments.test_x`). One that shall weigh something else is
+defined again, with its marks, and calls the one here by `super()`.
 """
 
 from typing import Any

@@ -28,7 +28,6 @@ from wrong_answers import Sample, samples
 from grader.authoring.mutate import SEEDS
 from grader.authoring.replay import Exchange, HeardSession, are_same, differ_elsewhere
 from grader.authoring.validate import LEAST_SEPARATION
-from grader.checks.fixtures import live_environment
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.records import Finding, Outcome, Visibility
 from grader.course.course import Course, Exercise, load_course
@@ -42,7 +41,7 @@ from grader.feedback.diagnosis import (
     trace_distance,
 )
 from grader.grading.known_mistakes import LiveMistakes, findings, traces
-from grader.grading.submission_grader import Scope, SubmissionGrader
+from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
 from grader.sandbox.wire import Frame, Unpacker
 from grader.submissions.submission import Submission
 from grader.testing.judge import Mismatch
@@ -93,8 +92,7 @@ class Trials:
 
     def __post_init__(self) -> None:
         """Read the solutions."""
-        self.mistakes = LiveMistakes(live_environment(self.course, SEEDS[0]))
-        self.grader = SubmissionGrader(self.mistakes.environment, self.mistakes)
+        self.grader, self.mistakes = with_live_mistakes(self.course, SEEDS[0])
 
     def of(self, sample: Sample) -> Trial:
         """Run all checks on a wrong answer, and see what its student would read."""

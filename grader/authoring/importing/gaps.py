@@ -8,7 +8,7 @@ import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from grader.authoring.importing.records import MarkedCode, Note
+from grader.authoring.importing.records import MarkedCode, Note, no_python
 from grader.release.solution_cells import BEGIN, END, REGION
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -53,10 +53,7 @@ def split(code: MarkedCode, asked: Collection[str]) -> Split:
     try:
         tree = ast.parse(code.text)
     except SyntaxError as error:
-        sentence = (
-            f"the code is left out, because it is no Python: {error.msg} (line {error.lineno})"
-        )
-        found.notes.append(Note(code.cell, sentence))
+        found.notes.append(no_python(code.cell, error))
         return found
     for chunk in _chunks(tree, lines, code.solution):
         piece = _piece(chunk, lines, code, asked, found)

@@ -4,7 +4,7 @@ Written after the metadata's schema, version 3; the versions before it have the 
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from grader.authoring.importing.records import (
     Imported,
     MarkedCode,
     Question,
+    Reading,
     SourceCell,
-    read_cells,
 )
 from grader.core.errors import UsageError
 
@@ -30,9 +30,8 @@ def read_nbgrader(path: Path) -> Imported:
         UsageError: when it is no such notebook, or its markers are not in pairs.
     """
     reading = _Reading(path)
-    for cell in read_cells(path):
-        reading.take(cell)
-    if not any(isinstance(part, Question) for part in reading.found.parts):
+    reading.read()
+    if not reading.has_questions:
         raise UsageError(
             f"{path} has no autograded answer: a code cell that nbgrader's metadata marks as a "
             "solution, and not as graded by hand. Is it a notebook of nbgrader's `source` folder?"
@@ -41,21 +40,14 @@ def read_nbgrader(path: Path) -> Imported:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """A notebook as far as it is read.
+class _Reading(Reading):
+    """A notebook of nbgrader, as far as it is read.
 
     Args:
-        path: the notebook.
-        found: what was read.
         latest: the latest answer's position among the parts; tests belong to it.
     """
 
-    path: Path
-    found: Imported = field(default_factory=Imported)
     latest: int | None = None
-
-    def fault(self, cell: int, sentence: str) -> UsageError:
-        return UsageError(f"{self.path}: cell {cell}: {sentence}.")
 
     def take(self, cell: SourceCell) -> None:
         """Read the next cell."""
@@ -111,9 +103,7 @@ class _Reading:
 
     def _add_tests(self, cell: SourceCell) -> None:
         """The visible and the hidden part of a test cell; its points stand at the first of them."""
-        points = cell.marks.get("points", 0)
-        if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < 1e6:
-            raise self.fault(cell.number, f"`points` is {points!r}; a number of points is needed")
+        points = self.points(cell.number, cell.marks.get("points", 0))
         parts: dict[bool, list[str]] = {False: [], True: []}
         is_hidden = False
         for line in self.found.without_magics(cell.number, cell.text).split("\n"):
@@ -126,7 +116,7 @@ class _Reading:
         if is_hidden:
             raise self.fault(cell.number, "`BEGIN HIDDEN TESTS` has no `END HIDDEN TESTS`")
         texts = {hidden: "\n".join(lines).strip("\n") for hidden, lines in parts.items()}
-        worth = [Fraction(str(points)), Fraction(0)]
+        worth = [points, Fraction(0)]
         cases = [
             Case(cell.number, text, hidden, worth.pop(0))
             for hidden, text in texts.items()

@@ -17,8 +17,8 @@ from grader.authoring.importing.records import (
     Imported,
     MarkedCode,
     Question,
+    Reading,
     SourceCell,
-    read_cells,
 )
 from grader.core.errors import UsageError
 
@@ -76,11 +76,10 @@ def read_otter(path: Path) -> Imported:
         UsageError: when it is no such notebook, or its markers are not in pairs.
     """
     reading = _Reading(path)
-    for cell in read_cells(path):
-        reading.take(cell)
+    reading.read()
     if reading.question is not None:
         raise reading.fault(reading.question.cell, "the question has no `# END QUESTION`")
-    if not any(isinstance(part, Question) for part in reading.found.parts):
+    if not reading.has_questions:
         raise UsageError(
             f"{path} has no question between raw cells `# BEGIN QUESTION` and `# END QUESTION` "
             "that has a solution in code. Is it the notebook that `otter assign` is given, in "
@@ -90,15 +89,10 @@ def read_otter(path: Path) -> Imported:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """A notebook as far as it is read."""
+class _Reading(Reading):
+    """A notebook of otter, as far as it is read."""
 
-    path: Path
-    found: Imported = field(default_factory=Imported)
     question: _Open | None = None
-
-    def fault(self, cell: int, sentence: str) -> UsageError:
-        return UsageError(f"{self.path}: cell {cell}: {sentence}.")
 
     def take(self, cell: SourceCell) -> None:
         """Read the next cell."""
@@ -269,11 +263,7 @@ class _Reading:
         return settings or {}
 
     def _number(self, cell: int, value: Any, default: int) -> Fraction:
-        if value is None:
-            return Fraction(default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-            raise self.fault(cell, f"`points` is {value!r}; a number of points is needed")
-        return Fraction(str(value))
+        return Fraction(default) if value is None else self.points(cell, value)
 
 
 def _put_above(line: str, kept: list[str], solution: set[int]) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from grader.authoring.importing.drafts import names_in
 from grader.authoring.importing.gaps import Piece, split
-from grader.authoring.importing.records import Case, Imported, Note, Question, Text
+from grader.authoring.importing.records import Case, Imported, Note, Question, Text, no_python
 
 READERS = ("open", "read_csv", "read_table", "read_excel", "loadtxt", "genfromtxt", "load")
 """Functions that read the file that their first argument names."""
@@ -100,10 +100,7 @@ def _add_given(made: Outline, part: Text) -> None:
     try:
         tree = ast.parse(part.text)
     except SyntaxError as error:
-        sentence = (
-            f"the code is left out, because it is no Python: {error.msg} (line {error.lineno})"
-        )
-        made.notes.append(Note(part.cell, sentence))
+        made.notes.append(no_python(part.cell, error))
         return
     made.given.update(_defined(tree))
     made.notes += [Note(part.cell, sentence) for sentence in _needs(tree)]

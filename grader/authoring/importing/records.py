@@ -47,6 +47,12 @@ class Note:
         return f"cell {self.cell}: {self.text}" if self.cell else self.text
 
 
+def no_python(cell: int, error: SyntaxError) -> Note:
+    """That a cell's code cannot be carried over, and why."""
+    reason = f"{error.msg} (line {error.lineno})"
+    return Note(cell, f"the code is left out, because it is no Python: {reason}")
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A cell that students receive as it is: "markdown", or "code" that is given."""
@@ -134,6 +140,51 @@ class Imported:
         for line in filter(MAGIC.match, lines):
             self.note(cell, f"`{line.strip()}` is no Python; it is left out")
         return "\n".join(line for line in lines if not MAGIC.match(line))
+
+
+@dataclass(slots=True)
+class Reading:
+    """A notebook as far as it is read; each format has its own `take`.
+
+    Args:
+        path: the notebook.
+        found: what was read.
+    """
+
+    path: Path
+    found: Imported = field(default_factory=Imported)
+
+    def take(self, cell: SourceCell) -> None:
+        """Read the next cell."""
+        raise NotImplementedError
+
+    def read(self) -> None:
+        """Read all cells.
+
+        Raises:
+            UsageError: when it cannot be read as a notebook, or not in this format.
+        """
+        for cell in read_cells(self.path):
+            self.take(cell)
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether there is something to write in it."""
+        return any(isinstance(part, Question) for part in self.found.parts)
+
+    def fault(self, cell: int, sentence: str) -> UsageError:
+        """What is wrong with a cell."""
+        return UsageError(f"{self.path}: cell {cell}: {sentence}.")
+
+    def points(self, cell: int, value: Any) -> Fraction:
+        """A number of points as it stands in a cell.
+
+        Raises:
+            UsageError: when it is none.
+        """
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+            raise self.fault(cell, f"`points` is {value!r}; a number of points is needed")
+        return Fraction(str(value))
 
 
 def read_cells(path: Path) -> list[SourceCell]:

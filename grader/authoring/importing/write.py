@@ -1,9 +1,7 @@
 """Writes an imported notebook as an assignment of a course: all of its files, or none."""
 
 import ast
-import json
 import re
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,8 @@ from grader.authoring.importing.otter import read_otter
 from grader.authoring.importing.outline import NewExercise, Outline, outline
 from grader.authoring.importing.records import Note
 from grader.authoring.manifest_edits import with_assignment
-from grader.authoring.scaffold import quoted
+from grader.authoring.new import next_number, taken_by
+from grader.authoring.scaffold import with_generated
 from grader.core.errors import UsageError
 from grader.core.files import OutputFile, write_all
 from grader.course.course import (
@@ -26,11 +25,12 @@ from grader.course.course import (
     WORK,
     Assignment,
     Course,
+    Exercise,
     load_course,
 )
+from grader.course.toml_table import toml_text
 from grader.release.prose import in_comment
-from grader.release.solution_cells import REGION, read_solution
-from grader.release.stubs import stub, student_notebook
+from grader.release.solution_cells import REGION
 
 READERS = {"otter": read_otter, "nbgrader": read_nbgrader}
 
@@ -77,12 +77,15 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
     course = None if is_new else load_course(root)
     id_ = _new_id(assignment, path, course)
     title = made.title or id_.partition("_")[2].replace("_", " ").capitalize()
-    empty = f"[course]\ntitle = {quoted(title)}\n"
+    empty = f"[course]\ntitle = {toml_text(title)}\n"
     manifest = empty if is_new else (root / MANIFEST).read_text("utf-8")
     points = {name: exercise.points for name, exercise in made.exercises.items()}
-    manifest = with_assignment(manifest, id_, quoted(title), points)
+    manifest = with_assignment(manifest, id_, toml_text(title), points)
     checks = check_files(made, id_)
-    new, files = _generated(manifest, id_, made)
+    _require_no_cell_marks(made)
+    new = Assignment(id_, title, tuple(Exercise(id_, *worth) for worth in points.items()))
+    solution = OutputFile(f"{SOLUTIONS}/{id_}/{new.module}.py", _percent(made.cells))
+    manifest_file, *files = with_generated(None, [OutputFile(MANIFEST, manifest), solution])
     folder = f"{CHECKS}/{id_}"
     files += [
         OutputFile(f"{SOLUTIONS}/{id_}/hints.toml", _hints(made)),
@@ -90,7 +93,7 @@ def import_notebook(system: str, path: Path, root: Path, assignment: str = "") -
         OutputFile(f"{folder}/test_visible.py", checks.visible),
         OutputFile(f"{folder}/test_hidden.py", checks.hidden),
     ]
-    files.append(OutputFile(MANIFEST, manifest))
+    files.append(manifest_file)
     for taken in (SOLUTIONS, CHECKS, WORK):
         if (root / taken / id_).exists():
             raise UsageError(f"{root / taken / id_} is there already; nothing was written.")
@@ -106,41 +109,18 @@ def _new_id(given: str, path: Path, course: Course | None) -> str:
     Raises:
         UsageError: when what was given is no id, or the course has it, its number or its name.
     """
-    taken = [] if course is None else [assignment.id for assignment in course.assignments]
+    taken = [] if course is None else [*course.by_id]
     words = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_0123456789")
-    number = 1 + max((int(id_[:2]) for id_ in taken), default=0)
-    id_ = given or f"{number:02d}_{words or 'notebook'}"
+    number = next_number(taken)
+    id_ = given or f"{number}_{words or 'notebook'}"
     if not re.fullmatch(ASSIGNMENT_ID, id_):
-        raise UsageError(f"{id_!r} is no assignment's id; write one like {number:02d}_first_steps.")
-    for other in taken:
-        if other[:2] == id_[:2] or other.partition("_")[2] == id_.partition("_")[2]:
-            raise UsageError(
-                f"{id_} has the number or the name of {other}, which is there already. "
-                f"Give another one: --assignment {number:02d}_NAME"
-            )
+        raise UsageError(f"{id_!r} is no assignment's id; write one like {number}_first_steps.")
+    if other := taken_by(taken, id_):
+        raise UsageError(
+            f"{id_} has the number or the name of {other}, which is there already. "
+            f"Give another one: --assignment {number}_NAME"
+        )
     return id_
-
-
-def _generated(manifest: str, id_: str, made: Outline) -> tuple[Assignment, list[OutputFile]]:
-    """The new assignment, its solution, and what is generated from it.
-
-    Raises:
-        UsageError: when a line of a cell would begin another one.
-        CourseError: when the manifest or the solution is wrong.
-    """
-    _require_no_cell_marks(made)
-    text = _percent(made.cells)
-    with tempfile.TemporaryDirectory() as folder:
-        OutputFile(MANIFEST, manifest).write(Path(folder))
-        course = load_course(Path(folder))
-        assignment = course.by_id[id_]
-        paths = course.paths(assignment)
-        solution = OutputFile(course.inner(paths.solution), text)
-        solution.write(Path(folder))
-        source = read_solution(assignment, paths.solution)
-        stubs = {paths.stub: stub(source), paths.notebook: student_notebook(source)}
-        generated = [OutputFile(course.inner(path), content) for path, content in stubs.items()]
-    return assignment, [solution, *generated]
 
 
 def _percent(cells: Iterable[tuple[str, str, str]]) -> str:
@@ -217,5 +197,5 @@ def _edit(exercise: NewExercise, text: str) -> tuple[str, str]:
 def _literal(text: str) -> str:
     """A text of several lines as TOML writes it."""
     if "'''" in text:
-        return json.dumps(text, ensure_ascii=False)
+        return toml_text(text)
     return f"'''\n{text}'''"
