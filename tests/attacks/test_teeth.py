@@ -60,13 +60,12 @@ def test_without_a_seal_the_same_attempts_succeed(attempt):
 
 # As an ordinary user, where these tests run as root.
 
-FILES = sorted(path.name for path in HERE.glob("test_*.py") if path != Path(__file__))
+FILES = sorted(map(str, {*HERE.glob("test_*.py")} - {Path(__file__)}))
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("file", FILES)
-def test_every_attack_on_an_ordinary_user_fails_as_well(file):
-    """File by file; where these tests do not run as root, all of them are such a run."""
+def test_every_attack_on_an_ordinary_user_fails_as_well():
+    """Where these tests do not run as root, all of them are such a run."""
     if os.geteuid() != 0:
         return
     nobody = pwd.getpwnam("nobody")
@@ -76,7 +75,7 @@ def test_every_attack_on_an_ordinary_user_fails_as_well(file):
             [
                 *(sys.executable, str(HERE / "as_nobody.py")),
                 *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-                *("--basetemp", f"{folder}/base", str(HERE / file)),
+                *("--basetemp", f"{folder}/base", *FILES),
             ],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], "HOME": folder, "PYTHONDONTWRITEBYTECODE": "1"},

@@ -51,23 +51,6 @@ CAUSAL_UNSCALED = (
 )
 """`CausalAttention` without the scale, its key created first, its mask made on the fly."""
 
-CAUSAL_BIASED = (
-    """
-    self.W_query = nn.Linear(d_in, d_out)
-    self.W_key = nn.Linear(d_in, d_out)
-    self.W_value = nn.Linear(d_in, d_out)
-    self.dropout = nn.Dropout(dropout)
-    """,
-    CAUSAL_UNSCALED[1],
-)
-"""Without the scale and always with biases: two mistakes that show in checks of their own."""
-
-CAUSAL_CROSSED = (
-    CAUSAL_BIASED[0].replace("d_out)", "d_out, bias=qkv_bias)"),
-    CAUSAL_UNSCALED[1].replace("self.W_query(x), self.W_key(x)", "self.W_key(x), self.W_query(x)"),
-)
-"""Without the scale, and with queries and keys crossed: two mistakes that interact."""
-
 
 @pytest.fixture(scope="module")
 def released(to_release: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -230,22 +213,8 @@ def test_solutions_pass_in_a_release(to_release: Course, released: Path) -> None
             ["causal-not-scaled", "causal-created-in-another-order"],
             marks=pytest.mark.proof,
         ),
-        pytest.param(
-            WHOLE,
-            "07_causal_attention/CausalAttention",
-            CAUSAL_BIASED,
-            ["causal-not-scaled", "causal-bias-always"],
-            marks=pytest.mark.proof,
-        ),
-        pytest.param(
-            WHOLE,
-            "07_causal_attention/CausalAttention",
-            CAUSAL_CROSSED,
-            ["causal-not-scaled", "causal-queries-and-keys-swapped"],
-            marks=pytest.mark.proof,
-        ),
     ],
-    ids=["scale forgotten", "another order, too", "always biased, too", "roles crossed, too"],
+    ids=["scale forgotten", "another order, too"],
     indirect=["to_release"],
 )
 def test_mistakes_are_named_in_a_release_as_in_the_course(

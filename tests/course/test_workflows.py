@@ -21,6 +21,7 @@ import yaml
 from grader.course.course import Course, load_course
 from grader.release.github import WORKFLOW, github_files
 from grader.release.students import write_release
+from tests.course.conftest import FEW
 
 pytestmark = pytest.mark.xdist_group("release")
 
@@ -202,6 +203,7 @@ def all_points(course: Course) -> str:
     return f"**{course.max_score} of {course.max_score} points**"
 
 
+@pytest.mark.parametrize("to_release", [FEW], ids=["few"], indirect=True)
 @pytest.mark.slow
 def test_untouched_stubs_are_no_success(
     student: Any, installed: dict[str, str], to_release: Course
@@ -215,6 +217,7 @@ def test_untouched_stubs_are_no_success(
     assert "::error" not in job.out
 
 
+@pytest.mark.parametrize("to_release", [FEW], ids=["few"], indirect=True)
 @pytest.mark.proof
 def test_a_half_done_student_reads_what_to_mend(student: Any, installed: dict[str, str]) -> None:
     """The mistake by its name, annotated at the student's own file and line."""
@@ -242,6 +245,7 @@ def test_a_finished_student_is_green(
     assert job.summary.startswith("Protected files are as released (list `")
 
 
+@pytest.mark.parametrize("to_release", [FEW], ids=["few"], indirect=True)
 @pytest.mark.slow
 def test_a_tampered_check_is_seen(
     student: Any, installed: dict[str, str], to_release: Course

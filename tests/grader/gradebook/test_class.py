@@ -186,6 +186,7 @@ def table(page: Any) -> list[list[str]]:
     return [[cell.inner_text() for cell in row.query_selector_all("td")] for row in rows]
 
 
+@pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 @pytest.mark.proof
 def test_the_form_grader_shows_the_class_and_opens_a_submission(
     class_folder: Path, address: str, visit: Any

@@ -202,7 +202,7 @@ def test_whose_score_changed_is_told(make):
     assert run.result.changed == {}
 
 
-@pytest.mark.parametrize("size", [100, pytest.param(1000, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("size", [100, pytest.param(500, marks=pytest.mark.proof)])
 def test_a_large_class_is_scored_again_without_grading(make, size):
     """A due date is moved: seconds, and no student code is run."""
     run = make("out")
