@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -92,13 +92,18 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A file to fill in, with its exercises in order."""
+    """A file to fill in, with its exercises in order.
+
+    Args:
+        optional: its points are extra: they add to a score, and not to what there is to earn.
+    """
 
     id: str
     title: str
     exercises: tuple[Exercise, ...]
     imports: tuple[str, ...] = ()
     due: datetime | None = None
+    optional: bool = False
 
     @property
     def module(self) -> str:
@@ -197,8 +202,14 @@ class Course:
 
     @property
     def max_score(self) -> float:
-        """All points there are."""
-        return added(assignment.max_score for assignment in self.assignments)
+        """All points there are, but for those that are extra."""
+        return self.most_points(assignment.id for assignment in self.assignments)
+
+    def most_points(self, ids: Iterable[str]) -> float:
+        """The points of these assignments without those that are extra; of them, if all are."""
+        chosen = [self.by_id[id_] for id_ in ids]
+        required = [one for one in chosen if not one.optional]
+        return added(one.max_score for one in required or chosen)
 
     @property
     def points_problem(self) -> str:
@@ -410,11 +421,13 @@ def _course(root: Path, table: Table) -> Course:
     limits, late = (table.table(name, required=False) for name in ("limits", "late"))
     defaults = Limits()
     translated = languages_of(about, root / TRANSLATIONS)
-    assignments = tuple(_assignment(entry) for entry in table.tables("assignments"))
-    table.forbid_duplicates("assignments", "id", [a.id for a in assignments])
-    if len({a.id for a in assignments}) == len(assignments):
-        table.forbid_duplicates("assignments", "module", [a.module for a in assignments])
-        table.forbid_duplicates("assignments", "number", [a.id[:2] for a in assignments])
+    given = [_assignment(entry) for entry in table.tables("assignments")]
+    with_optional = about.flag("optional", default=True)
+    assignments = tuple(one for one in given if with_optional or not one.optional)
+    table.forbid_duplicates("assignments", "id", [a.id for a in given])
+    if len({a.id for a in given}) == len(given):
+        table.forbid_duplicates("assignments", "module", [a.module for a in given])
+        table.forbid_duplicates("assignments", "number", [a.id[:2] for a in given])
     return Course(
         root=root,
         title=about.text("title"),
@@ -455,4 +468,5 @@ def _assignment(entry: Table) -> Assignment:
         title=entry.text("title"),
         imports=entry.texts("imports"),
         due=entry.moment("due"),
+        optional=entry.flag("optional", default=False),
     )

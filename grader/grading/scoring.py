@@ -48,7 +48,7 @@ def scored(course: Course, outcomes: Result) -> Result:
     return replace(
         outcomes,
         score=total(a.score for a in assignments),
-        max_score=added(a.max_score for a in assignments),
+        max_score=course.most_points(a.id for a in assignments),
         undecided=any(a.score is None for a in assignments),
         assignments=assignments,
     )

@@ -37,7 +37,7 @@ def canvas(run: GradedClass) -> Iterator[OutputFile]:
     blank = [""] * (len(CANVAS) - 1)
     rows: list[list[object]] = [
         [*CANVAS, *(assignment.title for assignment in run.course.assignments)],
-        ["    Points Possible", *blank, *(a.max_score for a in run.course.assignments)],
+        ["    Points Possible", *blank, *map(_possible, run.course.assignments)],
     ]
     for result in run.results:
         one = _enrolled(run, result)
@@ -71,6 +71,11 @@ def _worksheet(run: GradedClass, assignment: Assignment, results: list[Result]) 
         who = [one.identifier, safe(one.name), one.email]
         rows.append([*who, _grade(result, assignment), assignment.max_score, "Yes", "-"])
     return table(rows)
+
+
+def _possible(assignment: Assignment) -> float:
+    """What Canvas counts as possible: 0 for points that are extra."""
+    return 0 if assignment.optional else assignment.max_score
 
 
 def _enrolled(run: GradedClass, result: Result) -> Enrolled:

@@ -108,6 +108,16 @@ def test_packages_are_read(read):
     assert course.limits.packages == ("matplotlib.pyplot",)
 
 
+def test_one_line_leaves_optional_assignments_out(read):
+    """Their points are extra; what the course adds up to stays the same without them."""
+    extra = assignment("02_extra", "optional = true", exercises=("more = 3",))
+    course = read(f"{SMALLEST}\n{extra}")
+    assert ([a.optional for a in course.assignments], course.max_score) == ([False, True], 2)
+    required = SMALLEST.replace("[course]", "[course]\noptional = false", 1)
+    without = read(f"{required}\n{extra}")
+    assert (len(without.assignments), without.max_score) == (1, 2)
+
+
 def test_a_full_course_is_read_in_order(read):
     """Every key has its field, and assignments and exercises keep their order."""
     course = read(FULL)
@@ -174,7 +184,7 @@ cross = "two"
             "allowed: assignments, course, late, ledger, limits, roles",
             "course.toml: course.title: missing; a text is needed",
             "course.toml: course.titel: unknown key; did you mean 'title'? "
-            "allowed: about, agents_file, guide, language, languages, notes, prefer, title",
+            "allowed: about, agents_file, guide, language, languages, notes, optional, prefer, title",
             "course.toml: course.agents_file: found 'no'; true or false is needed",
             "course.toml: course.prefer: found 'html'; 'py' or 'ipynb' is needed",
             "course.toml: limits.load_seconds: found -1; a number above 0 and up to 86400 is needed",

@@ -379,3 +379,21 @@ def test_an_exercise_without_points_is_solved_when_its_checks_pass():
     right = ExerciseResult("01_a/f", Decimal(0), 0, (check(PASSED), check(Outcome.REMARK, 0)))
     wrong = ExerciseResult("01_a/f", Decimal(0), 0, (check(PASSED), check(FAILED)))
     assert (right.is_solved, wrong.is_solved) == (True, False)
+
+
+@pytest.mark.parametrize(("handed_in", "most"), [("12", 4), ("1", 4), ("2", 3)])
+def test_extra_points_add_to_a_score_and_not_to_what_there_is(handed_in, most):
+    """Who leaves an optional assignment out loses no share; alone, it is out of its own points."""
+    first = Assignment("01_a", "A", (Exercise("01_a", "f", 4),))
+    extra = Assignment("02_b", "B", (Exercise("02_b", "f", 3),), optional=True)
+    course = Course(Path(), "T", "py", Limits(), LateRule(), (first, extra))
+    outcomes = tuple(
+        AssignmentResult(
+            one.id, "a.py", None, 0, (ExerciseResult(f"{one.id}/f", None, 0, (check(PASSED),)),)
+        )
+        for one in course.assignments
+        if one.id[1] in handed_in
+    )
+    result = scored(course, Result("ada", None, 0, False, True, (), "1", {}, "", "", outcomes))
+    earned = sum(course.by_id[one.id].max_score for one in outcomes)
+    assert (course.max_score, result.score, result.max_score) == (4, earned, most)
