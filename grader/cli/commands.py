@@ -258,6 +258,30 @@ def grade(lang: str | None, **options: Any) -> None:
     raise SystemExit(run_grade(open_course(lang), GradeOptions(**options)))
 
 
+@cli.command()
+@click.argument("student")
+@click.argument("exercise")
+@click.option(
+    "--run", type=FOLDER, required=True, help="The folder that `grader grade --out` wrote."
+)
+@click.option(
+    "--submissions", type=ANYTHING, help="What the class handed in, to show the code as well."
+)
+@click.option("--again", is_flag=True, help="Grade it once more, with the run's own seed.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
+def explain(**options: Any) -> None:
+    """Show everything about one score: STUDENT's for EXERCISE.
+
+    The code with its lines, how each check ended and what it says, known mistakes, isolation, seed
+    and versions.
+
+    Exits with 0; with 1 when --again comes to another result.
+    """
+    from grader.cli.explain import ExplainOptions, run_explain
+
+    raise SystemExit(run_explain(current_course(), ExplainOptions(**options)))
+
+
 @cli.command(cls=SpokenCommand)
 @lang_option
 def doctor(lang: str | None) -> None:

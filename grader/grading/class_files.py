@@ -196,15 +196,21 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     Raises:
         UsageError: when a record is not one of ours.
     """
-    results = []
-    for path in (record_path(out, row.student) for row in rows):
-        try:
-            results.append(from_json(json.loads(path.read_text("utf-8"))))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
-            ) from error
-    return results
+    return [read_record(record_path(out, row.student)) for row in rows]
+
+
+def read_record(path: Path) -> Result:
+    """A full result, from what is written.
+
+    Raises:
+        UsageError: when the record is not one of ours.
+    """
+    try:
+        return from_json(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
+        ) from error
 
 
 Change = tuple[int | float | None, int | float | None]

@@ -1,0 +1,241 @@
+"""`grader explain`: everything about one score, and whether it comes out the same again."""
+
+import difflib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from grader.cli.edge import ExitCode
+from grader.cli.exercise_lines import exercise_lines
+from grader.cli.render import exercise_sign
+from grader.cli.streams import echo
+from grader.cli.view import View, console, indented, sign_of
+from grader.core.errors import UsageError
+from grader.core.language import listed, use
+from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
+from grader.core.text import location_words
+from grader.course.course import Course, Exercise
+from grader.grading.class_files import read_record, record_path
+from grader.grading.journal import earlier_run
+from grader.grading.results import points, to_json
+from grader.submissions.intake import read_submissions
+from grader.submissions.student_folders import Student
+from grader.submissions.submission import Submission, read_submission
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainOptions:
+    """What `grader explain` was asked for, as its help says."""
+
+    student: str
+    exercise: str
+    run: Path
+    submissions: Path | None
+    again: bool
+    format_: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One score and what it is made of.
+
+    Args:
+        result: the student's, as the run wrote it.
+        part: that of the assignment.
+        exercise: that of the exercise.
+        again: the exercise graded again, where that was asked for.
+    """
+
+    result: Result
+    part: AssignmentResult
+    exercise: ExerciseResult
+    again: ExerciseResult | None = None
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """How the exercise, graded again, differs from what the run wrote, in sentences."""
+        if self.again is None:
+            return ()
+        return tuple(_differences(self.exercise, self.again))
+
+
+def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
+    """Show one score with all that it is made of.
+
+    Raises:
+        UsageError: when there is no such run, student or exercise, or nothing to grade again.
+    """
+    named = course.select((options.exercise,))
+    if len(named) != 1:
+        raise UsageError(f"{options.exercise} names {len(named)} exercises; explain one at a time.")
+    (exercise,) = named.values()
+    result = _result(options)
+    found = [(p, e) for p in result.assignments for e in p.exercises if e.id == exercise.id]
+    if not found:
+        why = "handed in nothing" if not result.submitted else "has no result for it in this run"
+        raise UsageError(f"{options.student} {why}: there is nothing to explain of {exercise.id}.")
+    explained = Explained(result, *found[0])
+    submission = None
+    if options.again and options.submissions is None:
+        raise UsageError("--again needs --submissions, what the class handed in.")
+    if options.submissions is not None:
+        with read_submissions(course, options.submissions) as intake:
+            student = _student(intake.students, options)
+            submission = read_submission(course, student.path, student.id) if student.path else None
+            if options.again:
+                explained = replace(explained, again=_again(course, options, student, exercise))
+    if options.format_ == "json":
+        echo(json.dumps(_json(explained), indent=2, ensure_ascii=False))
+    else:
+        _print(console(), explained, submission)
+    return ExitCode.NOT_PASSED if explained.differences else ExitCode.FINE
+
+
+def _result(options: ExplainOptions) -> Result:
+    """The student's result.
+
+    Raises:
+        UsageError: when the folder holds no run, or none of this student.
+    """
+    if earlier_run(options.run) is None:
+        raise UsageError(f"{options.run} is no folder that `grader grade --out` wrote.")
+    path = record_path(options.run, options.student)
+    if not path.is_file():
+        known = [one.stem for one in path.parent.glob("*.json")]
+        meant = difflib.get_close_matches(options.student, known)
+        tail = f"Did you mean {listed(meant)}?" if meant else f"It has {len(known)} students."
+        raise UsageError(f"{options.run} has no result of {options.student!r}. {tail}")
+    return read_record(path)
+
+
+def _student(students: list[Student], options: ExplainOptions) -> Student:
+    for student in students:
+        if student.id == options.student:
+            return student
+    raise UsageError(f"{options.submissions} holds nothing of {options.student!r}.")
+
+
+def _again(
+    course: Course, options: ExplainOptions, student: Student, exercise: Exercise
+) -> ExerciseResult:
+    """The exercise graded once more, with the run's own seed, isolation and language."""
+    from grader.grading.run_settings import RunSettings
+    from grader.grading.workers import new_worker
+
+    identity = earlier_run(options.run)
+    assert identity is not None
+    use(identity.language)
+    settings = RunSettings(
+        course.root, course.hash, identity.seed, identity.isolation, identity.language
+    )
+    worker = new_worker(settings)
+    try:
+        found = worker.result(replace(student, only=(exercise.assignment,)))
+    finally:
+        worker.close()
+    return next(one for one in found.exercises if one.id == exercise.id)
+
+
+def _differences(before: ExerciseResult, now: ExerciseResult) -> Iterator[str]:
+    """What came out differently, a sentence each."""
+    if before.score != now.score:
+        yield f"The score was {before.score}, and is {now.score}."
+    ended = {check.id: check for check in before.checks}
+    for check in now.checks:
+        earlier = ended.pop(check.id, None)
+        if earlier is None:
+            yield f"{check.id} is new: {check.outcome}."
+        elif earlier.outcome is not check.outcome:
+            yield f"{check.id} was {earlier.outcome}, and is {check.outcome}."
+    yield from (f"{id_} is gone." for id_ in ended)
+    if before.misconceptions != now.misconceptions:
+        names = [", ".join(one.misconceptions) or "none" for one in (before, now)]
+        yield f"The known mistakes were {names[0]}, and are {names[1]}."
+
+
+def _print(out: Console, explained: Explained, submission: Submission | None) -> None:
+    result, part, exercise = explained.result, explained.part, explained.exercise
+    score = "undecided" if exercise.score is None else points(exercise.score)
+    sign, style = exercise_sign(exercise)
+    out.print(
+        f"[{style}]{sign}[/] [bold]{escape(result.student)}[/]  {exercise.id}  "
+        f"[bold]{score} of {exercise.max_score}[/]"
+    )
+    for line in _circumstances(explained):
+        out.print(indented(Text(line, style="dim"), 2))
+    if submission is not None:
+        _print_code(out, explained, submission)
+    for visibility in dict.fromkeys(check.visibility for check in exercise.checks):
+        out.print(f"\n[bold]{visibility} checks[/]")
+        for check in exercise.checks:
+            if check.visibility is visibility:
+                sign, style = sign_of(check.outcome)
+                name = check.id.rpartition("::")[2]
+                weight = f"weight {check.weight}" if check.weight else "a remark"
+                line = f"  [{style}]{sign}[/] {escape(check.title)}  [dim]{name}, {weight}, "
+                out.print(f"{line}{check.duration_s:.2f} s[/]")
+    out.print("\n[bold]what they say[/]")
+    said = exercise_lines(out, exercise, View(everything=True))
+    for text in said or [indented(Text("Nothing: every check passed.", style="dim"), 2)]:
+        out.print(text)
+    if explained.again is not None:
+        words = explained.differences or ("Graded again with the same seed: the same result.",)
+        out.print("\n[bold]again[/]")
+        for line in words:
+            out.print(indented(Text(line, style="yellow" if explained.differences else ""), 2))
+    if part.notes:
+        out.print("\n[bold]notes on the file[/]")
+        for note in part.notes:
+            out.print(indented(Text(note), 2))
+
+
+def _circumstances(explained: Explained) -> Iterator[str]:
+    """How it was graded, in lines."""
+    result, part, exercise = explained.result, explained.part, explained.exercise
+    at = exercise.defined
+    where = location_words(at.file, at.cell, at.line) if at else f"{part.read_from}: not defined"
+    late = f"; {part.days_late} days late" if part.days_late else ""
+    yield f"{where}{late}"
+    yield f"isolation: {', '.join(result.isolation) or 'nothing was run'}; seed {result.seed}"
+    yield ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    yield f"course {result.course_hash[:12]}, submission {result.submission_hash[:12]}"
+    passed = sum(check.outcome is Outcome.PASSED for check in exercise.checks if check.weight)
+    count = sum(bool(check.weight) for check in exercise.checks)
+    yield f"{passed} of {count} checks passed; known mistakes: " + (
+        ", ".join(exercise.misconceptions) or "none"
+    )
+
+
+def _print_code(out: Console, explained: Explained, submission: Submission) -> None:
+    """The file or cell of the definition with its lines; whether it is what was graded."""
+    at = explained.exercise.defined
+    if submission.hash != explained.result.submission_hash:
+        words = "What lies there now is not what was graded: the code below may differ."
+        out.print(indented(Text(words, style="yellow"), 2))
+    source = next((s for s in submission.sources.values() if at and s.name == at.file), None)
+    if at is None or source is None:
+        return
+    (text,) = [cell.text for cell in source.cells if cell.number == at.cell] or [source.text]
+    out.print(f"\n[bold]{escape(location_words(at.file, at.cell, at.line))}[/]")
+    lines = text.splitlines()[at.line - 1 :]
+    others = [n for n, line in enumerate(lines) if n and line[:1].strip() and line[0] not in ")]}"]
+    body = "\n".join(lines[: min(others, default=len(lines))]).rstrip()
+    for number, line in enumerate(body.splitlines(), at.line):
+        out.print(f"[dim]{number:5}[/]  {escape(line)}", soft_wrap=True)
+
+
+def _json(explained: Explained) -> dict[str, object]:
+    """The same as data: a result of that exercise alone, and what came out differently."""
+    part = replace(explained.part, exercises=(explained.exercise,))
+    record: dict[str, object] = to_json(replace(explained.result, assignments=(part,)))
+    if explained.again is not None:
+        record["again"] = {
+            "score": points(explained.again.score) if explained.again.score is not None else None,
+            "differences": [*explained.differences],
+        }
+    return record

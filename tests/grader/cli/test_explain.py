@@ -1,0 +1,93 @@
+"""Tests of `grader explain`: what one score is made of, and whether it comes out the same again."""
+
+import json
+import shutil
+
+import pytest
+
+from grader.cli.edge import ExitCode
+
+pytestmark = pytest.mark.slow
+
+NOT_SCALED = (
+    "import torch\n\n\ndef scores(queries, keys):\n    return queries @ keys.T\n\n\nDONE = 1\n"
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """What a class was graded into, once for all these tests."""
+    return tmp_path_factory.mktemp("explained") / "out"
+
+
+@pytest.fixture
+def explain(grader, work, run):
+    """Explains bo's score for `scores`; ada is right, and cem handed in nothing."""
+    work("ada", scores="right", mixture="right")
+    work("bo", scores=NOT_SCALED)
+    students = work("cem").parent
+    if not run.exists():
+        here = ("--isolation", "process", "--jobs", 1, "--seed", "1", "--quiet")
+        assert grader("grade", students, "--out", run, *here).code == ExitCode.FINE
+
+    def explained(*options, student="bo", exercise="scores"):
+        return grader("explain", student, exercise, "--run", run, *options)
+
+    explained.students = students
+    return explained
+
+
+def test_a_score_is_shown_with_all_that_it_is_made_of(explain):
+    """The code that was graded, each check, the known mistake, and how it was run."""
+    told = explain("--submissions", explain.students).out
+    assert "bo  01_scores/scores  0.8 of 2" in told
+    assert "scores.py, line 4" in told
+    assert "    4  def scores(queries, keys):\n    5      return queries @ keys.T\n\n" in told
+    assert "DONE" not in told
+    assert "scores-not-scaled" in told
+    assert "seed 1" in told
+    for kind in ("visible checks", "hidden checks"):
+        assert f"\n{kind}\n  " in told
+    assert "not what was graded" not in told
+
+
+def test_it_is_graded_again_with_the_runs_own_seed(explain):
+    """The same work comes to the same result; other work does not, and is said to be other."""
+    again = ("--again", "--submissions", explain.students)
+    ran = explain(*again)
+    assert ran.code == ExitCode.FINE
+    assert "Graded again with the same seed: the same result." in ran.out
+    mine = explain.students / "bo" / "scores.py"
+    mine.write_text(mine.read_text("utf-8").replace(".T", ".T * 0.1"), "utf-8")
+    ran = explain(*again)
+    assert ran.code == ExitCode.NOT_PASSED
+    assert "not what was graded" in ran.out
+    assert "The known mistakes were scores-not-scaled, and are none." in ran.out
+
+
+def test_it_is_data_as_well(explain):
+    """The result of that exercise alone, in the format of results."""
+    record = json.loads(explain("--format", "json").out)
+    (assignment,) = record["assignments"]
+    (exercise,) = assignment["exercises"]
+    assert (record["student"], exercise["id"], exercise["score"]) == ("bo", "01_scores/scores", 0.8)
+
+
+def test_what_cannot_be_explained_is_said(explain, run, tmp_path):
+    """Nobody, nothing handed in, several exercises, no run, nothing to grade again."""
+    expected = {
+        "has no result of 'boo'. Did you mean bo?": {"student": "boo"},
+        "cem handed in nothing": {"student": "cem"},
+        "02 names 2 exercises; explain one at a time.": {"exercise": "02"},
+        "--again needs --submissions": {"options": ("--again",)},
+    }
+    for words, asked in expected.items():
+        ran = explain(*asked.pop("options", ()), **asked)
+        assert ran.code == ExitCode.USAGE_OR_COURSE_ERROR
+        assert words in ran.err
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    ran = explain("--run", empty)
+    assert f"{empty} is no folder that `grader grade --out` wrote." in ran.err
+    shutil.rmtree(explain.students / "bo")
+    assert "holds nothing of 'bo'" in explain("--submissions", explain.students).err
