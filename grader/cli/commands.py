@@ -282,6 +282,29 @@ def explain(**options: Any) -> None:
     raise SystemExit(run_explain(current_course(), ExplainOptions(**options)))
 
 
+@cli.command()
+@click.argument("run", type=FOLDER)
+@click.option("--submissions", type=ANYTHING, required=True, help="What the class handed in.")
+@click.option(
+    "--archive", "archives", type=ANYTHING, multiple=True, help="What an earlier class handed in."
+)
+@click.option("--ignore", type=ANYTHING, help="Who may work together: a group a line, by commas.")
+@click.option("--first", type=click.IntRange(min=1), default=40, show_default=True, help="Pairs.")
+@click.option("--html", type=ANYTHING, help="Write them to a page, side by side.")
+@click.option("--export", type=FOLDER, help="Write everybody's own lines for dolos or JPlag.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
+def similar(**options: Any) -> None:
+    """Show who shares what hardly anybody else has, in the class of RUN.
+
+    Comments, names, strings, cells that students added, and wrong values that no known mistake
+    explains. Texts and results are compared; no student code is run. It is evidence to look at,
+    never proof, and nothing of it reaches a student's page.
+    """
+    from grader.cli.similar import SimilarOptions, run_similar
+
+    raise SystemExit(run_similar(current_course(), SimilarOptions(**options)))
+
+
 @cli.command(cls=SpokenCommand)
 @lang_option
 def doctor(lang: str | None) -> None:

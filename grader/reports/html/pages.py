@@ -64,7 +64,8 @@ def prose(text: str) -> Markup:
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
-def _page(template: str, **content: Any) -> str:
+def render_page(template: str, **content: Any) -> str:
+    """A template's text in the language of the run."""
     return (
         environment()
         .get_template(template)
@@ -81,7 +82,7 @@ def student_page(result: Result, course: Course, name: str = "") -> str:
     ]
     statuses = [card.status for _, cards in sections for card in cards]
     read = [card for assignment, cards in sections if assignment.read_from for card in cards]
-    return _page(
+    return render_page(
         "student.html.j2",
         title=course.text(course.title),
         titles={assignment.id: course.text(assignment.title) for assignment in course.assignments},
@@ -98,7 +99,7 @@ def class_report(
 ) -> str:
     """The instructor's report on a class, with a link to each student's page."""
     scores = [result.score for result in results if result.score is not None]
-    return _page(
+    return render_page(
         "class.html.j2",
         title=course.text(course.title),
         course=course,
@@ -144,4 +145,4 @@ def address(student: str) -> str:
 
 def pictures(shown: Sequence[Picture]) -> str:
     """Pictures alone, with the style they need: what a notebook shows."""
-    return _page("pictures.html.j2", figures=[figure(one) for one in shown])
+    return render_page("pictures.html.j2", figures=[figure(one) for one in shown])

@@ -1,0 +1,78 @@
+"""The page of `grader similar`: pairs side by side, with what they share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from grader.core.text import clean, location_words
+from grader.course.course import Course
+from grader.reports.html.pages import render_page
+from grader.similarity.pairs import Pair
+from grader.similarity.traces import Line, Work
+
+AROUND = 2
+"""Lines shown before and after one that is shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines that follow one another, with where they begin.
+
+    Args:
+        lines: each with whether it is shared.
+    """
+
+    where: str
+    lines: tuple[tuple[int, str, bool], ...]
+
+
+def similar_page(
+    course: Course,
+    works: Sequence[Work],
+    pairs: Sequence[Pair],
+    groups: Sequence[Sequence[str]],
+    note: str,
+) -> str:
+    """The page's whole text.
+
+    Args:
+        course: the course.
+        works: everybody's.
+        pairs: those to show.
+        groups: students whom pairs connect.
+        note: what it opens with.
+    """
+    by_student = {work.student: work for work in works}
+    return render_page(
+        "similar.html.j2",
+        title=course.text(course.title),
+        note=note,
+        students=len(works),
+        groups=groups,
+        pairs=[
+            (pair, _excerpts(pair, by_student[pair.one]), _excerpts(pair, by_student[pair.other]))
+            for pair in pairs
+        ],
+    )
+
+
+def _excerpts(pair: Pair, work: Work) -> list[Excerpt]:
+    """The places of a student's own code with what is shared."""
+    marked = {work.traces.get(shared.trace) for shared in pair.shared} - {None}
+    found = []
+    for lines in work.lines.values():
+        near = {
+            n
+            for number, line in enumerate(lines)
+            if line in marked
+            for n in range(number - AROUND, number + AROUND + 1)
+        }
+        kept = [line for number, line in enumerate(lines) if number in near]
+        for where, group in groupby(kept, key=lambda line: (line.file, line.cell)):
+            found.append(_excerpt(where, [*group], marked))
+    return found
+
+
+def _excerpt(where: tuple[str, int | None], lines: list[Line], marked: set[Line | None]) -> Excerpt:
+    shown = tuple((line.number, clean(line.text, 200), line in marked) for line in lines)
+    return Excerpt(location_words(clean(where[0]), where[1], lines[0].number), shown)

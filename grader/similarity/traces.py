@@ -1,0 +1,276 @@
+"""What a student left in their files that is their own: comments, names, strings, cells, values.
+
+What everybody was given (the stub and the notebook) is no trace, nor is what Python or the solution
+calls something.
+"""
+
+import ast
+import builtins
+import hashlib
+import keyword
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from grader.core.errors import SubmissionError
+from grader.core.language import N_
+from grader.core.records import ExerciseResult, Outcome, Result
+from grader.course.course import Assignment, Course
+from grader.submissions.notebooks import cells_of, text_of
+from grader.submissions.submission import Submission
+
+LONG = 8
+"""A function of more statements is long enough that its mere form says something."""
+
+TOKEN = re.compile(
+    r"""
+    (?P<string>[rbfuRBFU]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
+    | (?P<comment>\#[^\n]*)
+    | (?P<method>(?<!self)\.[ ]*[A-Za-z_]\w*)
+    | (?P<name>[A-Za-z_]\w*)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch", "nn", "np", "F"}
+
+
+class Kind(StrEnum):
+    """What kind of thing a trace is; the value is for people."""
+
+    CELL = N_("a cell with the same random id")
+    VALUES = N_("the same wrong values, which no known mistake explains")
+    COMMENT = N_("a comment")
+    STRING = N_("a string")
+    NAME = N_("a name")
+    FORM = N_("a long function of the same form")
+    LINE = N_("a line of code")
+    REMOVED = N_("the same lines of the stub removed")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Trace:
+    """Something that others may have as well.
+
+    Args:
+        where: the id of the assignment or exercise; "" for a habit, which may show anywhere.
+        text: what it is, for people.
+        key: what makes it the same as another one, where that is not the text.
+    """
+
+    kind: Kind
+    where: str
+    text: str
+    key: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        """By what makes it the same."""
+        return isinstance(other, Trace) and self.same == other.same
+
+    def __hash__(self) -> int:
+        """By what makes it the same."""
+        return hash(self.same)
+
+    @property
+    def same(self) -> tuple[str, str, str]:
+        """What is compared."""
+        return self.kind, self.where, self.key or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a student's own.
+
+    Args:
+        file: its path inside the submission.
+        cell: the notebook's cell, counted from 1; None in a script.
+        number: counted from 1, in a notebook inside the cell.
+    """
+
+    file: str
+    cell: int | None
+    number: int
+    text: str
+
+
+@dataclass(slots=True)
+class Work:
+    """What one student left.
+
+    Args:
+        student: who; of an earlier year with its folder's name before it.
+        is_archived: whether it is of an earlier year.
+        lines: the lines of their own, by assignment.
+        traces: with the line of each, where it stands in one.
+    """
+
+    student: str
+    is_archived: bool = False
+    lines: dict[str, list[Line]] = field(default_factory=dict)
+    traces: dict[Trace, Line | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What everybody has in an assignment.
+
+    Args:
+        lines: of the stub and the notebook.
+        words: names that stand in the stub or in the solution.
+        prose: the lines of the stub that are comments, or stand in docstrings.
+        cells: the ids of the released notebook's cells.
+    """
+
+    lines: frozenset[str]
+    words: frozenset[str]
+    prose: tuple[str, ...]
+    cells: frozenset[str]
+
+    @classmethod
+    def of(cls, course: Course, assignment: Assignment) -> "Given":
+        """What an assignment hands out."""
+        paths = course.paths(assignment)
+        texts = [p.read_text("utf-8") for p in (paths.stub, paths.solution) if p.is_file()]
+        stub = texts[0] if texts else ""
+        cells = _cells(paths.notebook)
+        lines = {
+            line.strip() for text in (stub, *(t for _, t in cells)) for line in text.split("\n")
+        }
+        code = re.compile(r"^\s*(?:def|class|return|import|from|raise|@|[)\]}])|=|^\s*$")
+        prose = dict.fromkeys(s.strip() for s in stub.split("\n") if not code.search(s))
+        words = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
+        ids = {id_ for id_, _ in cells if id_}
+        return cls(frozenset(lines), frozenset(words | PYTHONS), tuple(prose), frozenset(ids))
+
+
+def _cells(notebook: Path) -> list[tuple[str, str]]:
+    """The id and the text of a notebook's cells; none where there is no such file."""
+    try:
+        cells = cells_of(notebook.read_bytes())
+    except (OSError, SubmissionError):
+        return []
+    return [(str(cell.get("id") or ""), text_of(cell)) for cell in cells if isinstance(cell, dict)]
+
+
+def work_of(
+    submission: Submission,
+    folder: Path,
+    given: Mapping[str, Given],
+    result: Result | None = None,
+    archive: str = "",
+) -> Work:
+    """What a student left.
+
+    Args:
+        submission: as it was read.
+        folder: where its files lie.
+        given: what each assignment hands out.
+        result: of the run, for the values; None for work of an earlier year.
+        archive: the name of the earlier year, "" for this class.
+    """
+    name = f"{archive}/{submission.student}" if archive else submission.student
+    work = Work(name, bool(archive))
+    for id_, handed_out in given.items():
+        reading = submission.readings.get(id_)
+        for key in reading.sources if reading else ():
+            source = submission.sources[key]
+            own = [
+                Line(source.name, cell.number, number, text.rstrip("\r"))
+                for cell in source.cells
+                for number, text in enumerate(cell.text.split("\n"), 1)
+                if text.strip() not in handed_out.lines
+            ]
+            work.lines.setdefault(id_, []).extend(own)
+            for trace, line in _text_traces(id_, own, handed_out):
+                work.traces.setdefault(trace, line)
+            if key.endswith(".ipynb"):
+                _add(work, _cell_traces(id_, folder / key, handed_out))
+            _add(work, _form_traces(id_, [cell.text for cell in source.cells], len(own)))
+            _add(work, _removed(id_, source.text, handed_out))
+    for exercise in result.exercises if result else ():
+        _add(work, _wrong_values(exercise))
+    return work
+
+
+def _add(work: Work, traces: Iterable[Trace]) -> None:
+    work.traces |= dict.fromkeys((one for one in traces if one not in work.traces), None)
+
+
+def _text_traces(
+    assignment: str, own: list[Line], given: Given
+) -> Iterator[tuple[Trace, Line | None]]:
+    """Comments, strings, names and lines of the student's own, each with its line."""
+    text = "\n".join(line.text for line in own)
+    for match in TOKEN.finditer(text):
+        line = own[text.count("\n", 0, match.start())]
+        word = match[0]
+        if match.lastgroup == "comment":
+            said = " ".join(word.strip("# \t").lower().split())
+            if len(said) > 3 and word.strip() not in given.lines:
+                yield Trace(Kind.COMMENT, assignment, said), line
+        elif match.lastgroup == "string" and len(word) > 5:
+            said = " ".join(word.strip("\"'rbfuRBFU \n").split())
+            if said and said not in given.words:
+                yield Trace(Kind.STRING, assignment, said), line
+        elif match.lastgroup == "name" and len(word) > 2 and word not in given.words:
+            yield Trace(Kind.NAME, "", word), line
+    for line in own:
+        code = line.text.partition("#")[0].strip()
+        if len(code) > 8:
+            yield Trace(Kind.LINE, assignment, code), line
+
+
+def _cell_traces(assignment: str, notebook: Path, given: Given) -> Iterator[Trace]:
+    """The cells that the student added."""
+    for id_, text in _cells(notebook):
+        if id_ and id_ not in given.cells and text.strip():
+            first = text.strip().split("\n")[0][:60]
+            yield Trace(Kind.CELL, assignment, f"{id_}: {first}", id_)
+
+
+def _form_traces(assignment: str, cells: list[str], count: int) -> Iterator[Trace]:
+    """The long functions and classes, whatever their names are."""
+    if count <= LONG:
+        return
+    for text in cells:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                inner = [one for one in ast.walk(node) if isinstance(one, ast.stmt)]
+                if len(inner) > LONG:
+                    yield Trace(Kind.FORM, assignment, node.name, _form(node))
+
+
+def _form(node: ast.AST) -> str:
+    """The kinds of a tree's nodes in order, without names and without docstrings."""
+    names = (type(one).__name__ for one in ast.walk(node) if not isinstance(one, ast.Constant))
+    return hashlib.sha256(" ".join(names).encode()).hexdigest()[:16]
+
+
+def _removed(assignment: str, text: str, given: Given) -> Iterator[Trace]:
+    """Which lines of prose of the stub are gone; the TODO of a solved exercise is gone for many."""
+    left = {line.strip() for line in text.split("\n")}
+    gone = [line for line in given.prose if line not in left]
+    if gone and len(gone) < len(given.prose):
+        words = f"{len(gone)} lines, the first: {gone[0][:60]}"
+        yield Trace(Kind.REMOVED, assignment, words, "\n".join(gone))
+
+
+def _wrong_values(exercise: ExerciseResult) -> Iterator[Trace]:
+    """What came back wrong, together; nothing where a known mistake explains it."""
+    if exercise.findings:
+        return
+    wrong: dict[str, str] = defaultdict(str)
+    for check in exercise.checks:
+        if check.outcome is Outcome.FAILED and check.picture is not None:
+            with suppress(ValueError):
+                wrong[check.id] = repr(check.picture.received)
+    if wrong:
+        digest = hashlib.sha256(repr(sorted(wrong.items())).encode()).hexdigest()[:16]
+        yield Trace(Kind.VALUES, exercise.id, f"in {len(wrong)} checks of {exercise.name}", digest)
