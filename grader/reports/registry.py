@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from grader.core.files import OutputFile
-from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, junit
+from grader.reports import classroom50, github, github_legacy, gradebooks, gradescope, items, junit
 from grader.reports.base import Checked, CheckedWork, GradedClass, Report
 from grader.reports.html import report as html
 
@@ -16,6 +16,7 @@ REPORTS: dict[str, Report] = {
     "gradescope": Report(gradescope.check, gradescope.grade),
     "csv": Report(gradebooks.check, None),  # `grader grade` always writes it
     "canvas": Report(None, gradebooks.canvas),
+    "items": Report(None, items.grade),
     "moodle": Report(None, gradebooks.moodle),
 }
 CHECK_REPORTS = tuple(name for name, report in REPORTS.items() if report.check is not None)

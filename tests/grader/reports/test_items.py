@@ -1,0 +1,113 @@
+"""Item analysis: figures worked out by hand."""
+
+import csv
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Mistake,
+    Outcome,
+    Result,
+    Visibility,
+)
+from grader.course.course import load_course
+from grader.reports.base import GradedClass
+from grader.reports.items import cronbachs_alpha, effective_weight, grade
+
+SLIP = Mistake("not-scaled", "Scores are not scaled.", "By what?")
+
+
+def result(student, scores, weights=0, mixture=0, *findings):
+    """A student with these points; a check passes where all points are there."""
+
+    def exercise(id_, points, most, found=()):
+        outcome = Outcome.PASSED if points == most else Outcome.FAILED
+        check = CheckResult(f"{id_}::visible::c", "It holds", Visibility.VISIBLE, 1, outcome, "", 0)
+        return ExerciseResult(id_, Decimal(points), most, (check,), found)
+
+    one = exercise("01_scores/scores", scores, 2, findings)
+    others = (
+        exercise("02_mixture/weights", weights, 1),
+        exercise("02_mixture/Mixture", mixture, 3),
+    )
+    parts = (
+        AssignmentResult("01_scores", "scores.py", Decimal(scores), 2, (one,)),
+        AssignmentResult("02_mixture", "mixture.py", Decimal(weights + mixture), 4, others),
+    )
+    total = Decimal(scores + weights + mixture)
+    return Result(student, total, 6, False, True, (), "1", {}, "", "", parts)
+
+
+@pytest.fixture
+def tables(root):
+    """The tables of a class, each as rows by their columns."""
+
+    def made(*results):
+        course = load_course(root / "tests" / "example_course")
+        run = GradedClass(course, results, {}, datetime(2027, 1, 1, tzinfo=UTC))
+        return {f.path: [*csv.DictReader(f.content.splitlines())] for f in grade(run)}
+
+    return made
+
+
+def test_every_exercise_and_check_has_its_figures(tables):
+    """The share that passed, by fifths of the class, and how it goes with the rest."""
+    found = tables(*(result(f"s{n}", 2, n >= 5, 3 if n >= 4 else 0) for n in range(10)))
+    rows = {(row["exercise"], row["check"]): row for row in found["items.csv"]}
+    assert [*rows] == [
+        (name, check) for name in ("scores", "weights", "Mixture") for check in ("", "c")
+    ]
+    weights = rows["weights", "c"]
+    assert (weights["students"], weights["passed"]) == ("10", "0.500")
+    fifths = [weights[f"fifth_{number}"] for number in range(1, 6)]
+    assert fifths == ["0.000", "0.000", "0.500", "1.000", "1.000"]
+    assert float(weights["separation"]) == pytest.approx(0.816, abs=1e-3)
+    assert rows["scores", ""]["separation"] == ""  # everybody solves it
+    both = [float(rows[name, ""]["effective_weight"]) for name in ("weights", "Mixture")]
+    assert sum(both) == pytest.approx(1, abs=1e-3)
+    assert rows["Mixture", ""]["nominal_weight"] == "0.750"
+
+
+def test_reliability_is_cronbachs_alpha():
+    """Items that are the same measure one thing; independent ones do not."""
+    assert cronbachs_alpha([[0, 1, 2], [0, 1, 2]]) == pytest.approx(1)
+    assert cronbachs_alpha([[0, 0, 1, 1], [0, 1, 0, 1]]) == pytest.approx(0)
+    assert cronbachs_alpha([[0, 1, 2]]) is None
+    assert cronbachs_alpha([[1, 1], [1, 1]]) is None
+
+
+def test_an_items_weight_is_its_share_of_the_variance():
+    """What nobody differs in weighs nothing, whatever its points."""
+    assert effective_weight([5, 5, 5], [5, 6, 7]) == 0
+    assert effective_weight([0, 1, 2], [0, 1, 2]) == pytest.approx(1)
+    assert effective_weight([1], [1]) is None
+
+
+def test_a_mistake_is_compared_with_the_rest(tables):
+    """Who makes it, and how they do elsewhere in the assignment; who handed in nothing is left out."""
+    nothing = Result("eve", None, 6, False, False, (), "1", {}, "", "", ())
+    known = Finding((SLIP,))
+    found = tables(result("ada", 1, 1, 3, known), result("bo", 2, 1, 3), nothing)
+    (row,) = found["mistakes.csv"]
+    assert (row["exercise"], row["mistake"], row["students"], row["share"]) == (
+        *("01_scores/scores", "not-scaled", "1", "0.500"),
+    )
+    *_, course = found["reliability.csv"]
+    assert (course["assignment"], course["students"], course["mean"]) == (
+        "the course",
+        "2",
+        "5.500",
+    )
+
+
+def test_a_class_of_nobody_has_empty_tables(tables):
+    """Nothing is divided by zero."""
+    found = tables(Result("eve", None, 6, False, False, (), "1", {}, "", "", ()))
+    assert [row["students"] for row in found["items.csv"]] == ["0", "0", "0"]
+    assert found["mistakes.csv"] == []
