@@ -6,6 +6,7 @@ course, `mistakes.csv` one per known mistake. Only students with a decided score
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from math import fsum
 from statistics import StatisticsError, correlation, fmean, pvariance
 
 from grader.core.files import OutputFile, table
@@ -104,10 +105,11 @@ def cronbachs_alpha(items: Sequence[Sequence[float]]) -> float | None:
     """
     if len(items) < 2 or len(items[0]) < 2:
         return None
-    spread = pvariance([sum(student) for student in zip(*items, strict=True)])
+    spread = float(pvariance([fsum(student) for student in zip(*items, strict=True)]))
     if not spread:
         return None
-    return len(items) / (len(items) - 1) * (1 - sum(map(pvariance, items)) / spread)
+    own = fsum(pvariance(item) for item in items)
+    return len(items) / (len(items) - 1) * (1 - own / spread)
 
 
 def _reliability(course: Course, results: Sequence[Result]) -> Iterator[Sequence[object]]:
