@@ -9,12 +9,15 @@ from math import atanh, sqrt, tanh
 from statistics import StatisticsError, correlation
 
 from grader.core.language import N_, _
-from grader.core.records import ExerciseResult, Mistake, Result
+from grader.core.records import CheckResult, ExerciseResult, Mistake, Outcome, Result
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 
 TEACH_AGAIN = Fraction(1, 5)
 """From this share of a class on, a mistake is to be taught again."""
+
+SEVERAL = 3
+"""So many with the same values or exception are worth a line, though no known mistake explains it."""
 
 FEW = 10
 """Of fewer students than this, nothing is said about how an exercise separates them."""
@@ -134,6 +137,47 @@ def misunderstood(results: Iterable[Result]) -> list[Misunderstood]:
         for id_, (mistake, exercise_id) in mistakes.items()
     ]
     return sorted(ranked, key=lambda one: (-len(one.students), -len(one.perhaps), one.mistake.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """What came out the same for several students, and no known mistake explains.
+
+    Args:
+        what: the exception, or what should have held.
+        exercises: the full ids, in the order in which they were met.
+        example: what one of the students reads.
+    """
+
+    what: str
+    exercises: tuple[str, ...]
+    students: tuple[str, ...]
+    example: str
+
+
+def alike(results: Iterable[Result]) -> list[Alike]:
+    """What several have in common beyond the known mistakes, the most frequent first."""
+    found: dict[object, list[tuple[str, str, CheckResult]]] = {}
+    for result in results:
+        for exercise in result.exercises:
+            failed = (check for check in exercise.checks if check.outcome is Outcome.FAILED)
+            first = next(failed, None)
+            if first is None or exercise.findings or not (first.raised or first.picture):
+                continue
+            values = first.picture.received if first.picture else ()
+            key = first.raised or (first.id, values)
+            found.setdefault(key, []).append((result.student, exercise.id, first))
+    groups = [
+        Alike(
+            what=entries[0][2].raised or entries[0][2].title,
+            exercises=tuple(dict.fromkeys(id_ for _, id_, _ in entries)),
+            students=tuple(dict.fromkeys(student for student, _, _ in entries)),
+            example=entries[0][2].message,
+        )
+        for entries in found.values()
+    ]
+    several = (group for group in groups if len(group.students) >= SEVERAL)
+    return sorted(several, key=lambda group: (-len(group.students), group.exercises))
 
 
 def exercise_insights(results: Sequence[Result], course: Course) -> list[ExerciseInsight]:

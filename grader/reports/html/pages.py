@@ -19,7 +19,7 @@ from grader.grading.results import for_student
 from grader.reports.html.class_views import first_to_look_at, students_map, tenths
 from grader.reports.html.heatmap import figure
 from grader.reports.html.views import card, percent, shown
-from grader.reports.insights import exercise_insights, misunderstood
+from grader.reports.insights import alike, exercise_insights, misunderstood
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""
@@ -110,6 +110,7 @@ def class_report(
         first=first_to_look_at(results),
         tenths=tenths(results),
         mistakes=misunderstood(results),
+        alike=alike(results),
         exercises=exercise_insights(results, course),
         rows=students_map(results, course),
         shown=MOST_SHOWN,

@@ -1,6 +1,7 @@
 """What a class's results say together."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +20,7 @@ from grader.core.records import (
 )
 from grader.course.course import Course, load_course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
-from grader.reports.insights import Separation, exercise_insights, misunderstood
+from grader.reports.insights import Separation, alike, exercise_insights, misunderstood
 
 MASK = Mistake("mask-discarded", "The mask has no effect.", "What does masked_fill answer?")
 SCALE = Mistake("no-scaling", "Scores are not scaled.", "What is d_k for?")
@@ -83,6 +84,23 @@ def test_mistakes_are_ranked_by_how_many_made_them(course: Course) -> None:
     assert (second.mistake, second.students, second.perhaps) == (SCALE, ("ada",), ("cem",))
     assert (second.share, second.teach_again) == (Fraction(1, 4), False)
     assert first.exercise == next(iter(course.exercises))
+
+
+def test_what_is_the_same_for_several_is_one_line(course: Course) -> None:
+    """One exception in whatever exercise; what a known mistake explains, or two share, is none."""
+    raised = "NameError: name 'nn' is not defined"
+
+    def wrong(number: int, *findings: Finding) -> ExerciseResult:
+        own = exercise(course, 0, *findings, number=number)
+        return replace(own, checks=(replace(own.checks[0], raised=raised, message="It raised"),))
+
+    explained = result("dan", wrong(0, Finding((MASK,))))
+    two = [result("ada", wrong(0)), result("bob", wrong(1)), explained]
+    assert alike(two) == []
+    (group,) = alike([*two, result("cem", wrong(0))])
+    assert (group.what, group.example) == (raised, "It raised")
+    assert group.students == ("ada", "bob", "cem")
+    assert group.exercises == ("01_scores/scores", "02_mixture/weights")
 
 
 def test_a_class_without_submissions_has_no_mistakes(course: Course) -> None:
