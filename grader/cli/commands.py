@@ -339,6 +339,25 @@ def gradescope(root: Path) -> None:
     raise SystemExit(run_gradescope(current_course(), root))
 
 
+@cli.command()
+@click.argument("student")
+@click.argument("exercise")
+@click.option("--submissions", type=ANYTHING, required=True, help="What the class handed in.")
+@click.option("--id", "id_", default="", help="The mistake's name, like scores-not-scaled.")
+@click.option("--kind", type=click.Choice(["slip", "step", "idea"]), help="How grave it is.")
+@click.option("--symptom", default="", help="What goes wrong, in a sentence.")
+@click.option("--question", default="", help="A question that leads out of it.")
+def learn(**options: Any) -> None:
+    """Make a known mistake of what STUDENT wrote for EXERCISE.
+
+    The edit of the solution is worked out; its words are asked for. It is kept when `grader
+    validate` proves that it is caught and named.
+    """
+    from grader.cli.learn import LearnOptions, run_learn
+
+    raise SystemExit(run_learn(current_course(), LearnOptions(**options)))
+
+
 # For authors.
 
 

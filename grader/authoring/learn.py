@@ -1,0 +1,152 @@
+"""A known mistake from a student's own code: the edit of the solution that makes it the same."""
+
+import ast
+import re
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.core.errors import UsageError
+from grader.core.records import Mistake
+from grader.course.course import Course, Exercise
+from grader.course.toml_table import toml_text
+from grader.release.solution_cells import REGION, read_solution
+from grader.submissions.submission import Submission
+
+QUOTES = "'''"
+
+
+def proposed_edit(course: Course, exercise: Exercise, submission: Submission) -> tuple[str, str]:
+    """`find` and `replace` that put a student's function, or method, into the solution.
+
+    Args:
+        course: the course.
+        exercise: of which the solution has one gap.
+        submission: whose code it is.
+
+    Raises:
+        UsageError: when the solution has several gaps, or the student's code no such function.
+    """
+    assignment = course.by_id[exercise.assignment]
+    solution = read_solution(assignment, course.paths(assignment).solution)
+    (cell,) = (one for one in solution.cells if one.exercise == exercise.name)
+    gaps = [*REGION.finditer(cell.text)]
+    path = course.inner(course.paths(assignment).misconceptions)
+    if len(gaps) != 1:
+        raise UsageError(
+            f"The solution of {exercise.id} has {len(gaps)} gaps, so its edit is written by hand, in "
+            f"{path}."
+        )
+    (gap,) = gaps
+    function = _function_around(cell.text, gap.start())
+    body = _body(_students_function(submission, exercise, function), function)
+    own = textwrap.indent(body, gap["indent"]).split("\n")
+    theirs = gap["body"].rstrip("\n").split("\n")
+    return _smallest(theirs, own, solution.text)
+
+
+def _function_around(text: str, position: int) -> ast.FunctionDef:
+    """The function of a solution that a gap stands in."""
+    line = text.count("\n", 0, position) + 1
+    found = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    if not found:
+        raise UsageError("What is to be written there is no function: write its edit by hand.")
+    return found[-1]
+
+
+def _students_function(
+    submission: Submission, exercise: Exercise, function: ast.FunctionDef
+) -> tuple[ast.FunctionDef, str]:
+    """The student's function, or method of the exercise's class, and the text it stands in."""
+    reading = submission.readings.get(exercise.assignment)
+    for key in reading.sources if reading else ():
+        for cell in reversed(submission.sources[key].cells):
+            try:
+                tree = ast.parse(cell.text)
+            except (SyntaxError, ValueError):
+                continue
+            outer: Sequence[ast.AST] = [tree]
+            if function.name != exercise.name:
+                classes = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef))
+                outer = [one for one in classes if one.name == exercise.name]
+            for node in (inner for one in outer for inner in ast.walk(one)):
+                if isinstance(node, ast.FunctionDef) and node.name == function.name:
+                    return node, cell.text
+    raise UsageError(f"{submission.student} has no function {function.name} for {exercise.id}.")
+
+
+def _body(found: tuple[ast.FunctionDef, str], function: ast.FunctionDef) -> str:
+    """The student's statements without docstring, with the solution's names of parameters."""
+    node, text = found
+    statements = node.body[ast.get_docstring(node) is not None :]
+    if not statements:
+        raise UsageError(f"{node.name} is empty there.")
+    lines = text.split("\n")[statements[0].lineno - 1 : statements[-1].end_lineno]
+    body = textwrap.dedent("\n".join(lines))
+    for theirs, ours in zip(node.args.args, function.args.args, strict=False):
+        if theirs.arg != ours.arg:
+            body = re.sub(rf"(?<![.\w]){theirs.arg}\b(?!\s*=[^=])", ours.arg, body)
+    return body
+
+
+def _smallest(theirs: list[str], own: list[str], text: str) -> tuple[str, str]:
+    """The lines in which two bodies differ, with as many around them as make the place unique.
+
+    Raises:
+        UsageError: when they do not differ.
+    """
+    if theirs == own:
+        raise UsageError("That code is the solution's own.")
+    start = next(
+        (n for n, pair in enumerate(zip(theirs, own, strict=False)) if pair[0] != pair[1]),
+        min(len(theirs), len(own)),
+    )
+    end = 0
+    while end < min(len(theirs), len(own)) - start and theirs[-1 - end] == own[-1 - end]:
+        end += 1
+    while True:
+        find = "\n".join(theirs[start : len(theirs) - end])
+        if find.strip() and text.count(find) == 1:
+            return find, "\n".join(own[start : len(own) - end])
+        if not start and not end:
+            raise UsageError("The solution's lines stand in it more than once: edit by hand.")
+        start, end = max(0, start - 1), max(0, end - 1)
+
+
+def entry(exercise: Exercise, mistake: Mistake, find: str, replace: str) -> str:
+    """A known mistake as its file has it.
+
+    Args:
+        exercise: the exercise.
+        mistake: its name and words.
+        find: what stands in the solution.
+        replace: what the mistake has instead.
+    """
+
+    def quoted(code: str) -> str:
+        is_plain = QUOTES not in code and not code.endswith("'") and "\\" not in code
+        return f"{QUOTES}{code}{QUOTES}" if is_plain and code else toml_text(code)
+
+    return "\n".join(
+        [
+            "[[misconceptions]]",
+            f"id = {toml_text(mistake.id)}",
+            f'kind = "{mistake.kind}"',
+            f"exercise = {toml_text(exercise.name)}",
+            f"find = {quoted(find)}",
+            f"replace = {quoted(replace)}",
+            f"symptom = {toml_text(mistake.symptom)}",
+            f"question = {toml_text(mistake.question)}",
+            "",
+        ]
+    )
+
+
+def with_entry(path: Path, entry: str) -> str:
+    """A file of known mistakes with one more."""
+    before = path.read_text("utf-8").rstrip("\n") + "\n\n" if path.is_file() else ""
+    return before + entry

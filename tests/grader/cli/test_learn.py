@@ -1,0 +1,88 @@
+"""Tests of `grader learn`: a student's wrong answer becomes a known mistake, or nothing changes."""
+
+import pytest
+
+from grader.authoring.learn import proposed_edit
+from grader.cli.edge import ExitCode
+from grader.core.errors import UsageError
+from grader.course.course import load_course
+from grader.submissions.submission import read_submission
+
+FLIPPED = """
+def scores(q, k):
+    \"\"\"My own.\"\"\"
+    products = q @ k.T
+    return -products / k.shape[-1] ** 0.5
+"""
+WORDS = ("--id", "scores-negative", "--kind", "slip", "--symptom", "The scores are negated.")
+QUESTION = ("--question", "Should a better fit have a smaller score?")
+
+
+@pytest.fixture
+def learn(grader, work):
+    """Learns from what bo wrote for `scores`."""
+
+    def run(text, *options):
+        students = work("bo", scores=text).parent
+        return grader("learn", "bo", "scores", "--submissions", students, *options)
+
+    return run
+
+
+def edit_of(folder, work, text):
+    """The edit that is proposed for a student's file."""
+    course = load_course(folder)
+    submission = read_submission(course, work("bo", scores=text), "bo")
+    return proposed_edit(course, course.exercises["01_scores/scores"], submission)
+
+
+def test_the_edit_is_the_line_that_differs_in_the_solutions_names(folder, work):
+    """The parameters' names are the solution's; lines that are the same stay out."""
+    assert edit_of(folder, work, FLIPPED) == (
+        "    return products / keys.shape[-1] ** 0.5",
+        "    return -products / keys.shape[-1] ** 0.5",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def score(q, k):\n    return q\n", "bo has no function scores for 01_scores/scores"),
+        ("def scores(q, k):\n    '''Only this.'''\n", "scores is empty there"),
+        (
+            FLIPPED.replace("-products", "products"),
+            "That code is the solution's own",
+        ),
+    ],
+)
+def test_what_is_no_mistake_is_said(folder, work, text, words):
+    """Another name, nothing written, the solution itself."""
+    with pytest.raises(UsageError, match=words):
+        edit_of(folder, work, text)
+
+
+@pytest.mark.slow
+def test_a_mistake_is_kept_when_it_is_proven(folder, learn):
+    """It is written with its words, and from then on named."""
+    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
+    before = path.read_text("utf-8")
+    ran = learn(FLIPPED, *WORDS, *QUESTION)
+    assert ran.code == ExitCode.FINE, ran.out
+    text = path.read_text("utf-8")
+    assert text.startswith(before.rstrip("\n"))
+    assert "replace = '''    return -products / keys.shape[-1] ** 0.5'''" in text
+    again = learn(FLIPPED, *WORDS, *QUESTION)
+    assert again.code == ExitCode.USAGE_OR_COURSE_ERROR
+    assert "'scores-negative' already" in again.err
+
+
+@pytest.mark.slow
+def test_what_breaks_a_promise_changes_nothing(folder, learn):
+    """What passes all checks is no mistake: the file is as it was."""
+    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
+    before = path.read_bytes()
+    same = FLIPPED.replace("return -products", "return 1.0 * products")
+    ran = learn(same, *WORDS, *QUESTION)
+    assert ran.code == ExitCode.NOT_PASSED
+    assert "misconceptions.toml is as it was" in ran.out
+    assert path.read_bytes() == before
