@@ -211,10 +211,14 @@ class Decision:
 
     Args:
         automatic: the score by its checks alone; None where that is undecided.
+        dropped: the ids of its checks that do not count.
+        given: the ids of those that count as passed.
     """
 
     kind: DecisionKind
     automatic: Decimal | None
+    dropped: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,14 @@ def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
     score_now = _with_other_checks(one, personal.checks)
     if score_now == automatic:
         return one
-    return replace(one, score=score_now, decision=Decision(DecisionKind.CHECK, automatic))
+    own = {check.id for check in one.checks}
+    decision = Decision(
+        DecisionKind.CHECK,
+        automatic,
+        dropped=tuple(c.check for c in personal.checks if c.check in own and not c.is_given),
+        given=tuple(c.check for c in personal.checks if c.check in own and c.is_given),
+    )
+    return replace(one, score=score_now, decision=decision)
 
 
 def _with_other_checks(one: ExerciseResult, decisions: Sequence[CheckDecision]) -> Decimal | None:
