@@ -23,6 +23,7 @@ from grader.cli.new_commands import new, preview
 from grader.cli.schema import schema
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
+from grader.cli.term_commands import compare, publish
 from grader.core.kit import KIT_NAME
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
 
@@ -267,26 +268,6 @@ def grade(lang: str | None, **options: Any) -> None:
     raise SystemExit(run_grade(open_course(lang), GradeOptions(**options)))
 
 
-@cli.command()
-@click.argument("old", type=FOLDER)
-@click.argument("new", type=FOLDER)
-@click.option("--submissions", type=ANYTHING, help="Whose work is graded with a course.")
-@click.option("--roster", type=ANYTHING, help="The class's roster, as for `grader grade`.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
-@click.option("--html", "page", type=ANYTHING, help="Write a page, too.", metavar="FILE")
-def compare(**options: Any) -> None:
-    """Say whose score differs between OLD and NEW, by how much, and what it comes from.
-
-    OLD and NEW are --out folders of `grader grade`, or what `grader publish` made of one. One of
-    them, or both, may be a course instead: then --submissions are graded with it, in a folder that is
-    removed afterwards, and what it changes in the other is shown. So a change of a check is tried
-    before it counts.
-    """
-    from grader.cli.compare import CompareOptions, run_compare
-
-    raise SystemExit(run_compare(CompareOptions(**options)))
-
-
 @cli.command(cls=SpokenCommand)
 @lang_option
 def doctor(lang: str | None) -> None:
@@ -444,6 +425,8 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
     raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))
 
 
+for command in (compare, publish):
+    cli.add_command(command)
 cli.add_command(new)
 cli.add_command(preview)
 cli.add_command(import_)

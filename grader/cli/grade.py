@@ -27,6 +27,7 @@ from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.decisions_file import class_decisions
 from grader.grading.process_pool import grade_locally
+from grader.grading.publishing import differing, last_published
 from grader.grading.set_aside import LEFT, REPORTS
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
@@ -97,6 +98,7 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             _print_coverage(screen, result, out)
             _print_decisions(screen, rows)
             _print_changes(screen, result, out)
+            _print_published(screen, rows, out)
             _print_older_reports(screen, result, options)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
@@ -194,6 +196,17 @@ def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:
         who = "1 student has another score" if count == 1 else f"{count} students have other scores"
         where = f"{out / SUMMARY} says whose, under `changed`"
         _print_line(screen, f"{who} than before this run: {where}.", "yellow")
+
+
+def _print_published(screen: Console, rows: Sequence[Row], out: Path) -> None:
+    """Say how many scores are not what was published."""
+    published = last_published(out)
+    count = differing(published, rows) if published is not None else 0
+    if count:
+        who = "1 student has another score than was published"
+        who = who if count == 1 else f"{count} students have other scores than were published"
+        told = f"{who}: `grader compare {published} {out}` says whose and why."
+        _print_line(screen, told, "yellow")
 
 
 def _print_older_reports(screen: Console, result: ClassResult, options: GradeOptions) -> None:

@@ -62,7 +62,9 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
     ran = grader("compare", before, out)
     assert ran.lines[0].startswith("3 students are in both: 1 gain, 0 lose; 0 have other outcomes")
     assert "countsaspassedforeverybody" in "".join(ran.out.replace("│", "").split())
-    grade("--decisions", own)
+    grader("publish", out)
+    ran = grade("--decisions", own)
+    assert "2 students have other scores than were published: `grader compare" in ran.out
     assert scores(out) == {
         "ada": ("6", "", ""),
         "bo": ("0.8", "", ""),
