@@ -23,6 +23,7 @@ from grader.cli.new_commands import new, preview
 from grader.cli.schema import schema
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
+from grader.cli.term_commands import compare, publish
 from grader.core.kit import KIT_NAME
 from grader.reports.registry import CHECK_REPORTS, GRADE_REPORTS
 
@@ -227,6 +228,12 @@ def pack(out: Path, lang: str | None) -> None:
     help="Also report in a platform's own form, in DIR/reports/NAME/; scores.csv is always there.",
 )
 @click.option(
+    "--decisions",
+    type=ANYTHING,
+    metavar="FILE",
+    help="What was decided about students: extensions, overrides …  [default: decisions.toml of the course]",
+)
+@click.option(
     "--gradebook",
     metavar="URL",
     help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",
@@ -246,6 +253,9 @@ def grade(lang: str | None, **options: Any) -> None:
     limits, the grader, torch or --seed changed. Points, due dates, weights and words change scores
     without that. Outcomes of the last three states of each assignment stay in --out, so that
     undoing a change grades nobody.
+
+    Extensions, late days, exemptions, overrides and what was decided about checks stand in
+    decisions.toml beside course.toml. Changing it changes scores and runs no code.
 
     With --assignment, results have the assignments that were graded into --out so far: others keep
     their earlier results, and points are out of what was graded.
@@ -481,6 +491,8 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
     raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))
 
 
+for command in (compare, publish):
+    cli.add_command(command)
 cli.add_command(new)
 cli.add_command(preview)
 cli.add_command(import_)

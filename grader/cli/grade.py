@@ -23,9 +23,12 @@ from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
 from grader.grading import class_run
-from grader.grading.class_files import LEFT, REPORTS, SUMMARY, ClassResult, Row, read_results
+from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
+from grader.grading.decisions_file import class_decisions
 from grader.grading.process_pool import grade_locally
+from grader.grading.publishing import differing, last_published
+from grader.grading.set_aside import LEFT, REPORTS
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from grader.submissions.intake import IntakeResult, read_submissions
@@ -51,6 +54,7 @@ class GradeOptions:
     verbose: bool
     reports: tuple[str, ...]
     assignments: tuple[str, ...]
+    decisions: Path | None
     gradebook: str | None
 
 
@@ -92,7 +96,9 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             if options.verbose:
                 _print_definitions(screen, read_results(out, rows))
             _print_coverage(screen, result, out)
+            _print_decisions(screen, rows)
             _print_changes(screen, result, out)
+            _print_published(screen, rows, out)
             _print_older_reports(screen, result, options)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
@@ -137,6 +143,13 @@ def _grade(
         intake.is_whole,
         intake.roster,
         _assignments(course, options.assignments),
+        class_decisions(
+            course,
+            options.decisions,
+            intake,
+            has_roster=options.roster is not None,
+            out=options.out,
+        ),
     )
     with progress(screen) as watcher:
         return run.carry_out(_scheduler(options), watcher)
@@ -167,6 +180,15 @@ def _print_coverage(screen: Console, result: ClassResult, out: Path) -> None:
         )
 
 
+def _print_decisions(screen: Console, rows: Sequence[Row]) -> None:
+    """Say how many results are not those of the checks alone."""
+    count = sum(bool(row.decided) for row in rows)
+    if count:
+        who = "1 student has" if count == 1 else f"{count} students have"
+        told = f"{who} a result with decisions: the column `decided` of scores.csv says which."
+        _print_line(screen, told)
+
+
 def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:
     """Say how many scores are not what they were before."""
     count = len(result.changed)
@@ -174,6 +196,17 @@ def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:
         who = "1 student has another score" if count == 1 else f"{count} students have other scores"
         where = f"{out / SUMMARY} says whose, under `changed`"
         _print_line(screen, f"{who} than before this run: {where}.", "yellow")
+
+
+def _print_published(screen: Console, rows: Sequence[Row], out: Path) -> None:
+    """Say how many scores are not what was published."""
+    published = last_published(out)
+    count = differing(published, rows) if published is not None else 0
+    if count:
+        who = "1 student has another score than was published"
+        who = who if count == 1 else f"{count} students have other scores than were published"
+        told = f"{who}: `grader compare {published} {out}` says whose and why."
+        _print_line(screen, told, "yellow")
 
 
 def _print_older_reports(screen: Console, result: ClassResult, options: GradeOptions) -> None:

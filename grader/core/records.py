@@ -193,6 +193,34 @@ def gravest_kind(findings: Iterable[Finding]) -> MistakeKind | None:
     return max(kinds, key=order.index, default=None)
 
 
+class DecisionKind(StrEnum):
+    """What instructors decided of an exercise of a student's.
+
+    Its points were given by a person, it does not count for the student, or one of its checks does
+    not count or counts as passed for everybody.
+    """
+
+    OVERRIDE = "override"
+    EXEMPTION = "exemption"
+    CHECK = "check"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What instructors decided of an exercise.
+
+    Args:
+        automatic: the score by its checks alone; None where that is undecided.
+        dropped: the ids of its checks that do not count.
+        given: the ids of those that count as passed.
+    """
+
+    kind: DecisionKind
+    automatic: Decimal | None
+    dropped: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class ExerciseResult:
     """One exercise's score.
@@ -200,6 +228,7 @@ class ExerciseResult:
     Args:
         score: None when it is undecided or nothing was handed in.
         defined: the definition that was judged, where one was found.
+        decision: what instructors decided of it, where the score is not that of the checks alone.
     """
 
     id: str
@@ -208,6 +237,7 @@ class ExerciseResult:
     checks: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     defined: CodeLocation | None = None
+    decision: Decision | None = None
 
     @property
     def name(self) -> str:
@@ -222,7 +252,13 @@ class ExerciseResult:
     @property
     def undecided(self) -> bool:
         """Whether the grader itself failed on one of the checks, or has none to decide by."""
-        return self.score is None or any(check.outcome is Outcome.ERROR for check in self.checks)
+        has_failed = any(check.outcome is Outcome.ERROR for check in self.checks)
+        return self.score is None or (has_failed and self.decision is None)
+
+    @property
+    def is_exempt(self) -> bool:
+        """Whether it does not count for the student."""
+        return self.decision is not None and self.decision.kind is DecisionKind.EXEMPTION
 
     @property
     def is_solved(self) -> bool:
@@ -261,6 +297,7 @@ class AssignmentResult:
         file_failures: sentences about a file that does not run.
         submitted_at: when it was handed in, where that is known; it is in no file of results.
         ignored: sentences on what was handed in for it and does not count.
+        late_days_used: how many of the days late cost nothing, because the student had them.
     """
 
     id: str
@@ -274,6 +311,18 @@ class AssignmentResult:
     file_failures: tuple[str, ...] = ()
     submitted_at: datetime | None = None
     ignored: tuple[str, ...] = ()
+    late_days_used: int = 0
+
+    @property
+    def is_decided_by_hand(self) -> bool:
+        """Whether a person gave points in it."""
+        kinds = (e.decision.kind for e in self.exercises if e.decision is not None)
+        return DecisionKind.OVERRIDE in kinds
+
+    @property
+    def is_exempt(self) -> bool:
+        """Whether none of its exercises counts for the student."""
+        return bool(self.exercises) and all(e.is_exempt for e in self.exercises)
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:
@@ -292,6 +341,8 @@ class Result:
 
     Args:
         unread: files that were handed in, where none of them could be read as work.
+        decided: what instructors decided about this student, and about what.
+        automatic: the score without that.
     """
 
     student: str
@@ -306,6 +357,8 @@ class Result:
     submission_hash: str
     assignments: tuple[AssignmentResult, ...]
     unread: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
+    automatic: Decimal | None = None
 
     @property
     def exercises(self) -> tuple[ExerciseResult, ...]:

@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -203,13 +203,8 @@ class Course:
     @property
     def max_score(self) -> float:
         """All points there are, but for those that are extra."""
-        return self.most_points(assignment.id for assignment in self.assignments)
-
-    def most_points(self, ids: Iterable[str]) -> float:
-        """The points of these assignments without those that are extra; of them, if all are."""
-        chosen = [self.by_id[id_] for id_ in ids]
-        required = [one for one in chosen if not one.optional]
-        return added(one.max_score for one in required or chosen)
+        required = [one for one in self.assignments if not one.optional]
+        return added(one.max_score for one in required or self.assignments)
 
     @property
     def points_problem(self) -> str:

@@ -188,6 +188,17 @@ class Table:
         )
         return 0 if value is None else int(value) if value == int(value) else float(value)
 
+    def number(self, key: str) -> float:
+        """A number of points: 0 or more, to hundredths."""
+        wanted = f"a number from 0 to {MOST} with at most two decimals, like 2.25,"
+        value = self._value(
+            key,
+            "a number",
+            lambda v: type(v) in NUMBERS and 0 <= v <= MOST and round(v, 2) == v,
+            wanted,
+        )
+        return 0 if value is None else value
+
     def moment(self, key: str) -> datetime | None:
         """A date and time with its offset from UTC."""
         wanted = "a date and time with offset, like 2027-02-01T23:59:00+01:00"
@@ -232,6 +243,10 @@ class Table:
                     f"{self._at(f'{key}[{number}]')}: found the {what} {value!r} again; "
                     f"{key}[{first}] has it already"
                 )
+
+    def note(self, key: str, sentence: str) -> None:
+        """Note what is wrong with a value, "" for the table as a whole."""
+        self.problems.append(f"{self._at(key)}: {sentence}")
 
     def forbid_unknown_keys(self) -> None:
         """Note every key that was never read, with the nearest that was."""

@@ -121,11 +121,12 @@ def exercise_status(exercise: ExerciseResult) -> ExerciseStatus:
         return ExerciseStatus.SOLVED
     if exercise.score:
         return ExerciseStatus.PARTLY
+    first = exercise.checks[0].outcome if exercise.checks else Outcome.MISSING
     return {
         Outcome.NOT_ATTEMPTED: ExerciseStatus.UNTOUCHED,
         Outcome.MISSING: ExerciseStatus.MISSING,
         Outcome.BLOCKED: ExerciseStatus.WAITING,
-    }.get(exercise.checks[0].outcome, ExerciseStatus.WRONG)
+    }.get(first, ExerciseStatus.WRONG)
 
 
 def headline(exercise: ExerciseResult) -> str:
@@ -135,6 +136,8 @@ def headline(exercise: ExerciseResult) -> str:
     if exercise.is_solved:
         return N_("solved")
     outcomes = [check.outcome for check in exercise.checks]
+    if not outcomes and not exercise.score:
+        return WORDS[Outcome.MISSING]
     for outcome in (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.CRASHED):
         if outcome in outcomes:
             return WORDS[outcome]

@@ -11,7 +11,7 @@ from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Assignment, Course
 from grader.gradebook.comments import comment
 from grader.gradebook.store import transaction
-from grader.grading.results import for_student, is_handed_in
+from grader.grading.results import for_student, has_points
 from grader.grading.scoring import days_late, late_factor, rounded
 from grader.release.stubs import grade_id
 from grader.submissions.roster import Enrolled
@@ -26,8 +26,8 @@ def write_student(
 ) -> None:
     """Write a student, and a submission for each assignment that was handed in.
 
-    What was not handed in gets no submission, and a submission that the gradebook has already is
-    left as it is: it may be of an earlier run over other folders.
+    What was not handed in, or does not count for the student, gets no submission, and a submission
+    that the gradebook has already is left as it is: it may be of an earlier run over other folders.
 
     Args:
         gradebook: with the course's structure.
@@ -39,7 +39,7 @@ def write_student(
     with transaction(gradebook):
         gradebook.update_or_create_student(result.student, **_known(enrolled))
         for graded in for_student(result).assignments:
-            if is_handed_in(result, graded):
+            if has_points(result, graded) and not graded.is_exempt:
                 assignment = course.by_id[graded.id]
                 moment = handed_in.get(graded.id)
                 times = {"timestamp": moment} if moment else {}
@@ -100,11 +100,12 @@ def _days_late(
     graded: AssignmentResult,
     submission: SubmittedAssignment,
 ) -> int:
-    """The days as graded; counted again where somebody granted an extension in nbgrader."""
+    """The days that cost points; counted again where somebody granted an extension in nbgrader."""
+    days = graded.days_late - graded.late_days_used
     if not submission.extension or not assignment.due or not submission.timestamp:
-        return graded.days_late
+        return days
     moment = submission.timestamp.replace(tzinfo=UTC)
-    return days_late(assignment.due + submission.extension, moment, course.late)
+    return min(days, days_late(assignment.due + submission.extension, moment, course.late))
 
 
 def _penalty(course: Course, notebook: SubmittedNotebook, days: int) -> Decimal:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,9 +11,9 @@ from statistics import mean, median
 from typing import NotRequired, TypedDict
 
 from grader.core.errors import UsageError
-from grader.core.files import safe, table, write_whole, writing
+from grader.core.files import safe, table, write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import Result
+from grader.core.records import Result, added
 from grader.course.course import Course
 from grader.grading.results import exact, for_student, from_json, points, to_json
 from grader.grading.scoring import total
@@ -22,6 +21,7 @@ from grader.submissions.roster import Enrolled
 
 SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
 UNDECIDED = "undecided"
+EXEMPT = "exempt"
 SUMMARY = "summary.json"
 
 
@@ -41,6 +41,9 @@ class Row:
         days_late: of the latest assignment.
         off: the points that lateness took off in all.
         submitted_at: when the assignments were handed in of which that is known, by id.
+        decided: what instructors decided about the student, and about what.
+        automatic: the score without that.
+        exempt: the ids of exercises and assignments that do not count for the student.
     """
 
     student: str
@@ -57,11 +60,19 @@ class Row:
     days_late: int = 0
     off: int | float | None = 0
     submitted_at: Mapping[str, str] = field(default_factory=dict)
+    decided: tuple[str, ...] = ()
+    automatic: int | float | None = None
+    exempt: tuple[str, ...] = ()
 
     def of(self, course: Course) -> int | float | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
         scores = [score for id_, score in self.assignments.items() if id_ in course.by_id]
         return points(total(map(exact, scores))) if self.submitted else None
+
+    def most(self, course: Course) -> float:
+        """The points there are in some of the assignments, without what does not count."""
+        counting = (e for id_, e in course.exercises.items() if id_ not in self.exempt)
+        return added(e.points for e in counting)
 
 
 def row_of(result: Result, summary_line: str) -> Row:
@@ -85,6 +96,17 @@ def row_of(result: Result, summary_line: str) -> Row:
         submitted_at={
             a.id: a.submitted_at.isoformat() for a in result.assignments if a.submitted_at
         },
+        decided=result.decided,
+        automatic=points(result.automatic),
+        exempt=tuple(
+            id_
+            for part in result.assignments
+            for id_, is_exempt in (
+                *((e.id, e.is_exempt) for e in part.exercises),
+                (part.id, part.is_exempt),
+            )
+            if is_exempt
+        ),
     )
 
 
@@ -165,31 +187,6 @@ def write_student(out: Path, student: Written) -> None:
     write_whole(feedback_path(out, student.row.student), student.feedback)
 
 
-REPORTS = "reports"
-LEFT = "left"
-"""The folder for what does not count any more: of former students, and older reports."""
-
-
-def move_aside(out: Path, student: str) -> None:
-    """Keep a former student's two files, and their page, where no report looks for them."""
-    page = out / REPORTS / "html" / "students" / f"{student}.html"
-    for path in (record_path(out, student), feedback_path(out, student), page):
-        if path.is_file():
-            target = out / LEFT / path.parent.name / path.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
-
-
-def set_reports_aside(out: Path) -> None:
-    """Keep an earlier run's reports where nobody takes them for those of newer results."""
-    reports, target = out / REPORTS, out / LEFT / REPORTS
-    if reports.is_dir():
-        with writing(target):
-            shutil.rmtree(target, ignore_errors=True)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            reports.replace(target)
-
-
 def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     """The full results of some students, from what is written.
 
@@ -268,9 +265,10 @@ def scores_csv(
 ) -> str:
     """One row per student: blank for no submission, `undecided` where the grader failed.
 
-    A column per exercise, and one per assignment after its own; with `off`, what lateness took off,
-    the exercises add up to the score. The last column says whether the row is of this run ("now") or
-    of an earlier one.
+    A column per exercise, and one per assignment after its own, `exempt` where it does not count;
+    with `off`, what lateness took off, the exercises add up to the score. Where something was
+    decided about anybody, `automatic` is the score without that, and `decided` says what it was. The
+    last column says whether the row is of this run ("now") or of an earlier one.
 
     Args:
         course: whose exercises are the columns.
@@ -284,15 +282,20 @@ def scores_csv(
         return score if score is not None else UNDECIDED if row.submitted else ""
 
     def part(row: Row, scores: Mapping[str, int | float | None], id_: str) -> object:
+        if id_ in row.exempt:
+            return EXEMPT
         is_graded = not row.assignments or id_.partition("/")[0] in row.assignments
         return cell(row, scores.get(id_)) if is_graded else ""
 
     known = [name for name in KNOWN if any(getattr(one, name) for one in roster.values())]
     partly = [] if due is None or due.assignments == course.assignments else [due]
+    rows = [*rows]
+    has_decisions = any(row.decided for row in rows)
     ids = [id_ for a in course.assignments for id_ in (*(e.id for e in a.exercises), a.id)]
     lines: list[Sequence[object]] = [
         ["student", "score", "max_score", *ids, "days_late", "off"]
         + ["due_score", "due_max_score"] * len(partly)
+        + ["automatic", "decided"] * has_decisions
         + [*known, "graded"]
     ]
     for row in rows:
@@ -303,12 +306,20 @@ def scores_csv(
                 *(safe(row.student), cell(row, row.score), row.max_score),
                 *(part(row, scores, id_) for id_ in ids),
                 *(row.days_late, cell(row, row.off)),
-                *(entry for one in partly for entry in (cell(row, row.of(one)), one.max_score)),
+                *(e for one in partly for e in (cell(row, row.of(one)), row.most(one))),
+                *_decided(row) * has_decisions,
                 *(safe(getattr(enrolled, name)) for name in known),
                 "earlier" if row.student in covers.earlier else "now",
             ]
         )
     return table(lines)
+
+
+def _decided(row: Row) -> tuple[object, ...]:
+    """The score without decisions, and what they were about; blank where there are none."""
+    if not row.decided:
+        return "", ""
+    return "" if row.automatic is None else row.automatic, safe("; ".join(row.decided))
 
 
 class DueSummary(TypedDict):
@@ -368,7 +379,7 @@ def summary(rows: Sequence[Row], covers: Coverage, now: datetime) -> Summary:
         "submitted": sum(row.submitted for row in rows),
         "undecided": [row.student for row in rows if row.undecided],
         "not_submitted": [row.student for row in rows if not row.submitted],
-        "max_score": rows[0].max_score if rows else 0,
+        "max_score": max((row.max_score for row in rows), default=0),
         "mean_score": round(float(mean(scores)), 2) if scores else None,
         "median_score": float(median(scores)) if scores else None,
         "scores": {row.student: row.score for row in scored},

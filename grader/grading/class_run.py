@@ -18,19 +18,20 @@ from grader.grading.class_files import (
     Coverage,
     Row,
     Written,
-    move_aside,
-    set_reports_aside,
     write_class,
     write_student,
     written,
 )
+from grader.grading.decisions import NONE, Decisions
 from grader.grading.journal import Journal, RunIdentity, earlier_run, new_seed
 from grader.grading.kept_outcomes import Head, read_kept, write_kept
+from grader.grading.personal import Personal
 from grader.grading.plan import Plan, Terms, terms_of
 from grader.grading.redating import redated
 from grader.grading.result_maker import ResultMaker
 from grader.grading.run_settings import RunSettings
 from grader.grading.scoring import is_decided
+from grader.grading.set_aside import move_aside, set_reports_aside
 from grader.grading.workers import new_worker
 from grader.submissions.payload import Payload, read_payload
 from grader.submissions.roster import Enrolled
@@ -69,6 +70,7 @@ class ClassRun:
             they are added to.
         roster: what is known of students besides, by name.
         assignments: the ids of those to grade, of others earlier results stay; all unless given.
+        decisions: what was decided about students.
     """
 
     course: Course
@@ -80,6 +82,7 @@ class ClassRun:
     is_whole: bool = True
     roster: Mapping[str, Enrolled] = field(default_factory=dict)
     assignments: tuple[str, ...] = ()
+    decisions: Decisions = NONE
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """Grade who is not done, and return everybody's rows in order.
@@ -95,22 +98,29 @@ class ClassRun:
         run = _Run.of(self)
         with Journal(self.out, run.identity, self.force) as journal:
             prints = {s.id: fingerprint(s) for s in self.students}
-            rows = {id_: row for id_ in prints if (row := journal.unchanged(id_, prints[id_]))}
+            personal = {id_: self._personal(id_) for id_ in prints}
+            decided = {id_: one.digest for id_, one in personal.items()}
+            rows = {
+                id_: row
+                for id_ in prints
+                if (row := journal.unchanged(id_, prints[id_], decided[id_]))
+            }
             unchanged = len(rows)
             dated = {
                 id_: row
                 for id_ in prints.keys() - rows.keys()
-                if (row := journal.unchanged_but_dates(id_, prints[id_]))
+                if (row := journal.unchanged_but_dates(id_, prints[id_], decided[id_]))
             }
 
             def write(student: Student, found: Result | None) -> Row:
                 if len(rows) == unchanged:
                     set_reports_aside(self.out)
-                known = dated.get(student.id)
-                done, is_whole = run.done(student.id, prints[student.id], found, known)
+                id_ = student.id
+                done, is_whole = run.done(id_, prints[id_], found, dated.get(id_), personal[id_])
                 write_student(self.out, done)
-                journal.add(student.id, prints[student.id] if is_whole else PARTLY, done.row)
-                rows[student.id] = done.row
+                of = prints[id_] if is_whole else PARTLY
+                journal.add(id_, of, done.row, decided[id_])
+                rows[id_] = done.row
                 return done.row
 
             try:
@@ -131,6 +141,11 @@ class ClassRun:
                 if rows:  # a run that could not begin leaves an earlier one's files alone
                     write_class(result, self.out, self.roster)
         return result
+
+    def _personal(self, student: str) -> Personal:
+        """What was decided about a student."""
+        enrolled = self.roster.get(student, Enrolled(student))
+        return self.decisions.of(self.course, student, enrolled.labels)
 
     def _planned(
         self,
@@ -234,7 +249,12 @@ class _Run:
         )
 
     def done(
-        self, student: str, handed_in: str, outcomes: Result | None, dated: Row | None
+        self,
+        student: str,
+        handed_in: str,
+        outcomes: Result | None,
+        dated: Row | None,
+        personal: Personal,
     ) -> tuple[Written, bool]:
         """A student's result, and whether it is of what was handed in now in every assignment.
 
@@ -243,6 +263,7 @@ class _Run:
             handed_in: a fingerprint of what was handed in.
             outcomes: new ones; None where all are known.
             dated: the row that was written, where nothing but dates can have changed since.
+            personal: what was decided about the student.
         """
         again = redated(self.terms.course, dated, self.out) if dated else None
         if again is not None:
@@ -257,7 +278,7 @@ class _Run:
                 kept = kept.adding(head, record)
         if kept != before:
             write_kept(self.out, student, kept)
-        result = self.maker.result(student, kept)
+        result = self.maker.result(student, kept, personal)
         is_whole = all(kept.is_latest(id_, handed_in, conditions[id_]) for id_ in conditions)
         return written(result, summary_line(result)), is_whole
 

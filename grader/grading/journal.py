@@ -49,11 +49,18 @@ class RunIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A student who is done: a fingerprint of what was handed in, and the result in one line."""
+    """A student who is done.
+
+    Args:
+        fingerprint: of what was handed in.
+        row: the result in one line.
+        decided: a hash of what was decided about the student; "" for nothing.
+    """
 
     student: str
     fingerprint: str
     row: Row
+    decided: str = ""
 
 
 def earlier_run(out: Path) -> RunIdentity | None:
@@ -123,21 +130,32 @@ class Journal:
         with writing(self.out / JOURNAL):
             self.file.close()
 
-    def unchanged(self, student: str, fingerprint: str) -> Row | None:
-        """The result of a student who is done and handed in the same, with both files there."""
-        return self._row(self.known.get(student), fingerprint)
-
-    def unchanged_but_dates(self, student: str, fingerprint: str) -> Row | None:
-        """The same of a student whose result could have other dates, and nothing else that is new.
+    def unchanged(self, student: str, fingerprint: str, decided: str = "") -> Row | None:
+        """The result of a student who is done and handed in the same, with both files there.
 
         Args:
             student: the student's id.
             fingerprint: of what was handed in.
+            decided: a hash of what was decided about the student.
         """
-        is_same = student in self.under and not self.force
+        entry = self.known.get(student)
+        return self._row(entry, fingerprint) if entry and entry.decided == decided else None
+
+    def unchanged_but_dates(self, student: str, fingerprint: str, decided: str = "") -> Row | None:
+        """The same of a student whose result could have other dates, and nothing else that is new.
+
+        Never of a student about whom something was decided.
+
+        Args:
+            student: the student's id.
+            fingerprint: of what was handed in.
+            decided: a hash of what was decided about the student.
+        """
+        is_same = student in self.under and not self.force and not decided
         if not is_same or self.under[student].but_dates != self.identity.but_dates:
             return None
-        return self._row(self.before[student], fingerprint)
+        entry = self.before[student]
+        return None if entry.decided else self._row(entry, fingerprint)
 
     def _row(self, entry: Entry | None, fingerprint: str) -> Row | None:
         if entry is None or entry.fingerprint != fingerprint or entry.row.undecided:
@@ -150,15 +168,16 @@ class Journal:
         entries = [self.before[name] for name in names if name in self.before]
         return {e.student: e.row for e in entries if record_path(self.out, e.student).is_file()}
 
-    def add(self, student: str, fingerprint: str, row: Row) -> None:
+    def add(self, student: str, fingerprint: str, row: Row, decided: str = "") -> None:
         """Record that a student's files are written.
 
         Args:
             student: the student's id.
             fingerprint: of what was handed in.
             row: the result in one line.
+            decided: a hash of what was decided about the student.
         """
-        self.known[student] = Entry(student, fingerprint, row)
+        self.known[student] = Entry(student, fingerprint, row, decided)
         self._line(converter.unstructure(self.known[student]))
 
     def _line(self, record: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from grader.course.course import Course
 from grader.grading.class_files import Row, Written, encoded, feedback_path, record_path
 from grader.grading.results import exact, points
-from grader.grading.scoring import Lateness, lateness, total
+from grader.grading.scoring import Lateness, days_late, lateness, total
 
 UNCLOSED = "]}"
 """What a line lacks whose exercises or assignments stand in the lines after it."""
@@ -29,7 +29,8 @@ def redated(course: Course, row: Row, out: Path) -> Written | None:
         out: the output folder.
     """
     raw = {id_: _points_without_lateness(row, id_) for id_ in row.assignments}
-    late = {id_: lateness(course, id_, raw[id_], _time(row, id_)) for id_ in raw}
+    days = {id_: days_late(course.by_id[id_].due, _time(row, id_), course.late) for id_ in raw}
+    late = {id_: lateness(course.late, days[id_], raw[id_]) for id_ in raw}
     paths = (record_path(out, row.student), feedback_path(out, row.student))
     try:
         texts = (path.read_text("utf-8") for path in paths)

@@ -14,8 +14,9 @@ from grader.core.records import (
 from grader.core.versions import versions
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
+from grader.grading.deciding import decided
 from grader.grading.kept_outcomes import Head, Kept
-from grader.grading.scoring import scored
+from grader.grading.personal import NO_DECISIONS, Personal
 
 Shown = tuple[int, bool, str]
 """A check's weight, whether it is one of conduct, and its title."""
@@ -39,12 +40,13 @@ class ResultMaker:
     checks: dict[str, dict[str, Shown]] = field(default_factory=dict)
     mistakes: dict[str, dict[str, Mistake]] = field(default_factory=dict)
 
-    def result(self, student: str, kept: Kept) -> Result:
+    def result(self, student: str, kept: Kept, personal: Personal = NO_DECISIONS) -> Result:
         """The scored result of a student's latest outcomes.
 
         Args:
             student: the student's id.
             kept: outcomes in all of the course's assignments.
+            personal: what was decided about the student.
         """
         numbers = [n for id_ in self.course.by_id if (n := kept.latest(id_)) is not None]
         heads = [kept.heads[number] for number in sorted(numbers)]
@@ -68,7 +70,7 @@ class ResultMaker:
             assignments=tuple(records),
             unread=() if submitted or not heads else heads[-1].unread,
         )
-        return scored(self.course, outcomes)
+        return decided(self.course, outcomes, personal)
 
     def _in_present_words(self, head: Head, outcomes: AssignmentResult) -> AssignmentResult:
         if head.declared == self.declared[outcomes.id]:

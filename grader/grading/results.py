@@ -24,16 +24,17 @@ from grader.core.records import (
 NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 ORDER: dict[type, tuple[str, ...]] = {
     AssignmentResult: (
-        *("id", "read_from", "score", "max_score", "days_late", "notes"),
+        *("id", "read_from", "score", "max_score", "days_late", "late_days_used", "notes"),
         *("ignored", "file_failures", "exercises"),
     ),
     ExerciseResult: (
-        *("id", "score", "max_score", "defined", "misconceptions", "findings", "checks"),
+        *("id", "score", "max_score", "decision", "defined", "misconceptions", "findings"),
+        "checks",
     ),
 }
 """What a file has of these, in its order; of other records it has the fields in theirs."""
 
-WHERE_ANY = ("file_failures", "ignored", "defined")
+WHERE_ANY = ("file_failures", "ignored", "defined", "decision", "late_days_used")
 """Those of them that a file has only where there is any."""
 
 SPECIAL: dict[str, Any] = {
@@ -42,6 +43,7 @@ SPECIAL: dict[str, Any] = {
     "picture": override(omit_if_default=True),
     "where": override(omit_if_default=True),
     "unread": override(omit_if_default=True),
+    **{name: override(omit_if_default=True) for name in ("decided", "automatic", "exempt")},
     "waits_for": override(omit_if_default=True),
     "raised": override(omit_if_default=True),
     "may_follow": override(omit_if_default=True),
@@ -73,6 +75,11 @@ def is_handed_in(result: Result, assignment: AssignmentResult) -> bool:
         return bool(assignment.read_from)
     others = (a for a in result.assignments if a.read_from == assignment.read_from)
     return not any(has_something(other) for other in others)
+
+
+def has_points(result: Result, assignment: AssignmentResult) -> bool:
+    """Whether an assignment has a grade: something was handed in for it, or a person gave points."""
+    return assignment.is_decided_by_hand or is_handed_in(result, assignment)
 
 
 def has_something(assignment: AssignmentResult) -> bool:

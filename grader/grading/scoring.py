@@ -48,10 +48,21 @@ def scored(course: Course, outcomes: Result) -> Result:
     return replace(
         outcomes,
         score=total(a.score for a in assignments),
-        max_score=course.most_points(a.id for a in assignments),
+        max_score=possible(course, assignments),
         undecided=any(a.score is None for a in assignments),
         assignments=assignments,
     )
+
+
+def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
+    """What there is to earn: without assignments that are extra, but for somebody who has no other.
+
+    Args:
+        course: the course.
+        parts: the results whose points are added up.
+    """
+    required = [part for part in parts if not course.by_id[part.id].optional]
+    return added(part.max_score for part in required or parts)
 
 
 def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
@@ -63,7 +74,8 @@ def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
         for one in outcomes.exercises
         for most in (course.exercises[one.id].points,)
     )
-    late = lateness(course, outcomes.id, total(e.score for e in exercises), outcomes.submitted_at)
+    days = days_late(assignment.due, outcomes.submitted_at, course.late)
+    late = lateness(course.late, days, total(e.score for e in exercises))
     return replace(
         outcomes,
         score=late.score,
@@ -89,26 +101,23 @@ class Lateness:
     notes: tuple[str, ...] = ()
 
 
-def lateness(
-    course: Course, assignment: str, score: Decimal | None, submitted_at: datetime | None
-) -> Lateness:
+def lateness(rule: LateRule, days: int, score: Decimal | None, paid: int = 0) -> Lateness:
     """An assignment's score after what lateness takes off it.
 
     Args:
-        course: whose due dates and rule for late work count.
-        assignment: the assignment's id.
+        rule: the course's rule for late work.
+        days: how many days late it is.
         score: what its exercises add up to.
-        submitted_at: when it was handed in, where that is known.
+        paid: how many of these days cost nothing.
     """
-    late = days_late(course.by_id[assignment].due, submitted_at, course.late)
-    if not late or score is None:
-        return Lateness(score, late)
-    factor = late_factor(late, course.late)
+    if not days or score is None:
+        return Lateness(score, days)
+    factor = late_factor(days - paid, rule)
     percent = 100 - 100 * factor
     off = _("{percent} percent taken off") if percent else _("nothing taken off")
-    note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", late)
-    sentence = note.format(days=late, off=off.format(percent=percent))
-    return Lateness(rounded(Fraction(score) * factor), late, (sentence,))
+    note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", days)
+    sentence = note.format(days=days, off=off.format(percent=percent))
+    return Lateness(rounded(Fraction(score) * factor), days, (sentence,))
 
 
 def is_decided(outcomes: AssignmentResult) -> bool:

@@ -1,7 +1,7 @@
 """Grades as tables: `scores.csv`, and what Canvas and Moodle import, a column per assignment.
 
-A grade is blank where nothing was handed in for an assignment or the score is undecided. A blank
-changes no grade; a zero would.
+A grade is blank where nothing was handed in for an assignment, where it does not count for the
+student (in Canvas "EX"), and where the score is undecided. A blank changes no grade; a zero would.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,11 +10,14 @@ from grader.core.files import OutputFile, safe, table
 from grader.core.records import Result
 from grader.course.course import Assignment, Course
 from grader.grading import class_files
-from grader.grading.results import is_handed_in, points
+from grader.grading.results import has_points, points
 from grader.reports.base import Checked, CheckedWork, GradedClass
 from grader.submissions.roster import Enrolled
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+EXCUSED = "EX"
+"""Canvas's own word for an assignment that does not count for a student."""
+
 MOODLE = ("Username", "Full name", "Email address")
 WORKSHEET = (
     *("Identifier", "Full name", "Email address", "Grade", "Maximum Grade"),
@@ -43,7 +46,9 @@ def canvas(run: GradedClass) -> Iterator[OutputFile]:
         one = _enrolled(run, result)
         login = one.login or ("" if one.number else result.student)
         who = [safe(one.name or result.student), one.number, one.sis_number, login, one.section]
-        rows.append([*who, *_grades(run, result)])
+        exempt = {a.id for a in result.assignments if a.is_exempt}
+        grades = zip(run.course.assignments, _grades(run, result), strict=True)
+        rows.append([*who, *(EXCUSED if a.id in exempt else grade for a, grade in grades)])
     yield OutputFile("gradebook.csv", table(rows))
 
 
@@ -88,7 +93,9 @@ def _grades(run: GradedClass, result: Result) -> list[object]:
 
 def _grade(result: Result, assignment: Assignment) -> object:
     graded = next((found for found in result.assignments if found.id == assignment.id), None)
-    if graded is None or not is_handed_in(result, graded):
+    if graded is None or not has_points(result, graded):
+        return ""
+    if graded.is_exempt:
         return ""
     is_undecided = result.undecided and any(exercise.undecided for exercise in graded.exercises)
     return "" if is_undecided or graded.score is None else points(graded.score)

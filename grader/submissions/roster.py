@@ -28,6 +28,7 @@ class Enrolled:
         section: the platform's section.
         identifier: the word by which Moodle's grading worksheet knows them.
         sis_number: the number that a school's own system gave them, which Canvas knows as well.
+        tags: further words for groups that they belong to.
     """
 
     student: str
@@ -38,13 +39,20 @@ class Enrolled:
     section: str = ""
     identifier: str = ""
     sis_number: str = ""
+    tags: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What groups of students are called to which they belong: the section, and the tags."""
+        return tuple(filter(None, (self.section, *self.tags)))
 
 
 def read_roster(path: Path) -> list[Enrolled]:
     """A roster: our own with a column `student`, Canvas's export, or Moodle's grading worksheet.
 
-    Our own may have columns `name`, `login`, `id`, `email` and `section`, too. Columns are separated
-    by commas, semicolons or tabs, as Excel writes them.
+    Our own may have columns `name`, `login`, `id`, `email`, `section` and `labels`, too, the last
+    with `|` between several. Columns are separated by commas, semicolons or tabs, as Excel writes
+    them.
 
     Raises:
         UsageError: when it cannot be read, has none of these forms, lists no folder's name, or
@@ -102,7 +110,9 @@ def is_folder_name(name: str) -> bool:
 
 def _own(row: Mapping[str, str]) -> Enrolled:
     columns = ("student", "name", "login", "id", "email", "section")
-    return Enrolled(*(row.get(column, "") for column in columns))
+    tags = tuple(tag.strip() for tag in row.get("labels", "").split("|") if tag.strip())
+    student, name, login, number, email, section = (row.get(column, "") for column in columns)
+    return Enrolled(student, name, login, number, email, section, tags=tags)
 
 
 def _canvas(row: Mapping[str, str]) -> Enrolled:

@@ -121,6 +121,8 @@ def _entry(exercise: ExerciseResult | None, result: Result) -> Entry:
     """The points where there is an attempt; a sign where there is none."""
     if exercise is None:
         return ("?", "u") if result.undecided else ("", "n")
+    if exercise.is_exempt:
+        return ("–", "n")
     one = exercise_status(exercise)
     css = CSS[one]
     if css in ("n", "u"):

@@ -16,6 +16,8 @@ from grader.core.records import (
     Axis,
     CheckResult,
     CodeLocation,
+    Decision,
+    DecisionKind,
     ExerciseResult,
     Finding,
     Mistake,
@@ -46,15 +48,17 @@ MISTAKE = Mistake("wrong-axis", "The axis is wrong.", "Which axis is it?")
 EXERCISE = ExerciseResult(
     *("01_a/f", Decimal("0.5"), 2, (CHECK,), (Finding((MISTAKE,), is_partial=True),)),
     defined=CodeLocation("a.py", 1),
+    decision=Decision(DecisionKind.OVERRIDE, None),
 )
 ASSIGNMENT = AssignmentResult(
     *("01_a", "a.py", Decimal("0.5"), 2, (EXERCISE,), ("A note.",), 1),
     file_failures=("a.py: it does not run",),
     ignored=("b.py was not read",),
+    late_days_used=1,
 )
 RESULT = Result(
     *("ada", Decimal("0.5"), 2, False, True, ("process",), "7", {"python": "3.11"}, "c0", "be"),
-    *((ASSIGNMENT,), ("c.docx",)),
+    *((ASSIGNMENT,), ("c.docx",), ("override 01_a/f",), Decimal("0.25")),
 )
 NOTHING = Result("bob", None, 2, False, False, (), "7", {}, "c0", "", ())
 

@@ -1,0 +1,135 @@
+"""`grader compare`: two runs, or a run and another state of the course, side by side."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from grader.cli.edge import ExitCode
+from grader.cli.view import console
+from grader.core.errors import UsageError
+from grader.core.files import write_whole
+from grader.core.text import clean
+from grader.course.course import COURSE_VARIABLE, MANIFEST
+from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
+from grader.grading.journal import earlier_run
+
+MOST_ROWS = 100
+"""Of more students than these a terminal shows the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What `grader compare` was asked for, as its help says."""
+
+    old: Path
+    new: Path
+    submissions: Path | None
+    roster: Path | None
+    format_: str
+    page: Path | None
+
+
+def run_compare(options: CompareOptions) -> ExitCode:
+    """Compare, and print or write what differs.
+
+    Raises:
+        UsageError: when one of the two is neither a run nor a course.
+    """
+    with _runs(options) as (old, new):
+        found = compare_runs(old, new)
+    if options.page is not None:
+        from grader.reports.html.comparison import comparison_page
+
+        write_whole(options.page, comparison_page(found, str(options.old), str(options.new)))
+    if options.format_ == "json":
+        click.echo(json.dumps(to_record(found), indent=2, ensure_ascii=False))
+    else:
+        _print(found)
+    return ExitCode.FINE
+
+
+@contextmanager
+def _runs(options: CompareOptions) -> Iterator[tuple[Path, Path]]:
+    """Both as folders of results; what is a course is graded into a folder of its own."""
+    with TemporaryDirectory(prefix="grader-compare-") as scratch:
+        old, new = options.old, options.new
+        if _is_course(old):
+            old = _graded(old, new, options, Path(scratch) / "old")
+        if _is_course(new):
+            new = _graded(new, old, options, Path(scratch) / "new")
+        yield old, new
+
+
+def _is_course(folder: Path) -> bool:
+    return (folder / MANIFEST).is_file()
+
+
+def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Path:
+    """A class graded with a course; where the other is a run, only what the course changes in it.
+
+    Another process does it, because the checks of two courses have the same names.
+    """
+    if options.submissions is None:
+        raise UsageError(f"{course} is a course: --submissions says whose work is graded with it.")
+    if not _is_course(other):
+        if not other.is_dir():
+            raise UsageError(f"There is no folder {other}.")
+        shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "left", "published*"))
+    before = earlier_run(out)
+    isolation = before.isolation if before else "sealed"
+    command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
+    command += ["--out", str(out), "--quiet", "--isolation", isolation]
+    command += ["--roster", str(options.roster)] if options.roster else []
+    environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}
+    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in (ExitCode.FINE, ExitCode.GRADERS_FAULT):
+        raise UsageError(f"{course}: {done.stderr.strip()}")
+    return out
+
+
+def _print(found: Comparison) -> None:
+    screen = console()
+    screen.print(found.sentence)
+    for names, where in ((found.only_before, "earlier"), (found.only_after, "later")):
+        if names:
+            told = f"Only in the {where} run: {', '.join(map(clean, names))}."
+            screen.print(told, markup=False, soft_wrap=True)
+    effects = by_check(found)
+    if effects:
+        table = Table(header_style="bold")
+        table.add_column("check", overflow="fold")
+        for name in ("differs for", "gain", "lose"):
+            table.add_column(name, justify="right")
+        for one in effects:
+            counts = map(len, (one.students, one.gaining, one.losing))
+            table.add_row(escape(one.id), *map(str, counts))
+        screen.print(table)
+    if found.of_scores:
+        screen.print(_students(found))
+    left = len(found.of_scores) - MOST_ROWS
+    if left > 0:
+        screen.print(f"{left} more: --format json and --html have everybody.")
+
+
+def _students(found: Comparison) -> Table:
+    table = Table(header_style="bold")
+    table.add_column("student", overflow="fold")
+    for name in ("before", "after", "difference"):
+        table.add_column(name, justify="right")
+    table.add_column("what it comes from", overflow="fold")
+    for change in found.of_scores[:MOST_ROWS]:
+        why = "\n".join(line for part in change.parts for line in part.lines)
+        shown = (change.shown_before, change.shown_after, signed(change.difference))
+        table.add_row(*map(escape, (clean(change.student), *shown, why)))
+    return table

@@ -1,0 +1,343 @@
+"""Two runs side by side: whose score is another one, by how much, and what it comes from."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import UsageError
+from grader.core.kit import KIT_NAME
+from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.grading.results import converter, from_json, points
+from grader.grading.scoring import total
+
+FORMAT = f"{KIT_NAME}/comparison/1"
+NONE, UNDECIDED, NOT_THERE = "nothing handed in", "undecided", "not there"
+
+
+def signed(difference: Decimal | None) -> str:
+    """A difference for people, with its sign; "" where there is none."""
+    return f"{points(difference):+}" if difference else ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckChange:
+    """A check that ended otherwise, weighs another share, or is in one of the runs only."""
+
+    id: str
+    title: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a score is made of where it differs: an exercise, or what lateness took off an assignment.
+
+    Args:
+        about: the id of the exercise or the assignment.
+        before: its points in the earlier run; None where there are none.
+        after: the same in the later run.
+        checks: which checks differ.
+        why: what else differs, in words.
+    """
+
+    about: str
+    before: Decimal | None
+    after: Decimal | None
+    checks: tuple[CheckChange, ...] = ()
+    why: tuple[str, ...] = ()
+
+    @property
+    def difference(self) -> Decimal:
+        """The points that are gained."""
+        return (self.after or Decimal(0)) - (self.before or Decimal(0))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What differs, for people: the points, then each check."""
+        head = " ".join(filter(None, (self.about, signed(self.difference))))
+        checks = (f"  {c.id.partition('::')[2]}: {c.before} → {c.after}" for c in self.checks)
+        return (head, *checks, *(f"  {reason}" for reason in self.why))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A student whose result is another one.
+
+    Args:
+        before: the score in the earlier run; None with `was` where there is none.
+        after: the same in the later run.
+        was: what it was instead of a score, "" for a score.
+        now: what it is.
+        parts: what it comes from.
+    """
+
+    student: str
+    before: Decimal | None
+    after: Decimal | None
+    was: str
+    now: str
+    parts: tuple[Part, ...]
+
+    @property
+    def difference(self) -> Decimal | None:
+        """The points that are gained; None where one of the runs has no score."""
+        if self.before is None or self.after is None:
+            return None
+        return self.after - self.before
+
+    @property
+    def shown_before(self) -> str:
+        """The score in the earlier run, or what there was instead."""
+        return self.was or str(points(self.before))
+
+    @property
+    def shown_after(self) -> str:
+        """The score in the later run, or what there is instead."""
+        return self.now or str(points(self.after))
+
+    @property
+    def is_of_score(self) -> bool:
+        """Whether the score is another one, not its parts alone."""
+        return (self.before, self.was) != (self.after, self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs.
+
+    Args:
+        students: how many are in both.
+        changes: whose result is another one, by name.
+        only_before: who is in the earlier run only.
+        only_after: who is in the later run only.
+    """
+
+    students: int
+    changes: tuple[Change, ...]
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+
+    @property
+    def of_scores(self) -> tuple[Change, ...]:
+        """Whose score is another one."""
+        return tuple(change for change in self.changes if change.is_of_score)
+
+    @property
+    def sentence(self) -> str:
+        """How many gain, lose, and are as they were."""
+        known = [one.difference for one in self.of_scores if one.difference is not None]
+        gain, lose = sum(one > 0 for one in known), sum(one < 0 for one in known)
+        others = len(self.of_scores) - len(known)
+        text = f"{self.students} students are in both: {gain} gain, {lose} lose"
+        if others:
+            text += f", {others} had or have no score"
+        same = len(self.changes) - len(self.of_scores)
+        return f"{text}; {same} have other outcomes and the same score."
+
+
+def compare_runs(before: Path, after: Path) -> Comparison:
+    """Compare the results of two folders.
+
+    Raises:
+        UsageError: when one of them holds no results, or a file is none.
+    """
+    one, other = _files(before), _files(after)
+    both = sorted(one.keys() & other.keys())
+    pairs = ((_text(one[id_]), _text(other[id_]), id_) for id_ in both)
+    changes = (
+        compare_results(_result(old, one[id_]), _result(new, other[id_]))
+        for old, new, id_ in pairs
+        if not _is_same(old, new)
+    )
+    return Comparison(
+        len(both),
+        tuple(change for change in changes if change is not None),
+        tuple(sorted(one.keys() - other.keys())),
+        tuple(sorted(other.keys() - one.keys())),
+    )
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    found = {path.stem: path for path in (folder / "results").glob("*.json")}
+    if not found:
+        raise UsageError(
+            f"{folder} holds no results. Give the --out folder of a run, or what `grader publish` "
+            "made of one."
+        )
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read ({error}).") from error
+
+
+def _is_same(old: str, new: str) -> bool:
+    """Whether nothing but the first line can differ, which has versions and the course's hash."""
+    first, rest = old.partition("\n")[::2]
+    return old == new or (bool(rest) and rest == new.partition("\n")[2] and first[-1:] == "[")
+
+
+def _result(text: str, path: Path) -> Result:
+    try:
+        return from_json(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{path} cannot be read as a result ({error!r}).") from error
+
+
+def compare_results(before: Result, after: Result) -> Change | None:
+    """What differs between two results of a student; None where nothing does that counts."""
+    old = {one.id: one for one in before.assignments}
+    new = {one.id: one for one in after.assignments}
+    parts = tuple(
+        part
+        for id_ in dict.fromkeys((*old, *new))
+        for part in _assignment(id_, old.get(id_), new.get(id_))
+    )
+    change = Change(
+        *(before.student, before.score, after.score, _instead(before), _instead(after), parts)
+    )
+    return change if parts or change.is_of_score else None
+
+
+def _instead(result: Result) -> str:
+    if result.undecided:
+        return UNDECIDED
+    return "" if result.score is not None else NONE
+
+
+def _assignment(
+    id_: str, before: AssignmentResult | None, after: AssignmentResult | None
+) -> Iterator[Part]:
+    old = {one.id: one for one in before.exercises} if before else {}
+    new = {one.id: one for one in after.exercises} if after else {}
+    for exercise in dict.fromkeys((*old, *new)):
+        part = _exercise(exercise, old.get(exercise), new.get(exercise))
+        if part.before != part.after or part.checks or part.why:
+            yield part
+    taken, taken_now = _taken_off(before), _taken_off(after)
+    if taken is not None and taken_now is not None and taken != taken_now:
+        why = f"days late: {_late(before)} → {_late(after)}"
+        yield Part(id_, taken, taken_now, why=(why,))
+
+
+def _taken_off(assignment: AssignmentResult | None) -> Decimal | None:
+    """What lateness takes off, as a negative number; None where the score is undecided."""
+    if assignment is None:
+        return Decimal(0)
+    earned = total(exercise.score for exercise in assignment.exercises)
+    if assignment.score is None or earned is None:
+        return None
+    return assignment.score - earned
+
+
+def _late(assignment: AssignmentResult | None) -> str:
+    if assignment is None:
+        return NOT_THERE
+    used = assignment.late_days_used
+    paid = f" ({used} paid with late days)" if used else ""
+    return f"{assignment.days_late}{paid}"
+
+
+def _exercise(id_: str, before: ExerciseResult | None, after: ExerciseResult | None) -> Part:
+    old, new = _endings(before), _endings(after)
+    titles = {check.id: check.title for one in (before, after) if one for check in one.checks}
+    checks = tuple(
+        CheckChange(check, titles[check], old.get(check, NOT_THERE), new.get(check, NOT_THERE))
+        for check in dict.fromkeys((*new, *old))
+        if old.get(check) != new.get(check)
+    )
+    return Part(
+        id_,
+        before.score if before else None,
+        after.score if after else None,
+        checks,
+        tuple(_why(before, after)),
+    )
+
+
+def _why(before: ExerciseResult | None, after: ExerciseResult | None) -> Iterator[str]:
+    """What differs of an exercise besides its checks."""
+    if before is None or after is None:
+        yield f"not in the {'earlier' if before is None else 'later'} run"
+        return
+    if before.max_score != after.max_score:
+        yield f"points: {before.max_score} → {after.max_score}"
+    kinds = [one.decision.kind if one.decision else "no decision" for one in (before, after)]
+    if kinds[0] != kinds[1]:
+        yield f"decided: {kinds[0]} → {kinds[1]}"
+    elif before.score != after.score and after.decision is not None:
+        yield f"decided: {kinds[1]}"
+    known = [", ".join(one.misconceptions) or "none" for one in (before, after)]
+    if known[0] != known[1]:
+        yield f"known mistakes: {known[0]} → {known[1]}"
+
+
+def _endings(exercise: ExerciseResult | None) -> dict[str, str]:
+    """How each check ended or what was decided about it, and what it weighs where that is not 1."""
+    if exercise is None:
+        return {}
+    decision = exercise.decision
+    found = {}
+    for check in exercise.checks:
+        weight = "" if check.weight == 1 else f", weight {check.weight}"
+        found[check.id] = f"{check.outcome.replace('_', ' ')}{weight}"
+        if decision is not None and check.id in decision.dropped:
+            found[check.id] = "counts for nobody"
+        if decision is not None and check.id in decision.given:
+            found[check.id] = "counts as passed for everybody"
+    return found
+
+
+# By check.
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEffect:
+    """What a check that differs means for the class.
+
+    Args:
+        students: for whom it differs.
+        gaining: who has more points for its exercise.
+        losing: who has fewer.
+    """
+
+    id: str
+    title: str
+    students: tuple[str, ...]
+    gaining: tuple[str, ...]
+    losing: tuple[str, ...]
+
+
+def by_check(comparison: Comparison) -> tuple[CheckEffect, ...]:
+    """The checks that differ for anybody, those first that move most scores."""
+    titles: dict[str, str] = {}
+    found: dict[str, list[tuple[str, Decimal]]] = {}
+    for change in comparison.changes:
+        for part in change.parts:
+            for check in part.checks:
+                titles[check.id] = check.title
+                found.setdefault(check.id, []).append((change.student, part.difference))
+    effects = (
+        CheckEffect(
+            id_,
+            titles[id_],
+            tuple(student for student, _ in entries),
+            tuple(student for student, by in entries if by > 0),
+            tuple(student for student, by in entries if by < 0),
+        )
+        for id_, entries in found.items()
+    )
+    return tuple(sorted(effects, key=lambda one: -len(one.gaining) - len(one.losing)))
+
+
+def to_record(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as JSON."""
+    effects = converter.unstructure(by_check(comparison))
+    return {"format": FORMAT, **converter.unstructure(comparison), "checks": effects}

@@ -1,0 +1,231 @@
+"""Scores with what instructors decided: a layer over outcomes, which runs no student code.
+
+It begins with outcomes each time, so that nothing is applied twice.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+
+from grader.core.language import _, paragraph
+from grader.core.records import (
+    AssignmentResult,
+    Decision,
+    DecisionKind,
+    ExerciseResult,
+    Outcome,
+    Result,
+    added,
+)
+from grader.course.course import Course
+from grader.grading.late_days import LateWork, days_to_spend
+from grader.grading.personal import CheckDecision, Personal
+from grader.grading.results import points
+from grader.grading.scoring import days_late, exercise_score, lateness, possible, scored, total
+
+
+def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
+    """A result with scores, from one that has outcomes only.
+
+    Args:
+        course: whose points, due dates and rule for late work count.
+        outcomes: how the checks of a submission ended.
+        personal: what was decided about the student.
+    """
+    automatic = scored(course, outcomes)
+    if not personal.digest:
+        return automatic
+    if not outcomes.assignments and personal.overrides:
+        outcomes = found = _nothing_but_points(course, outcomes, personal)
+    else:
+        found = automatic
+    if not found.assignments:
+        counting = (
+            replace(a, exercises=tuple(e for e in a.exercises if e.id not in personal.exempt))
+            for a in course.assignments
+        )
+        return replace(automatic, max_score=replace(course, assignments=tuple(counting)).max_score)
+    parts = [
+        _with_decisions(replace(scored_one, notes=one.notes), personal)
+        for one, scored_one in zip(outcomes.assignments, found.assignments, strict=True)
+    ]
+    dated = _with_lateness(course, parts, personal)
+    return replace(
+        outcomes,
+        score=total(one.score for one in dated),
+        max_score=possible(course, dated),
+        undecided=any(one.score is None for one in dated),
+        assignments=tuple(dated),
+        decided=tuple(_about(dated, personal)),
+        automatic=automatic.score,
+    )
+
+
+def _nothing_but_points(course: Course, outcomes: Result, personal: Personal) -> Result:
+    """What somebody has who handed in nothing and was given points by a person."""
+    given = {override.exercise for override in personal.overrides}
+    assignments = tuple(
+        AssignmentResult(
+            *(a.id, "", Decimal(0), a.max_score),
+            tuple(
+                ExerciseResult(e.id, None if e.id in given else Decimal(0), e.points)
+                for e in a.exercises
+            ),
+        )
+        for a in course.assignments
+    )
+    return replace(outcomes, submitted=True, assignments=assignments)
+
+
+# Exercises.
+
+
+def _with_decisions(scored_one: AssignmentResult, personal: Personal) -> AssignmentResult:
+    """An assignment whose exercises have their final scores; without lateness."""
+    exercises = tuple(_exercise(one, personal) for one in scored_one.exercises)
+    if not exercises:  # the grader failed before any check
+        return scored_one
+    done = replace(
+        scored_one,
+        score=total(e.score for e in exercises),
+        max_score=added(e.max_score for e in exercises),
+        exercises=exercises,
+    )
+    if done.is_exempt:
+        return replace(done, notes=(*done.notes, _("This assignment does not count for you.")))
+    words = (
+        paragraph(filter(None, sentences))
+        for one in exercises
+        if one.decision is not None
+        for sentences in _words(one, one.decision, personal)
+    )
+    return replace(done, notes=(*done.notes, *words))
+
+
+def _exercise(one: ExerciseResult, personal: Personal) -> ExerciseResult:
+    automatic = one.score
+    if one.id in personal.exempt:
+        decision = Decision(DecisionKind.EXEMPTION, automatic)
+        return replace(one, score=Decimal(0), max_score=0, decision=decision)
+    given = next((o.points for o in personal.overrides if o.exercise == one.id), None)
+    if given is not None:
+        score = min(Decimal(str(given)), Decimal(str(one.max_score)))
+        return replace(one, score=score, decision=Decision(DecisionKind.OVERRIDE, automatic))
+    score_now = _with_other_checks(one, personal.checks)
+    if score_now == automatic:
+        return one
+    own = {check.id for check in one.checks}
+    decision = Decision(
+        DecisionKind.CHECK,
+        automatic,
+        dropped=tuple(c.check for c in personal.checks if c.check in own and not c.is_given),
+        given=tuple(c.check for c in personal.checks if c.check in own and c.is_given),
+    )
+    return replace(one, score=score_now, decision=decision)
+
+
+def _with_other_checks(one: ExerciseResult, decisions: Sequence[CheckDecision]) -> Decimal | None:
+    """An exercise's score where some checks do not count, or count as passed."""
+    is_given = {decision.check: decision.is_given for decision in decisions}
+    checks = [
+        replace(check, outcome=Outcome.PASSED) if is_given.get(check.id) else check
+        for check in one.checks
+        if is_given.get(check.id, True)
+    ]
+    if checks == [*one.checks] or not any(check.weight for check in checks):
+        return one.score
+    return exercise_score(one.max_score, checks, one.findings)
+
+
+def _words(
+    one: ExerciseResult, decision: Decision, personal: Personal
+) -> Iterator[tuple[str, ...]]:
+    """What the student reads about an exercise: paragraphs, each in sentences."""
+    before = points(decision.automatic)
+    if decision.kind is DecisionKind.EXEMPTION:
+        yield (_("{exercise} does not count for you.").format(exercise=one.name),)
+        return
+    if decision.kind is DecisionKind.OVERRIDE:
+        sentence = (
+            _("{exercise}: {points} points from your instructor; the checks gave no score.")
+            if before is None
+            else _(
+                "{exercise}: {points} points from your instructor; by the checks it was {before}."
+            )
+        )
+        reason = next(o.reason for o in personal.overrides if o.exercise == one.id)
+        yield sentence.format(exercise=one.name, points=points(one.score), before=before), reason
+        return
+    titles = {check.id: check.title for check in one.checks}
+    for about in personal.checks:
+        if about.check in titles:
+            sentence = (
+                _("This check of {exercise} counts as passed for everybody: {title}")
+                if about.is_given
+                else _("This check of {exercise} counts for nobody: {title}")
+            )
+            yield sentence.format(exercise=one.name, title=titles[about.check]), about.reason
+    sentence = _("{exercise}: {points} points; before that it was {before}.")
+    shown = ("?" if score is None else points(score) for score in (one.score, decision.automatic))
+    now, earlier = shown
+    yield (sentence.format(exercise=one.name, points=now, before=earlier),)
+
+
+# Dates.
+
+
+def _with_lateness(
+    course: Course, parts: Sequence[AssignmentResult], personal: Personal
+) -> list[AssignmentResult]:
+    """Assignments after what lateness takes off: with more time, and late days."""
+    later = dict(personal.due)
+    due = [later.get(one.id, course.by_id[one.id].due) for one in parts]
+    late = [
+        0 if one.is_exempt else days_late(moment, one.submitted_at, course.late)
+        for moment, one in zip(due, parts, strict=True)
+    ]
+    used = [0] * len(parts)
+    if personal.late_days is not None:
+        works = [LateWork(one.score, days) for one, days in zip(parts, late, strict=True)]
+        used = [*days_to_spend(works, course.late, personal.late_days)]
+    left = personal.late_days.budget - sum(used) if personal.late_days is not None else 0
+    done = []
+    for one, days, paid in zip(parts, late, used, strict=True):
+        after = lateness(course.late, days, one.score, paid)
+        notes = [*_date_words(later.get(one.id)), *after.notes]
+        if paid and personal.late_days is not None:
+            sentence = _("Late days used here: {used}. Left of your {budget}: {left}.")
+            notes.append(sentence.format(used=paid, budget=personal.late_days.budget, left=left))
+        done.append(
+            replace(
+                one,
+                score=after.score,
+                days_late=days,
+                late_days_used=paid,
+                notes=(*one.notes, *notes),
+            )
+        )
+    return done
+
+
+def _date_words(due: datetime | None) -> Iterator[str]:
+    if due is not None:
+        date = f"{due:%Y-%m-%d %H:%M} ({due.tzname()})"
+        yield _("Your due date for this assignment: {date}.").format(date=date)
+
+
+def _about(assignments: Sequence[AssignmentResult], personal: Personal) -> Iterator[str]:
+    """What was decided about a student, for instructors: the kind, and what it is about."""
+    extended = dict(personal.due)
+    for one in assignments:
+        if one.id in extended:
+            yield f"extension {one.id}"
+        if one.late_days_used:
+            yield f"late days {one.id}"
+        if one.is_exempt:
+            yield f"exemption {one.id}"
+            continue
+        for exercise in one.exercises:
+            if exercise.decision is not None:
+                yield f"{exercise.decision.kind} {exercise.id}"

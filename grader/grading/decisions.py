@@ -1,0 +1,124 @@
+"""What instructors decide about students in the course of a term, and what that means for each."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from grader.course.course import Course
+from grader.grading.personal import CheckDecision, LateDays, Override, Personal
+
+
+@dataclass(frozen=True, slots=True)
+class Whom:
+    """Whom an entry is about: one student, or everybody with a label of the roster."""
+
+    student: str = ""
+    label: str = ""
+
+    def includes(self, student: str, labels: Collection[str]) -> bool:
+        """Whether a student is meant."""
+        return self.student == student if self.student else self.label in labels
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """More time.
+
+    Args:
+        whom: who has it.
+        assignments: the ids of those it is for.
+        until: a due date; None where there is none.
+        days: that are added to a due date.
+    """
+
+    whom: Whom
+    assignments: tuple[str, ...]
+    until: datetime | None = None
+    days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """Exercises that do not count for somebody, by id."""
+
+    whom: Whom
+    exercises: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseSet:
+    """The exercises that count for who has a label, by id; all others do not."""
+
+    label: str
+    exercises: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """All of them. The order of entries does not matter.
+
+    Args:
+        extensions: more time for some.
+        exemptions: exercises that do not count for some.
+        sets: the exercises that count, by label.
+        overrides: points that a person gave, each with its student.
+        checks: what was decided about checks, for everybody.
+        late_days: days that cost nothing, the same for everybody; None where there are none.
+    """
+
+    extensions: tuple[Extension, ...] = ()
+    exemptions: tuple[Exemption, ...] = ()
+    sets: tuple[ExerciseSet, ...] = ()
+    overrides: tuple[tuple[str, Override], ...] = ()
+    checks: tuple[CheckDecision, ...] = ()
+    late_days: LateDays | None = None
+
+    def of(self, course: Course, student: str, labels: Collection[str]) -> Personal:
+        """What they mean for one student.
+
+        Args:
+            course: with the course's own due dates.
+            student: the student's id.
+            labels: what the roster calls them.
+        """
+        given = (override for whom, override in self.overrides if whom == student)
+        return Personal(
+            due=self._due(course, student, labels),
+            exempt=self._exempt(course, student, labels),
+            overrides=tuple(sorted(given, key=lambda one: one.exercise)),
+            checks=tuple(sorted(self.checks, key=lambda one: one.check)),
+            late_days=self.late_days,
+        )
+
+    def _due(
+        self, course: Course, student: str, labels: Collection[str]
+    ) -> tuple[tuple[str, datetime], ...]:
+        own = [one for one in self.extensions if one.whom.includes(student, labels)]
+        dates = (
+            (a.id, a.due, _extended(a.due, (e for e in own if a.id in e.assignments)))
+            for a in course.assignments
+            if a.due is not None
+        )
+        return tuple(sorted((id_, now) for id_, before, now in dates if now > before))
+
+    def _exempt(self, course: Course, student: str, labels: Collection[str]) -> tuple[str, ...]:
+        exempt = {
+            id_
+            for one in self.exemptions
+            if one.whom.includes(student, labels)
+            for id_ in one.exercises
+        }
+        counting = [one.exercises for one in self.sets if one.label in labels]
+        if counting:
+            exempt |= course.exercises.keys() - set().union(*counting)
+        return tuple(sorted(exempt & course.exercises.keys()))
+
+
+def _extended(due: datetime, extensions: Iterable[Extension]) -> datetime:
+    """A due date with more time: the latest of all dates, and all days added to it."""
+    own = list(extensions)
+    latest = max([due, *(one.until for one in own if one.until is not None)])
+    return latest + timedelta(days=sum(one.days for one in own))
+
+
+NONE = Decisions()

@@ -1,0 +1,72 @@
+"""What decisions mean for one student: other dates, points that do not count, scores by hand."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """An exercise's points as a person gave them, and why, for the student to read."""
+
+    exercise: str
+    points: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDecision:
+    """A check that does not count, or counts as passed, for everybody.
+
+    Args:
+        check: its id.
+        is_given: whether it counts as passed; else it does not count at all.
+        reason: why, for students to read; "" for none.
+    """
+
+    check: str
+    is_given: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LateDays:
+    """Days that cost a student nothing.
+
+    Args:
+        budget: how many each student has in all.
+        per_assignment: how many may be spent on one assignment.
+    """
+
+    budget: int
+    per_assignment: int
+
+
+@dataclass(frozen=True, slots=True)
+class Personal:
+    """What holds for one student besides the course; each list is in order of its ids.
+
+    Args:
+        due: the due dates that are later than the course's, by assignment.
+        exempt: the ids of exercises that do not count.
+        overrides: points that a person gave.
+        checks: what was decided about checks.
+        late_days: what each student has of them; None where there are none.
+    """
+
+    due: tuple[tuple[str, datetime], ...] = ()
+    exempt: tuple[str, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    checks: tuple[CheckDecision, ...] = ()
+    late_days: LateDays | None = None
+
+    @property
+    def digest(self) -> str:
+        """A hash of all of it; "" where there is nothing."""
+        if self == NO_DECISIONS:
+            return ""
+        return hashlib.sha256(repr(self).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+NO_DECISIONS = Personal()
+"""Nothing was decided about a student."""

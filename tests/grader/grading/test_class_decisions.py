@@ -1,0 +1,108 @@
+"""Decisions of a class: every output has the same final scores, and no student code is run."""
+
+import csv
+import io
+import json
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+
+from grader.grading.class_files import read_results
+from grader.grading.decisions import Decisions, Exemption, Extension, Whom
+from grader.grading.personal import CheckDecision, LateDays, Override
+from grader.reports.base import GradedClass
+from grader.reports.registry import graded
+from tests.grader.grading.conftest import STUDENTS
+
+SCORES = "01_scores/scores"
+HIDDEN = f"{SCORES}::hidden::test_other_queries_and_keys"
+LATE = '[late]\npercent_per_day = 10\n[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n'
+DUE = "due = 2027-02-01T00:00:00Z\n"
+SOME = Decisions(
+    extensions=(Extension(Whom(STUDENTS[0]), ("01_scores",), days=1),),
+    exemptions=(Exemption(Whom(STUDENTS[1]), ("02_mixture/weights", "02_mixture/Mixture")),),
+    overrides=((STUDENTS[2], Override(SCORES, 1.75, "So.")),),
+)
+ALL = Decisions(checks=(CheckDecision(HIDDEN, True),), late_days=LateDays(2, 1))
+
+
+@pytest.fixture
+def late(make):
+    """A class with a due date."""
+    run = make("out")
+    run.edit("course.toml", '[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n', LATE + DUE)
+    run.run()
+    return run
+
+
+def test_decisions_run_no_code_and_concern_nobody_else(late):
+    """Only who is named is written again; undone, everything is as it was."""
+    before = late.files()
+    late.run(decisions=SOME)
+    rows = {row.student: row for row in late.result.rows}
+    assert late.begun[-1] == (20, 17 + 3)
+    assert late.told == ["3 students are scored from known outcomes: no code is run."]
+    assert rows[STUDENTS[0]].decided == ("extension 01_scores",)
+    assert rows[STUDENTS[1]].exempt == (
+        *("02_mixture/weights", "02_mixture/Mixture", "02_mixture"),
+    )
+    assert rows[STUDENTS[2]].exercises[SCORES] == 1.75
+    changed = {name for name, text in late.files().items() if before[name] != text}
+    named = {f"{kind}/{name}.json" for kind in ("results", "feedback") for name in STUDENTS[:3]}
+    assert changed == {*named, "scores.csv", "summary.json"}
+    again = late.files()
+    late.run(decisions=SOME)
+    assert late.files() == again
+    late.run()
+    assert late.files() == before
+    assert late.graded == Counter(STUDENTS)
+
+
+def test_other_dates_with_decisions_end_as_graded_so_from_the_start(late, make):
+    """In whatever order dates and decisions come."""
+    late.run(decisions=SOME)
+    late.edit("course.toml", "2027-02-01T", "2027-01-30T")
+    late.run(decisions=SOME)
+    late.run(decisions=ALL)
+    late.edit("course.toml", "percent_per_day = 10", "percent_per_day = 20")
+    late.run(decisions=ALL)
+    fresh = make("fresh")
+    fresh.run(decisions=ALL)
+    assert late.files() == fresh.files()
+    assert late.graded == Counter(STUDENTS)
+
+
+def test_every_output_has_the_same_final_scores(late):
+    """The table, the records, the pages, and what platforms import."""
+    late.run(decisions=SOME)
+    rows = late.result.rows
+    results = read_results(late.out, rows)
+    now = datetime(2027, 3, 1, tzinfo=UTC)
+    run = GradedClass(late.result.course, results, {}, now)
+    kinds = ("canvas", "moodle", "gradescope", "html")
+    files = {file.path: file.content for file in graded(kinds, run)}
+    table = [*csv.DictReader(io.StringIO((late.out / "scores.csv").read_text("utf-8")))]
+    canvas = [*csv.reader(io.StringIO(files["canvas/gradebook.csv"]))][2:]
+    moodle = [*csv.reader(io.StringIO(files["moodle/grades.csv"]))][1:]
+    for row, line, there, other in zip(rows, table, canvas, moodle, strict=True):
+        own = json.loads(files[f"gradescope/{row.student}.json"])
+        assert float(line["score"]) == row.score == own["score"]
+        parts = [line["01_scores"], line["02_mixture"]]
+        assert there[5:] == ["EX" if part == "exempt" else part for part in parts]
+        assert other[3:] == ["" if part == "exempt" else part for part in parts]
+        page = files[f"html/students/{row.student}.html"]
+        assert f"<strong>{row.score}</strong> <span>of {row.max_score} points" in page
+        is_told = f"alone: {row.automatic} points" in page
+        assert is_told == bool(line["decided"]) == (row.student in STUDENTS[:3])
+        assert line["automatic"] == ("" if row.automatic is None else str(row.automatic))
+    assert [line["max_score"] for line in table[:3]] == ["6", "2", "6"]
+
+
+def test_a_thousand_exemptions_leave_the_class_its_points(late):
+    """The class is out of what most are out of, also where the first student is not."""
+    everybody = tuple(
+        Exemption(Whom(name), ("02_mixture/weights",)) for name in STUDENTS if name != STUDENTS[5]
+    )
+    late.run(decisions=Decisions(exemptions=everybody))
+    assert json.loads((late.out / "summary.json").read_text("utf-8"))["max_score"] == 6

@@ -1,0 +1,208 @@
+"""Two runs side by side: exactly whom a change concerns, by how much, and by what."""
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from grader.core.errors import UsageError
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    ExerciseResult,
+    Outcome,
+    Result,
+    Visibility,
+)
+from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
+from grader.grading.comparing import by_check, compare_results, compare_runs, to_record
+from grader.grading.deciding import decided
+from grader.grading.decisions import Decisions, Extension, Whom
+from grader.grading.personal import CheckDecision, LateDays, Override
+from grader.reports.html.comparison import comparison_page
+from tests.grader.grading.conftest import STUDENTS
+
+DUE = datetime(2027, 2, 1, tzinfo=UTC)
+IDS = tuple(f"01_a/f::{kind}::test_it" for kind in Visibility)
+
+
+def course(points=2):
+    """A course of one exercise."""
+    one = Assignment("01_a", "A", (Exercise("01_a", "f", points),), due=DUE)
+    return Course(
+        *("course", "A course", "py", Limits(), LateRule(percent_per_day=10), (one,)),
+    )
+
+
+def result_of(*outcomes, decisions=None, points=2, weight=1):
+    """A student's result, a day late."""
+    checks = tuple(
+        CheckResult(id_, "It holds.", kind, weight, outcome, "", 0.0)
+        for id_, kind, outcome in zip(IDS, Visibility, outcomes, strict=True)
+    )
+    exercises = (ExerciseResult("01_a/f", None, 0, checks),)
+    part = AssignmentResult("01_a", "a.py", None, 0, exercises, submitted_at=DUE + timedelta(1))
+    outcomes = Result(*("ada", None, 2, False, True, (), "1", {}, "c0", "be"), (part,))
+    personal = (decisions or Decisions()).of(course(points), "ada", [])
+    return decided(course(points), outcomes, personal)
+
+
+PASSED, FAILED = Outcome.PASSED, Outcome.FAILED
+BEFORE = result_of(PASSED, FAILED)
+NOTHING = Result("ada", None, 2, False, False, (), "1", {}, "c0", "", ())
+
+
+@pytest.mark.parametrize(
+    ("after", "score", "lines"),
+    [
+        (BEFORE, None, None),
+        (
+            result_of(PASSED, PASSED),
+            "1.8",
+            ["01_a/f +1.2", "  hidden::test_it: failed → passed"],
+        ),
+        (
+            result_of(PASSED, Outcome.TIMEOUT),
+            "0.72",
+            ["01_a/f", "  hidden::test_it: failed → timeout"],
+        ),
+        (
+            result_of(PASSED, FAILED, weight=2),
+            "0.72",
+            [
+                "01_a/f",
+                "  visible::test_it: passed → passed, weight 2",
+                "  hidden::test_it: failed → failed, weight 2",
+            ],
+        ),
+        (result_of(PASSED, FAILED, points=4), "1.44", ["01_a/f +0.8", "  points: 2 → 4"]),
+        (
+            result_of(
+                *(PASSED, FAILED),
+                decisions=Decisions(overrides=(("ada", Override("01_a/f", 2, "So.")),)),
+            ),
+            "1.8",
+            ["01_a/f +1.2", "  decided: no decision → override"],
+        ),
+        (
+            result_of(PASSED, FAILED, decisions=Decisions(checks=(CheckDecision(IDS[1], False),))),
+            "1.8",
+            [
+                *("01_a/f +1.2", "  hidden::test_it: failed → counts for nobody"),
+                "  decided: no decision → check",
+            ],
+        ),
+        (
+            result_of(PASSED, FAILED, decisions=Decisions(late_days=LateDays(1, 1))),
+            "0.8",
+            ["01_a +0.08", "  days late: 1 → 1 (1 paid with late days)"],
+        ),
+        (
+            result_of(
+                PASSED,
+                FAILED,
+                decisions=Decisions((Extension(Whom("ada"), ("01_a",), days=1),)),
+            ),
+            "0.8",
+            ["01_a +0.08", "  days late: 1 → 0"],
+        ),
+        (
+            result_of(PASSED, Outcome.ERROR),
+            "undecided",
+            [
+                "01_a/f -0.8",
+                "  hidden::test_it: failed → error",
+            ],
+        ),
+        (
+            NOTHING,
+            "nothing handed in",
+            ["01_a/f -0.8", "  visible::test_it: passed → not there"],
+        ),
+    ],
+)
+def test_what_a_difference_comes_from(after, score, lines):
+    """Checks, points, decisions, dates; the parts add up to what is gained."""
+    change = compare_results(BEFORE, after)
+    if lines is None:
+        assert change is None
+        return
+    assert (change.shown_before, change.shown_after) == ("0.72", score)
+    found = [line for part in change.parts for line in part.lines]
+    assert found[: len(lines)] == lines
+    if change.difference is not None:
+        assert change.difference == sum(part.difference for part in change.parts)
+
+
+def test_a_changed_check_concerns_exactly_whom_grading_everybody_again_does(make, tmp_path):
+    """The run goes on where it was; another one grades everybody from the start."""
+    run, old = make("out"), tmp_path / "old"
+    run.run()
+    shutil.copytree(run.out, old)
+    before = {row.student: row.score for row in run.result.rows}
+    run.harder("01_scores")
+    run.run()
+    fresh = make("fresh")
+    fresh.run(seed="11")
+    concerned = {
+        row.student: (before[row.student], row.score)
+        for row in fresh.result.rows
+        if row.score != before[row.student]
+    }
+    found = compare_runs(old, run.out)
+    assert {
+        change.student: (float(change.before), float(change.after)) for change in found.of_scores
+    } == concerned
+    assert 0 < len(concerned) < len(STUDENTS)
+    assert {one.id.partition("::")[0] for one in by_check(found)} == {"01_scores/scores"}
+    for change in found.changes:
+        assert change.difference == sum(part.difference for part in change.parts)
+    named = {name for one in by_check(found) for name in (*one.gaining, *one.losing)}
+    assert named == set(concerned)
+    same = len(found.changes) - len(concerned)
+    assert found.sentence.endswith(f"; {same} have other outcomes and the same score.")
+
+
+def test_a_dropped_check_concerns_exactly_whom_the_decision_does(make, tmp_path):
+    """It is named as what the difference comes from."""
+    run, old = make("out"), tmp_path / "old"
+    run.run()
+    shutil.copytree(run.out, old)
+    id_ = "01_scores/scores::hidden::test_other_queries_and_keys"
+    run.run(decisions=Decisions(checks=(CheckDecision(id_, True),)))
+    found = compare_runs(old, run.out)
+    (effect,) = by_check(found)
+    assert effect.id == id_
+    assert effect.gaining == effect.students == tuple(one.student for one in found.of_scores)
+    assert effect.students == tuple(run.result.changed)
+    assert effect.losing == ()
+    page = comparison_page(found, "old", "new")
+    assert all(name in page for name in effect.students)
+    record = json.loads(json.dumps(to_record(found)))
+    assert [one["student"] for one in record["changes"]] == [*effect.students]
+    assert record["checks"][0]["gaining"] == [*effect.students]
+
+
+def test_who_is_in_one_run_only_is_told_apart(make, tmp_path):
+    """The others are compared."""
+    run, old = make("out"), tmp_path / "old"
+    run.run()
+    shutil.copytree(run.out, old)
+    run.run(names=STUDENTS[1:])
+    (old / "results" / f"{STUDENTS[5]}.json").unlink()
+    found = compare_runs(old, run.out)
+    assert (found.students, found.changes) == (18, ())
+    assert (found.only_before, found.only_after) == ((STUDENTS[0],), (STUDENTS[5],))
+
+
+def test_what_is_no_run_is_said_so(tmp_path):
+    """With what to give."""
+    with pytest.raises(UsageError, match=r"holds no results\. Give the --out folder of a run"):
+        compare_runs(tmp_path, tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "ada.json").write_text("{", "utf-8")
+    (tmp_path / "other" / "results").mkdir(parents=True)
+    (tmp_path / "other" / "results" / "ada.json").write_text("{}", "utf-8")
+    with pytest.raises(UsageError, match="cannot be read as a result"):
+        compare_runs(tmp_path, tmp_path / "other")
