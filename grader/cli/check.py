@@ -153,11 +153,11 @@ def _session(course: Course, submission: Submission, options: CheckOptions) -> "
     if options.as_graded:
         from grader.grading.worker import launcher_as_graded
 
-        launcher = launcher_as_graded()
+        launcher = launcher_as_graded(course.packages)
     else:
         from grader.sessions.launchers import early_launcher
 
-        launcher = early_launcher()
+        launcher = early_launcher(course.packages)
     from grader.sessions.child import ChildSession
 
     return ChildSession(launcher, submission, course.limits, owns_launcher=True)
