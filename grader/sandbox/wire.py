@@ -125,8 +125,6 @@ class Packer:
         self.items += 1
         if depth > MAX_DEPTH or self.is_full:
             return {"unsupported": "a value too deep or too long"}
-        if is_tensor(value):
-            return self._tensor(value)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, numbers.Integral):  # numpy's, too
@@ -141,6 +139,8 @@ class Packer:
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
             return text
+        if is_tensor(value):
+            return self._tensor(value)
         reference = value if isinstance(value, RemoteObject) else self.refer(value)
         if reference is not None:
             return {"reference": [reference.number, reference.kind, reference.type_name[:200]]}

@@ -17,7 +17,7 @@ from grader.grading.submission_grader import full_grader
 from grader.grading.worker import grade_student
 from grader.sandbox.wire import Frame, Packer
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import WarmParent
+from grader.sessions.launchers import Seal, WarmParent
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission
 
@@ -87,15 +87,15 @@ def test_arrays_travel_without_torch(child: Callable[[str], Ask]) -> None:
 
 @pytest.mark.parametrize(
     ("put", "returned"),
-    [("types.ModuleType('tor' 'ch')", None), ("None", 3)],
+    [("types.ModuleType('tor' 'ch')", None), ("None", {"list": [3]})],
     ids=["a fake", "none at all"],
 )
 def test_what_a_student_calls_torch_harms_nobody_else(
-    child: Callable[[str], Ask], put: str, returned: int | None
+    child: Callable[[str], Ask], put: str, returned: object
 ) -> None:
     """A fake costs the replies of its own process; that there be none costs nothing."""
     faked = child(
-        f"import sys, types\n\n\ndef f():\n    sys.modules['tor' 'ch'] = {put}\n    return 3\n"
+        f"import sys, types\n\n\ndef f():\n    sys.modules['tor' 'ch'] = {put}\n    return [3]\n"
     )
     other = child("def f():\n    return 3\n")
     reply = faked("f")
@@ -105,9 +105,10 @@ def test_what_a_student_calls_torch_harms_nobody_else(
 
 @pytest.mark.proof
 def test_a_tensor_that_nobody_foresaw_is_unpacked_nevertheless(
-    child: Callable[[str], Ask],
+    child: Callable[[str], Ask], parent: WarmParent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The child imports torch within its limits."""
+    """The child imports torch within its limits, sealed as it is."""
+    monkeypatch.setattr(parent, "seal", Seal(sealed=True))
     call = child(LOADED + "def double(x):\n    return x + x\n")
     assert call("double", torch.ones(2))["value"] == {"tensor": ["float32", [2], False, False]}
     assert call("loaded")["value"] is True
