@@ -47,12 +47,13 @@ def description(tensor: torch.Tensor) -> list[Any] | str:
 
     In words why it does not travel, where it does not.
     """
-    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
-        return f"a {tensor.layout} tensor on {tensor.device.type}"
-    if tensor.dtype not in DTYPE_NAMES:
-        return f"a tensor of {tensor.dtype}"
+    data = tensor.detach()  # a subclass may tell other things of itself
+    if data.layout is not torch.strided or data.is_quantized or data.device.type != "cpu":
+        return f"a {data.layout} tensor on {data.device.type}"
+    if data.dtype not in DTYPE_NAMES:
+        return f"a tensor of {data.dtype}"
     is_parameter = isinstance(tensor, nn.Parameter)
-    return [DTYPE_NAMES[tensor.dtype], list(tensor.shape), is_parameter, bool(tensor.requires_grad)]
+    return [DTYPE_NAMES[data.dtype], list(data.shape), is_parameter, bool(tensor.requires_grad)]
 
 
 def memory(tensor: torch.Tensor) -> bytes:
