@@ -6,13 +6,15 @@ the line.
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
 
 from grader.authoring.course_files import definitions
 from grader.authoring.course_texts import files_of_checks, parsed
-from grader.checks.run import Check
+from grader.checks.collect import FIXTURES
+from grader.checks.run import Check, CheckRecord
 from grader.core.records import Visibility
-from grader.course.course import Course, Exercise
+from grader.course.course import CHECKS, Course, Exercise
 
 DRAWS = re.compile(
     r"random\.(?!Random$|seed$|SystemRandom$)\w+"
@@ -30,6 +32,11 @@ IN_PLACE = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_")
 
 SEEDS = ("torch.manual_seed", "random.seed", "numpy.random.seed")
 
+JUDGING = frozenset({"attempt", "student", "judge"})
+"""What a check asks for at least one of."""
+
+CALLED = re.compile(r"\.(\w+)")
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 Says = Callable[[ast.Module], Iterator[tuple[int, str]]]
@@ -46,12 +53,36 @@ def checks_draw_from_seeds(course: Course, chosen: Iterable[str]) -> Iterator[st
     yield from _told(course, chosen, _draws)
 
 
+def checks_are_named_so(course: Course, chosen: Iterable[str]) -> Iterator[str]:
+    """Every method that judges, and that nothing calls, has a name by which it is found."""
+    paths = (course.root / CHECKS).rglob("*.py")
+    called = {name for path in paths for name in CALLED.findall(path.read_text("utf-8"))}
+    yield from _told(course, chosen, partial(_overlooked, called=called))
+
+
 def _told(course: Course, chosen: Iterable[str], says: Says) -> Iterator[str]:
     for path in files_of_checks(course, chosen):
         tree = parsed(path.read_text("utf-8"))
         if isinstance(tree, ast.Module):  # else collecting the checks reports it
             for line, said in says(tree):
                 yield f"{course.inner(path)}:{line}: {said}"
+
+
+def _overlooked(tree: ast.Module, called: Container[str]) -> Iterator[tuple[int, str]]:
+    """Methods that ask for what a check asks for, under a name that makes none of them."""
+    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        for method in (node for node in kind.body if isinstance(node, ast.FunctionDef)):
+            asked = {argument.arg for argument in method.args.args[1:]}
+            is_check = bool(asked & JUDGING) and asked <= set(FIXTURES)
+            name = method.name
+            if is_check and not name.startswith(("test", "_")) and name not in called:
+                yield (
+                    method.lineno,
+                    (
+                        f"`{kind.name}.{name}` is never run: a check's name begins with `test_`, a "
+                        "helper's that nothing calls with `_`"
+                    ),
+                )
 
 
 def _asserts(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -131,6 +162,16 @@ def exercises_have_a_gate(chosen: Iterable[Exercise], checks: tuple[Check, ...])
                 f"{first.file}:{_line(first)}: {exercise.id} has no gate: "
                 "mark its first visible check with `@pytest.mark.gate`"
             )
+
+
+def axes_that_are_none(record: CheckRecord) -> Iterator[str]:
+    """Where a check of the solution has named more axes than the expected tensor has, or fewer."""
+    place = f"{record.check.file}:{_line(record.check)}"
+    for names, shape in record.misnamed:
+        yield (
+            f"{place}: `axes` is {names}, and the expected tensor has the shape {shape}: give one "
+            "name for each axis"
+        )
 
 
 def titles_differ(chosen: Iterable[Exercise], checks: tuple[Check, ...]) -> Iterator[str]:

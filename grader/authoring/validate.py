@@ -142,6 +142,7 @@ def _prove_texts(course: Course, chosen: dict[str, Exercise], report: Report) ->
     report.faults += course_texts.no_todo_is_left(course, chosen)
     report.faults += check_files.checks_judge_instead_of_asserting(course, chosen)
     report.faults += check_files.checks_draw_from_seeds(course, chosen)
+    report.warnings += check_files.checks_are_named_so(course, chosen)
     report.warnings += course_texts.hints_are_no_code(course, chosen)
     report.warnings += course_texts.questions_ask(course, chosen)
     for assignment in course_texts.assignments_of(course, chosen):
@@ -252,6 +253,8 @@ class _CheckProofs:
                 record = run.records[wrong[0].id]
                 reason = f"{record.check.line_of(record.raised)}{_reason(record.raised)}"
                 self.fault(exercise.id, f"the solution fails {wrong[0].id}: {reason}")
+        for record in run.records.values():
+            self.report.faults += check_files.axes_that_are_none(record)
         self.covered = {
             id_
             for record in run.records.values()

@@ -110,7 +110,8 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
     submission = read_solutions(course)
     inner: Session = InProcessSession(submission)
     if apart:
-        inner = ChildSession(default_launcher(), submission, course.limits, owns_launcher=True)
+        launcher = default_launcher(course.packages)
+        inner = ChildSession(launcher, submission, course.limits, owns_launcher=True)
     session = CachedSession(inner)
     reference = SubmissionHandle(submission, session, course.limits)
     return CheckEnvironment(course, Ledger(course.root, course.ledger), reference, session, seed)

@@ -101,6 +101,7 @@ class Check:
             is_drawn=any(call.is_drawn for call in fixtures.student.calls),
             is_slip=error is not None and is_slip(error, fixtures),
             replied=() if error is None else came_back(fixtures.student),
+            misnamed=tuple(fixtures.judge.misnamed),
         )
 
     @property
@@ -158,7 +159,7 @@ class CheckRecord:
     Args:
         judged: the values it judged, in order.
         raised: what ended it; None when it passed.
-        covered: what the judge reports as covered.
+        covered, misnamed: what the judge has kept under these names.
         is_general: whether values are not the solution's, which is no sign of what the title says.
         not_taken: the names of the parameters that took no value.
         is_drawn: whether an instance kept the numbers that it drew from a given seed.
@@ -177,6 +178,7 @@ class CheckRecord:
     is_slip: bool = False
     is_evidence: bool = True
     replied: tuple[Any, ...] = ()
+    misnamed: tuple[Any, ...] = ()
 
 
 @dataclass(slots=True)

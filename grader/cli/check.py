@@ -8,7 +8,8 @@ import gc
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,9 +19,9 @@ from typing import TYPE_CHECKING
 from grader.cli.edge import ExitCode, from_here
 from grader.cli.streams import echo
 from grader.core.errors import UsageError
-from grader.core.language import _, paragraph
+from grader.core.language import _, listed, paragraph
 from grader.core.records import Outcome, Result
-from grader.course.course import Course
+from grader.course.course import Course, Exercise
 from grader.reports.base import CheckedWork
 from grader.reports.registry import checked
 from grader.submissions.protected_files import Protection, protection
@@ -58,6 +59,8 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         sentence = _("There is no .py and no .ipynb in {folder}.").format(folder=path)
         notes = [note for reading in submission.readings.values() for note in reading.notes]
         raise UsageError(paragraph((sentence, *notes)))
+    if path.is_file():
+        _refuse_other_work(submission, path, exercises)
     with _no_garbage_collection():
         session = _session(course, submission, options)
         from grader.cli.hint import hint_command, verbose_command
@@ -110,6 +113,27 @@ def _read(course: Course, path: Path, options: CheckOptions) -> Submission:
     return as_handed_in(course, path, "me")
 
 
+def _refuse_other_work(
+    submission: Submission, path: Path, exercises: Mapping[str, Exercise]
+) -> None:
+    """Do nothing with a file that holds some of what is to be checked.
+
+    Raises:
+        UsageError: when it was read for other assignments only.
+    """
+    asked = list(dict.fromkeys(exercise.assignment for exercise in exercises.values()))
+    found = [id_ for id_, reading in submission.readings.items() if reading.sources]
+    if not found or set(found) & set(asked):
+        return
+    sentence = _(
+        "{file} looks like work on {found}; it defines nothing that {asked} asks for. {command} "
+        "checks it."
+    )
+    command = f"`grader check {found[0]} --submission {shlex.quote(str(path))}`"
+    told = {"found": listed(found), "asked": listed(asked), "command": command}
+    raise UsageError(sentence.format(file=path.name, **told))
+
+
 def _platform_path(path: Path) -> str:
     """The submission's folder as the repository's platform writes it."""
     folder = (path if path.is_dir() else path.parent).resolve()
@@ -153,11 +177,11 @@ def _session(course: Course, submission: Submission, options: CheckOptions) -> "
     if options.as_graded:
         from grader.grading.worker import launcher_as_graded
 
-        launcher = launcher_as_graded()
+        launcher = launcher_as_graded(course.packages)
     else:
         from grader.sessions.launchers import early_launcher
 
-        launcher = early_launcher()
+        launcher = early_launcher(course.packages)
     from grader.sessions.child import ChildSession
 
     return ChildSession(launcher, submission, course.limits, owns_launcher=True)

@@ -32,10 +32,10 @@ def run_gradescope(course: Course, root: Path) -> ExitCode:
     """Grade `submission` below Gradescope's folder and write `results/results.json`."""
     launcher: launchers.Launcher
     try:
-        preface, launcher = "", seal_probe.sealed_launcher()
+        preface, launcher = "", seal_probe.sealed_launcher(course.packages)
     except seal_probe.CannotSealError as error:
         click.echo(str(error), err=True)
-        preface, launcher = NOT_SEALED, launchers.default_launcher()
+        preface, launcher = NOT_SEALED, launchers.default_launcher(course.packages)
     click.echo(preface or f"Sealed: {', '.join(launcher.isolation)}.")
     result = _graded(course, root / "submission", launcher)
     path = root / "results" / "results.json"

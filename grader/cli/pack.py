@@ -42,11 +42,9 @@ def run_pack(course: Course, out: Path) -> ExitCode:
 
 def _as_graded(course: Course, work: Packed) -> Result:
     """What the visible checks find in what is handed in, run as in grading."""
-    submission = unpacked(course, work, "me")
+    submission, launcher = unpacked(course, work, "me"), launcher_as_graded(course.packages)
     with (
-        closing(
-            ChildSession(launcher_as_graded(), submission, course.limits, owns_launcher=True)
-        ) as session,
+        closing(ChildSession(launcher, submission, course.limits, owns_launcher=True)) as session,
         closing(visible_grader(course)) as grader,
     ):
         return grade(grader, submission, session, Scope(course.exercises, VISIBLE_CHECKS))

@@ -33,7 +33,7 @@ def run_preview(course: Course, target: str, mistake: str) -> None:
     course.require_solutions()
     exercises = course.select((target,))
     # A fork of this process is quickest before torch is imported.
-    with closing(early_launcher()) as launcher:
+    with closing(early_launcher(course.packages)) as launcher:
         from grader.authoring.preview import Trials, released
 
         screen = console()

@@ -39,7 +39,7 @@ def run_watch(course: Course, targets: tuple[str, ...]) -> None:
     from grader.cli.loop import Loop
     from grader.progress.live_checks import LiveChecker, Verdict, fast_launcher
 
-    launcher = fast_launcher(course.limits)
+    launcher = fast_launcher(course)
     events: Events = queue.SimpleQueue()
 
     def report_saves(stop: threading.Event) -> None:

@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import os
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,6 +25,7 @@ from grader.core.records import added
 from grader.course.imports import faulty_imports
 from grader.course.settings import LedgerSettings, RoleWords, languages_of, ledger_of, roles_of
 from grader.course.toml_table import Table, read_toml
+from grader.sandbox.limits import libraries_in
 
 MANIFEST = "course.toml"
 ASSIGNMENT_ID = r"[0-9][0-9]_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)"
@@ -31,6 +33,8 @@ COURSE_VARIABLE = "GRADER_COURSE"
 TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
+TENSOR_FIXTURES = re.compile(r"[(,]\s*(?:draw|printed)\b")
+"""Parameters of checks that stand for tensors."""
 HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
 """Files beside a solution that decide no score."""
 
@@ -42,11 +46,12 @@ class Limits:
     Args:
         load_seconds: running a file from top to bottom.
         request_seconds: one call of a check.
-        memory_mib: MiB on top of what torch itself takes.
+        memory_mib: MiB on top of what is imported before.
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
         check_seconds: one check by itself, without what student code takes.
-        packages: what it may rely on besides torch: imported before it runs, where installed.
+        packages: what it may rely on besides torch and numpy: imported before it runs, where
+            installed.
     """
 
     load_seconds: float = 10.0
@@ -186,6 +191,16 @@ class Course:
         if self.guide and not path.is_file():
             raise CourseError(f"{MANIFEST}: course.guide: there is no file {self.guide}")
         return path.read_text("utf-8") if self.guide else ""
+
+    @cached_property
+    def packages(self) -> tuple[str, ...]:
+        """What is imported before student code runs: what is declared, and what the course needs."""
+        folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
+        files = [path for folder in folders for path in folder.rglob("*.py") if path.is_file()]
+        texts = [path.read_text("utf-8", "replace") for path in files]
+        # What checks draw, and what is printed, are tensors.
+        drawn = ("torch",) if any(map(TENSOR_FIXTURES.search, texts)) else ()
+        return tuple(dict.fromkeys((*drawn, *libraries_in(texts), *self.limits.packages)))
 
     @cached_property
     def translations(self) -> Path:

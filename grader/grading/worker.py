@@ -80,12 +80,12 @@ def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Stud
     return undecided(environment, submission, reason, student.only)
 
 
-def launcher_as_graded() -> Launcher:
+def launcher_as_graded(packages: tuple[str, ...] = ()) -> Launcher:
     """What a class is graded with: sealed where this machine can, else child processes."""
     try:
-        return sealed_launcher()
+        return sealed_launcher(packages)
     except CannotSealError:
-        return default_launcher()
+        return default_launcher(packages)
 
 
 class Worker:

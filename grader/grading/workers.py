@@ -1,7 +1,8 @@
-"""Starts workers, early: torch is imported here and by their children's parent at one time."""
+"""Starts workers, early: what takes long is imported here and by their children's parent at one time."""
 
 from typing import TYPE_CHECKING
 
+from grader.course.course import load_course
 from grader.grading.run_settings import RunSettings
 from grader.sessions.launchers import default_launcher
 
@@ -18,14 +19,14 @@ def new_worker(settings: RunSettings) -> "Worker":
     Raises:
         CourseError, CannotSealError, UsageError: as `Worker` and `sealed_launcher` do.
     """
-    launcher = default_launcher()
+    launcher = default_launcher(load_course(settings.root).packages)
     try:
-        # Here, because they import torch, and the launcher's process does so by now.
+        # Here, because they import torch, and the launcher's process may do so by now.
         from grader.grading import seal_probe
         from grader.grading.worker import Worker
 
         if settings.isolation == "sealed":
-            launcher = seal_probe.sealed_launcher(launcher)
+            launcher = seal_probe.sealed_launcher(started=launcher)
         return Worker(settings, launcher)
     except BaseException:
         launcher.close()

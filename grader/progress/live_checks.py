@@ -26,7 +26,14 @@ from grader.progress.progress import Progress, remember
 from grader.sandbox.stream import Raw
 from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import Child, Launcher, SpawnedChild, SpawnLauncher, early_launcher
+from grader.sessions.launchers import (
+    Child,
+    Launcher,
+    SpawnedChild,
+    SpawnLauncher,
+    early_launcher,
+    importing,
+)
 from grader.submissions.submission import Submission
 
 END_SECONDS = 3.0
@@ -85,12 +92,13 @@ class AheadLauncher(SpawnLauncher):
     ready: Child | None = None
 
     def prepare(self) -> None:
-        """Start the next interpreter, which imports torch while the student types."""
+        """Start the next interpreter, which imports packages while the student types."""
         if self.ready is None:
             self.ready = SpawnedChild(self.limits, 1)
 
     def launch(self, limits: Limits, generation: int) -> Child:
         """The interpreter that is ready, or a fresh one."""
+        limits = importing(limits, self.limits.packages)
         if generation == 1 and limits == self.limits and self.ready is not None:
             child, self.ready = self.ready, None
             return child
@@ -197,9 +205,9 @@ def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
         GraderFault: when the grader itself fails.
     """
     scope = Scope({exercise.id: exercise for exercise in exercises}, VISIBLE_CHECKS)
-    work, limits = now.submission, now.course.limits
+    work, launcher = now.submission, early_launcher(now.course.packages)
     with (
-        closing(ChildSession(early_launcher(), work, limits, owns_launcher=True)) as session,
+        closing(ChildSession(launcher, work, now.course.limits, owns_launcher=True)) as session,
         closing(visible_grader(now.course, exercises=scope.exercises)) as grader,
     ):
         result = grade(grader, work, session, scope)
@@ -207,9 +215,11 @@ def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:
     return now.adding(result)
 
 
-def fast_launcher(limits: Limits) -> Launcher:
+def fast_launcher(course: Course) -> Launcher:
     """A warm parent on Linux; elsewhere an interpreter that is started ahead.
 
     Make it while this process has one thread and nothing of the course: there it is a fork.
     """
-    return early_launcher() if sys.platform == "linux" else AheadLauncher(limits)
+    if sys.platform == "linux":
+        return early_launcher(course.packages)
+    return AheadLauncher(importing(course.limits, course.packages))

@@ -1,6 +1,6 @@
-"""All of ours that runs beside student code, and what it needs: standard library and torch only.
+"""All of ours that runs beside student code, and what it needs: the standard library only.
 
-`constructors`, `failures`, `limits`, `loader`, `processes`, `seal` with its `syscall_table`, `servant`,
-`stream` and `wire`. They import nothing else of ours: that is checked. `sessions` and what stands above may
-import them.
+`tensors` and `module_state` import torch; the others reach these through `torch_later`, once anybody has
+imported torch. The modules import nothing else of ours: that is checked. `sessions` and what stands above
+may import them.
 """

@@ -8,6 +8,7 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MIB = 2**20
@@ -26,7 +27,7 @@ class ChildLimits:
         first_instance: instances are numbered from here, so that no two processes share a number.
         load_seconds: for running a file from top to bottom.
         request_seconds: for any other request.
-        memory_mib: MiB on top of what torch itself takes.
+        memory_mib: MiB on top of what is imported before.
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
         packages: what is imported before it is confined, where that is installed.
@@ -46,9 +47,19 @@ class ChildLimits:
     namespaces: bool = False
 
 
-def import_packages(limits: ChildLimits) -> None:
+LIBRARIES = ("torch", "numpy")
+"""What takes long to import: that is done before a child is forked, where code mentions it."""
+
+
+def libraries_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """The libraries that some code mentions in any way."""
+    text = "\n".join(texts)
+    return tuple(name for name in LIBRARIES if name in text)
+
+
+def import_packages(names: Iterable[str]) -> None:
     """Import what student code may rely on; where that cannot be, its own import says so."""
-    for name in limits.packages:
+    for name in names:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
 

@@ -1,8 +1,9 @@
-"""Sets, bytes and numpy's arrays as they travel: how they are packed, and checked when they arrive.
+"""Numbers, sets, bytes and numpy's arrays as they travel: how they are packed, and checked on arrival.
 
 It runs on both sides, beside student code as well.
 """
 
+import importlib
 import numbers
 import sys
 from collections.abc import Iterable
@@ -15,11 +16,39 @@ SETS = {"set": set, "frozenset": frozenset}
 BYTES = {"bytes": bytes, "bytearray": bytearray}
 SCALARS = (str, int, float, bool, bytes, type(None))
 
-ARRAYS = (
-    *("float64", "float32", "float16", "complex64", "complex128"),
-    *("int64", "int32", "int16", "int8", "uint8", "bool"),
-)
-"""The dtypes of arrays that travel, by name."""
+SIZES = {
+    1: ("int8", "uint8", "bool"),
+    2: ("float16", "bfloat16", "int16"),
+    4: ("float32", "int32"),
+    8: ("float64", "complex64", "int64"),
+    16: ("complex128",),
+}
+DTYPES = {name: size for size, names in SIZES.items() for name in names}
+"""The dtypes of tensors that travel, by name, each with the bytes of one value."""
+ARRAYS = DTYPES.keys() - {"bfloat16"}
+"""Those of arrays."""
+
+
+class OtherFloat(float):
+    """A float that is no float of Python's own, like numpy's; its value is all that counts.
+
+    Args:
+        value: the number.
+        type_name: what it is.
+    """
+
+    def __new__(cls, value: float, type_name: str) -> "OtherFloat":
+        """A float with the name of its type."""
+        made = super().__new__(cls, value)
+        made.type_name = type_name
+        return made
+
+    type_name: str
+
+
+def type_name(value: object) -> str:
+    """The name of a value's class, cut to a sane length."""
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")[:200]
 
 
 def is_array(value: object) -> bool:
@@ -35,6 +64,39 @@ def array_bytes(array: Any) -> tuple[list[Any], bytes] | None:
         return None
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return [name, list(array.shape)], native.tobytes()
+
+
+def array_of(dtype: str, shape: list[int], chunk: bytearray) -> Any:
+    """An array of these values.
+
+    Raises:
+        ValueError: when an empty one has impossible sizes.
+    """
+    numpy: Any = importlib.import_module("numpy")
+    if not chunk:
+        return numpy.empty(shape, dtype)
+    return numpy.frombuffer(chunk, dtype).reshape(shape)
+
+
+def same_arrays(one: Any, other: Any) -> bool:
+    """Whether two arrays have one dtype, one shape and the same values."""
+    numpy: Any = importlib.import_module("numpy")
+    return one.dtype == other.dtype and bool(numpy.array_equal(one, other, equal_nan=True))
+
+
+def description_fault(content: Any, max_rank: int) -> str:
+    """What is wrong with a tensor's dtype, shape and two flags as they arrived; "" for nothing."""
+    if not isinstance(content, list) or len(content) != 4:
+        return "a tensor is not dtype, shape and two flags"
+    dtype, shape, *flags = content
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        return "a tensor has a dtype that does not travel"
+    if not isinstance(shape, list) or len(shape) > max_rank:
+        return "a tensor's shape is not a short list"
+    if any(type(size) is not int or not 0 <= size < 2**31 for size in shape):
+        return "a tensor's shape holds something other than sizes"
+    is_flagged = all(type(flag) is bool for flag in flags)
+    return "" if is_flagged else "a tensor's flags are not true or false"
 
 
 def why_no_set(items: Any, most: int, max_bits: int) -> str:

@@ -16,9 +16,8 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterable
 from typing import NoReturn
-
-import torch
 
 from grader.sandbox import seal
 from grader.sandbox.failures import OutOfTime, describe_failure
@@ -26,6 +25,7 @@ from grader.sandbox.limits import WITHOUT_WINDOWS, ChildLimits, import_packages,
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.stream import Reader, send
+from grader.sandbox.torch_later import has_torch, module_state, tensors
 from grader.sandbox.wire import Frame, WireFault
 
 CONTROL_BYTES = 65_536
@@ -142,13 +142,12 @@ def _silence() -> None:
     os.close(nothing)
 
 
-def warm_up() -> None:
-    """Run one small forward and backward, on one thread, so that children find it done."""
-    torch.set_num_threads(1)
-    layer = torch.nn.Linear(3, 3)
-    result = torch.softmax(layer(torch.ones(2, 3)), dim=-1)
-    # The first backward through a given cotangent imports a fifth of a second's worth of modules.
-    torch.autograd.backward(result, torch.ones_like(result))
+def _prepare(packages: Iterable[str]) -> None:
+    """Import what students' code may rely on, and let torch do once what takes long only once."""
+    import_packages(packages)
+    if has_torch():
+        tensors.use_one_thread()
+        module_state.warm_up()
 
 
 # A process of its own for each submission (where there is no fork, or forking is not safe).
@@ -170,16 +169,15 @@ def spawned(header: str, descriptor: int | None) -> None:
         connection = socket.socket(fileno=descriptor)
     os.chdir(limits.folder)
     _silence()
-    warm_up()
-    import_packages(limits)
+    _prepare(limits.packages)
     limit_process(limits)
     serve(connection, limits)
 
 
-# A warm parent: torch is imported once, each submission is a fork of it.
+# A warm parent: what takes long is imported once, each submission is a fork of it.
 
 
-def warm_parent(descriptor: int, folder: str, inside: str) -> None:
+def warm_parent(descriptor: int, folder: str, inside: str, packages: tuple[str, ...]) -> None:
     """Fork a child for each request on the control socket, until that socket closes.
 
     A message is JSON: `{"fork": limits}` with the child's connection as a passed descriptor, or
@@ -190,10 +188,11 @@ def warm_parent(descriptor: int, folder: str, inside: str) -> None:
         descriptor: the control socket.
         folder: the folder to make; removed at the end, also when the grader was killed.
         inside: the folder to make in it, where children mount one of their own.
+        packages: what is imported at once; what a child needs besides is named with it.
     """
     control = socket.socket(fileno=descriptor)
     _silence()
-    warm_up()
+    _prepare(packages)
     if gc.isenabled():  # else this is a fork for one submission, and a collection takes longer
         gc.collect()
     gc.freeze()
@@ -209,7 +208,11 @@ def warm_parent(descriptor: int, folder: str, inside: str) -> None:
 
 
 def forked_parent(
-    descriptor: int, folder: str, inside: str, environment: dict[str, str]
+    descriptor: int,
+    folder: str,
+    inside: str,
+    packages: tuple[str, ...],
+    environment: dict[str, str],
 ) -> NoReturn:
     """Run as a warm parent in this fork, made before anything of the course was loaded.
 
@@ -217,6 +220,7 @@ def forked_parent(
         descriptor: the control socket.
         folder: as for `warm_parent`.
         inside: as for `warm_parent`.
+        packages: as for `warm_parent`.
         environment: what is left of the environment.
     """
     try:
@@ -226,7 +230,7 @@ def forked_parent(
         os.environ.update(environment)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        warm_parent(descriptor, folder, inside)
+        warm_parent(descriptor, folder, inside, packages)
     finally:
         os._exit(0)
 
@@ -240,7 +244,8 @@ def _serve_forks(control: socket.socket) -> None:
         request = json.loads(message)
         if "fork" in request:
             limits = ChildLimits(**request["fork"])
-            import_packages(limits)  # once, for all children
+            _prepare(limits.packages)  # once, for all children
+            gc.freeze()
             pid = _fork(control, descriptors[0], limits)
             living.add(pid)
             reply = {"pid": pid}

@@ -242,8 +242,9 @@ def give_up_privileges() -> None:
 
 
 def readable_paths() -> list[str]:
-    """Python's own files and the system's libraries; never the working folder."""
+    """Python's own files, the system's libraries, and the sandbox; never the working folder."""
     found = [sys.base_prefix, "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/lib", "/lib64"]
     found += ["/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/dev/zero"]
     found += [path for path in sys.path if path.endswith("site-packages")]
+    found.append(os.path.dirname(__file__))  # noqa: PTH120 (no pathlib here)
     return list(dict.fromkeys(found))

@@ -1,6 +1,6 @@
 """Writes frames to a stream and reads them; sizes are checked before anything is allocated.
 
-It runs on both sides, beside student code as well: standard library and torch only.
+It runs on both sides, beside student code as well.
 """
 
 from dataclasses import dataclass

@@ -1,52 +1,15 @@
-"""What a call did, besides its result: the operations of torch that ran, what it wrote into."""
+"""What a function takes, and where it writes into it."""
 
 import ast
 import inspect
 import linecache
 import textwrap
-from collections import Counter
-from collections.abc import Callable, Iterable
 from typing import Any
-
-import torch
-from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from grader.sandbox.failures import CodeLine, FindCell
 
 LISTS_OWN = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"})
 """The methods of a list that change it."""
-
-
-class Operations(TorchFunctionMode):
-    """Counts by name the functions and methods of torch that are called while it is active.
-
-    What these call in their turn does not count: `nn.Softmax` is one `softmax`.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: Counter[str] = Counter()
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """Run the function, and count it."""
-        self.counts[getattr(func, "__name__", "")] += 1
-        return func(*args, **(kwargs or {}))
-
-
-def shared_parameters(instance: object, instances: Iterable[object]) -> list[str]:
-    """The parameters of a module whose numbers another module that was made has as well."""
-    others = [one for one in instances if one is not instance and isinstance(one, nn.Module)]
-    held = {_storage(parameter) for other in others for parameter in other.parameters()}
-    owned = instance.named_parameters() if isinstance(instance, nn.Module) else ()
-    return [name for name, parameter in owned if _storage(parameter) in held - {0}]
-
-
-def _storage(tensor: torch.Tensor) -> int:
-    """Where a tensor's numbers are; 0 where they are nowhere."""
-    return tensor.untyped_storage().data_ptr()
 
 
 def parameter_names(target: object) -> list[str]:

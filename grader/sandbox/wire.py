@@ -6,7 +6,6 @@ header names them.
 This module runs on both sides, beside student code as well; what it decodes is never trusted.
 """
 
-import ctypes
 import json
 import math
 import numbers
@@ -14,21 +13,28 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from grader.sandbox.plain_data import (
     ARRAYS,
     BYTES,
+    DTYPES,
     MOST_ALIKE,
     SETS,
+    OtherFloat,
     array_bytes,
+    array_of,
+    description_fault,
     in_order,
     is_array,
     is_key,
+    type_name,
     why_no_set,
 )
+from grader.sandbox.torch_later import is_tensor, tensors
+
+if TYPE_CHECKING:
+    import torch
 
 MAX_HEADER_BYTES = 4 * 2**20
 MAX_PAYLOAD_BYTES = 96 * 2**20
@@ -42,15 +48,6 @@ MAX_RANK = 16
 MAX_AXIS = 2**31 - 1
 MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
-
-DTYPES: dict[str, torch.dtype] = {
-    name: getattr(torch, name)
-    for name in (
-        *("float64", "float32", "float16", "bfloat16", "complex64", "complex128"),
-        *("int64", "int32", "int16", "int8", "uint8", "bool"),
-    )
-}
-DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 class WireFault(ValueError):
@@ -98,23 +95,6 @@ class Unsupported:
     type_name: str
 
 
-class OtherFloat(float):
-    """A float that is no float of Python's own, like numpy's; its value is all that counts.
-
-    Args:
-        value: the number.
-        type_name: what it is.
-    """
-
-    def __new__(cls, value: float, type_name: str) -> "OtherFloat":
-        """A float with the name of its type."""
-        made = super().__new__(cls, value)
-        made.type_name = type_name
-        return made
-
-    type_name: str
-
-
 @dataclass(slots=True)
 class Packer:
     """Turns values into JSON nodes and collects the bytes of their tensors.
@@ -145,8 +125,6 @@ class Packer:
         self.items += 1
         if depth > MAX_DEPTH or self.is_full:
             return {"unsupported": "a value too deep or too long"}
-        if isinstance(value, torch.Tensor):
-            return self._tensor(value)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, numbers.Integral):  # numpy's, too
@@ -161,11 +139,11 @@ class Packer:
             text = str(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
             self.text += len(json.dumps(text))
             return text
+        if is_tensor(value):
+            return self._tensor(value)
         reference = value if isinstance(value, RemoteObject) else self.refer(value)
         if reference is not None:
             return {"reference": [reference.number, reference.kind, reference.type_name[:200]]}
-        if isinstance(value, torch.Size):
-            value = tuple(value)
         if isinstance(value, list | tuple):
             key = "list" if isinstance(value, list) else "tuple"
             return {key: list(self._items(value, depth))}
@@ -210,29 +188,19 @@ class Packer:
         self.size += len(chunk)
         return {tag: content}
 
-    def _tensor(self, tensor: torch.Tensor) -> Any:
-        data = tensor.detach()
-        if data.layout is not torch.strided or data.is_quantized or data.device.type != "cpu":
-            return {"unsupported": f"a {data.layout} tensor on {data.device.type}"}
-        if data.dtype not in DTYPE_NAMES:
-            return {"unsupported": f"a tensor of {data.dtype}"}
-        if data.dim() > MAX_RANK or any(length > MAX_AXIS for length in data.shape):
-            return {"unsupported": f"a tensor of {data.dim()} axes"}
-        description = [
-            DTYPE_NAMES[data.dtype],
-            list(data.shape),
-            isinstance(tensor, torch.nn.Parameter),
-            bool(tensor.requires_grad),
-        ]
+    def _tensor(self, tensor: "torch.Tensor") -> Any:
+        description = tensors.description(tensor)
+        if isinstance(description, str):
+            return {"unsupported": description}
+        dtype, shape, *_flags = description
+        if len(shape) > MAX_RANK or any(length > MAX_AXIS for length in shape):
+            return {"unsupported": f"a tensor of {len(shape)} axes"}
         if self.shapes_only:
             return {"shape": description}
-        size = data.numel() * data.element_size()
+        size = math.prod(shape) * DTYPES[dtype]
         if self.size + size > MAX_PAYLOAD_BYTES:
             return {"unsupported": f"a tensor of {size} bytes, more than may travel"}
-        data = data.resolve_conj().resolve_neg().contiguous()
-        self.chunks.append(ctypes.string_at(data.data_ptr(), size) if size else b"")
-        self.size += size
-        return {"tensor": description}
+        return self._chunk("tensor", description, tensors.memory(tensor), "a tensor")
 
 
 @dataclass(slots=True)
@@ -276,7 +244,7 @@ class Unpacker:
             return self._tensor(content)
         if tag == "shape" and self.takes_shapes:
             dtype, shape, *flags = _tensor_description(content)
-            return _flagged(_without_values(shape, dtype, "meta"), *flags)
+            return tensors.flagged(_without_values(dtype, shape, "meta"), *flags)
         if tag == "reference":
             return self.resolve(_reference(content))
         if tag == "unsupported" and isinstance(content, str):
@@ -325,10 +293,16 @@ class Unpacker:
         return value
 
     def _array(self, content: Any) -> Any:
-        if not isinstance(content, list) or len(content) != 2 or content[0] not in ARRAYS:
-            raise WireFault("an array has a dtype that does not travel")
-        array: Any = self._tensor([*content, False, False]).numpy()
-        return array
+        match content:
+            case [str(dtype), list(sizes)] if dtype in ARRAYS:
+                _dtype, shape, *_flags = _tensor_description([dtype, sizes, False, False])
+            case _:
+                raise WireFault("an array has a dtype that does not travel")
+        chunk = self._values(dtype, shape)
+        try:
+            return array_of(dtype, shape, chunk)
+        except ValueError as error:
+            raise _impossible() from error
 
     def _take(self, size: int) -> bytes:
         """The next bytes of the payload."""
@@ -337,21 +311,23 @@ class Unpacker:
         self.offset += size
         return self.payload[self.offset - size : self.offset]
 
-    def _tensor(self, content: Any) -> torch.Tensor:
-        dtype, shape, parameter, requires_grad = _tensor_description(content)
-        count = math.prod(shape)
-        size = count * dtype.itemsize
+    def _values(self, dtype: str, shape: list[int]) -> bytearray:
+        """The next bytes of the payload, as the memory of a tensor or an array."""
+        size = math.prod(shape) * DTYPES[dtype]
         if self.offset + size > len(self.payload):
             raise WireFault("a tensor claims more bytes than the frame carries")
-        if count == 0:
-            tensor = _without_values(shape, dtype, "cpu")
-        else:
-            chunk = bytearray(memoryview(self.payload)[self.offset : self.offset + size])
-            if dtype is torch.bool and chunk.strip(b"\x00\x01"):
-                raise WireFault("a boolean tensor holds bytes that are neither 0 nor 1")
-            tensor = torch.frombuffer(chunk, dtype=dtype).reshape(shape)
+        chunk = bytearray(memoryview(self.payload)[self.offset : self.offset + size])
+        if dtype == "bool" and chunk.strip(b"\x00\x01"):
+            raise WireFault("a boolean tensor holds bytes that are neither 0 nor 1")
         self.offset += size
-        return _flagged(tensor, parameter, requires_grad)
+        return chunk
+
+    def _tensor(self, content: Any) -> "torch.Tensor":
+        dtype, shape, *flags = _tensor_description(content)
+        chunk = self._values(dtype, shape)
+        if not chunk:
+            return tensors.flagged(_without_values(dtype, shape, "cpu"), *flags)
+        return tensors.flagged(tensors.from_memory(dtype, shape, chunk), *flags)
 
     def finish(self) -> None:
         """Check that every byte of the payload was claimed.
@@ -363,19 +339,15 @@ class Unpacker:
             raise WireFault("the frame carries bytes that no tensor claims")
 
 
-def _flagged(tensor: torch.Tensor, parameter: bool, requires_grad: bool) -> torch.Tensor:
-    requires_grad &= tensor.is_floating_point() or tensor.is_complex()
-    if parameter:
-        return torch.nn.Parameter(tensor, requires_grad=requires_grad)
-    return tensor.requires_grad_(requires_grad)
-
-
-def _without_values(shape: list[int], dtype: torch.dtype, device: str) -> torch.Tensor:
-    """A tensor of this shape and dtype that takes no memory: empty, or on the device "meta"."""
+def _without_values(dtype: str, shape: list[int], device: str) -> "torch.Tensor":
     try:
-        return torch.empty(shape, dtype=dtype, device=device)
+        return tensors.without_values(dtype, shape, device)
     except RuntimeError as error:
-        raise WireFault("a tensor has impossible sizes") from error
+        raise _impossible() from error
+
+
+def _impossible() -> WireFault:
+    return WireFault("a tensor has impossible sizes")
 
 
 def _reference(content: Any) -> RemoteObject:
@@ -385,24 +357,11 @@ def _reference(content: Any) -> RemoteObject:
     raise WireFault("a reference is not number, kind and name")
 
 
-def _tensor_description(content: Any) -> tuple[torch.dtype, list[int], bool, bool]:
-    if not isinstance(content, list) or len(content) != 4:
-        raise WireFault("a tensor is not dtype, shape and two flags")
+def _tensor_description(content: Any) -> tuple[str, list[int], bool, bool]:
+    if fault := description_fault(content, MAX_RANK):
+        raise WireFault(fault)
     dtype, shape, parameter, requires_grad = content
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise WireFault("a tensor has a dtype that does not travel")
-    if not isinstance(shape, list) or len(shape) > MAX_RANK:
-        raise WireFault("a tensor's shape is not a short list")
-    if any(type(size) is not int or not 0 <= size < 2**31 for size in shape):
-        raise WireFault("a tensor's shape holds something other than sizes")
-    if type(parameter) is not bool or type(requires_grad) is not bool:
-        raise WireFault("a tensor's flags are not true or false")
-    return DTYPES[dtype], shape, parameter, requires_grad
-
-
-def type_name(value: object) -> str:
-    """The name of a value's class, cut to a sane length."""
-    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")[:200]
+    return dtype, shape, parameter, requires_grad
 
 
 def _no_constant(name: str) -> object:

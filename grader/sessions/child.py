@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from grader.core.errors import GraderFault
 from grader.core.language import _
 from grader.course.course import Limits
+from grader.sandbox.limits import libraries_in
 from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import Frame, WireFault, encode
 from grader.sessions import own_time
 from grader.sessions.base import OwnFrame, Session, failed
-from grader.sessions.launchers import START_SECONDS, Child, Launcher
+from grader.sessions.launchers import START_SECONDS, Child, Launcher, importing
 from grader.submissions.submission import Submission
 
 SLACK = 0.5
@@ -125,7 +126,9 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            self.child = self.launcher.launch(self.limits, self.generation)
+            mentioned = libraries_in(source.text for source in self.submission.sources.values())
+            limits = importing(self.limits, mentioned)
+            self.child = self.launcher.launch(limits, self.generation)
             self.reader = Reader()
             greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
             header = greeting.frame().header

@@ -10,13 +10,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from grader.core.errors import GraderFault
 from grader.course.course import Limits
-from grader.sandbox.limits import WITHOUT_WINDOWS, ChildLimits
+from grader.sandbox.limits import LIBRARIES, WITHOUT_WINDOWS, ChildLimits, import_packages
 
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 START_SECONDS = 120.0
@@ -58,9 +58,14 @@ class Seal:
 
 
 class Launcher(Protocol):
-    """Makes child processes."""
+    """Makes child processes.
+
+    Args:
+        packages: what is imported for all of its children.
+    """
 
     seal: Seal = Seal()
+    packages: tuple[str, ...] = ()
 
     @property
     def isolation(self) -> tuple[str, ...]:
@@ -90,6 +95,11 @@ def child_limits(
     for name in ("submission_seconds", "check_seconds"):  # the trusted side keeps those
         del given[name]
     return ChildLimits(folder, (generation - 1) * INSTANCES_PER_PROCESS, **given)
+
+
+def importing(limits: Limits, packages: tuple[str, ...]) -> Limits:
+    """The same limits with more that is imported before student code runs."""
+    return replace(limits, packages=tuple(dict.fromkeys((*packages, *limits.packages))))
 
 
 def _environment() -> dict[str, str]:
@@ -162,9 +172,12 @@ class SpawnedChild:
 class SpawnLauncher(Launcher):
     """Starts an interpreter for each submission: slow, and possible everywhere."""
 
+    def __init__(self, packages: tuple[str, ...] = ()) -> None:
+        self.packages = packages
+
     def launch(self, limits: Limits, generation: int) -> Child:
         """Start a fresh interpreter."""
-        return SpawnedChild(limits, generation)
+        return SpawnedChild(importing(limits, self.packages), generation)
 
 
 class ForkedChild:
@@ -194,10 +207,15 @@ class ForkedChild:
 
 
 class WarmParent(Launcher):
-    """A process that has torch imported, knows no secret, and forks a child per submission."""
+    """A process that knows no secret, and forks a child per submission.
 
-    def __init__(self, seal: Seal | None = None) -> None:
-        self.seal = seal or Seal()
+    Args:
+        seal: what is put around its children.
+        packages: what it imports as it starts; the rest when the first child needs it.
+    """
+
+    def __init__(self, seal: Seal | None = None, packages: tuple[str, ...] = ()) -> None:
+        self.seal, self.packages = seal or Seal(), packages
         self._start()
 
     def _start(self) -> None:
@@ -212,7 +230,8 @@ class WarmParent(Launcher):
 
     def _run(self, theirs: socket.socket) -> "subprocess.Popen[bytes] | _Fork":
         number = theirs.fileno()
-        return _start_interpreter("warm_parent", number, self.folder, self.inside, kept=(number,))
+        given = number, self.folder, self.inside, self.packages
+        return _start_interpreter("warm_parent", *given, kept=(number,))
 
     def wait(self) -> None:
         """Wait until it is ready.
@@ -315,7 +334,7 @@ class _Fork:
 
 
 class ForkedParent(WarmParent):
-    """A warm parent that is a fork of this process, so that torch is imported once for both.
+    """A warm parent that is a fork of this process: what takes long is imported once for both.
 
     Make it before anything is loaded that student code must not see; one that replaces it
     after its end is a fresh interpreter.
@@ -325,25 +344,29 @@ class ForkedParent(WarmParent):
         if self.is_restarted:
             return super()._run(theirs)
         self.is_restarted = True
-        # Here, because it imports torch, which this module's other users may do without.
         from grader.sandbox.processes import forked_parent
 
+        # Here, because this process needs them as well.
+        import_packages(name for name in LIBRARIES if name in self.packages)
         pid = os.fork()
         if pid == 0:
-            forked_parent(theirs.fileno(), self.folder, self.inside, _environment())
+            given = theirs.fileno(), self.folder, self.inside, self.packages
+            forked_parent(*given, _environment())
         return _Fork(pid)
 
     is_restarted = False
 
 
-def early_launcher() -> Launcher:
+def early_launcher(packages: tuple[str, ...] = ()) -> Launcher:
     """The quickest launcher there is, for a process that has loaded nothing yet.
 
     A fork of this process on Linux: what it has imported need not be imported twice.
     """
-    return ForkedParent() if sys.platform == "linux" else SpawnLauncher()
+    is_linux = sys.platform == "linux"
+    return ForkedParent(packages=packages) if is_linux else SpawnLauncher(packages)
 
 
-def default_launcher() -> Launcher:
+def default_launcher(packages: tuple[str, ...] = ()) -> Launcher:
     """A warm parent on Linux; elsewhere fresh interpreters (forking is not safe on macOS)."""
-    return WarmParent() if sys.platform == "linux" else SpawnLauncher()
+    is_linux = sys.platform == "linux"
+    return WarmParent(packages=packages) if is_linux else SpawnLauncher(packages)

@@ -13,7 +13,8 @@ import torch
 from grader.core.language import _, listed, ngettext
 from grader.core.text import clean
 from grader.sandbox.failures import closest
-from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
+from grader.sandbox.plain_data import OtherFloat
+from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.other_data import BYTES, SETS, compare_bytes, compare_sets
 from grader.testing.patterns import format_number, rounded_hints, row_hints, row_sum_hints
 from grader.testing.ratios import ratio_hints, single_ratio_hints

@@ -54,6 +54,7 @@ class Judge:
         calls: the handle's list of requests, for messages.
         judged: every value so far: a misconception is recognised by the values it leads to.
         covered: the ids of the printed tensors that were judged against.
+        misnamed: names of axes that were more than the expected tensor has, or fewer, and its shape.
         held: the handle's list of an instance's names, as it was last asked for.
         roles: what parameters stand for, by words in their names.
         say: puts the course's own words into the language of the run. What is judged is never
@@ -63,6 +64,7 @@ class Judge:
     calls: list[Call] = field(default_factory=list)
     judged: list[Any] = field(default_factory=list)
     covered: list[str] = field(default_factory=list)
+    misnamed: list[tuple[tuple[str, ...], tuple[int, ...]]] = field(default_factory=list)
     say: Say = str
     held: list[str] = field(default_factory=list)
     roles: Roles = field(default_factory=Roles)
@@ -112,6 +114,9 @@ class Judge:
             source = self.say(expected.source) or _("the printed ones")
             atol = expected.atol if atol is None else atol
             expected = expected.tensor
+        if axes and isinstance(expected, torch.Tensor) and len(axes) != expected.dim():
+            # It may be the student's own value: what is wrong is told where the solution is judged.
+            self.misnamed.append((tuple(axes), tuple(expected.shape)))
         atol = REFERENCE_ATOL if atol is None else atol
         named = tuple(self.say(axis) for axis in axes)
         if found := compare(actual, expected, atol, named, any_dtype):

@@ -28,7 +28,17 @@ from grader.grading import scoring, submission_grader
 from grader.grading.results import to_json
 from grader.grading.submission_grader import SubmissionGrader, full_grader
 from grader.grading.worker import grade_student
-from grader.sandbox import failures, loader, processes, seal, servant, stream, wire
+from grader.sandbox import (
+    failures,
+    loader,
+    processes,
+    seal,
+    servant,
+    stream,
+    tensors,
+    torch_later,
+    wire,
+)
 from grader.sandbox.syscall_table import DENIED, column
 from grader.sessions.launchers import Seal, WarmParent
 from grader.submissions import student_folders
@@ -52,7 +62,7 @@ PATCH_FAILED = 199
 """The exit status of an attack whose patch did not take hold: no verdict that a test expects."""
 SERVING = {
     module.__name__.rpartition(".")[2]: module.__name__
-    for module in (failures, loader, processes, seal, servant, stream, wire)
+    for module in (failures, loader, processes, seal, servant, stream, tensors, torch_later, wire)
 }
 """Modules of ours that are loaded beside student code, for attacks that patch them."""
 JUDGING = [

@@ -188,7 +188,7 @@ def test_a_layer_that_pretends_to_be_loaded_is_found_out(attack):
     """The values that come out are those of other parameters."""
     verdict = attack(
         """
-        patch("servant", "_load", lambda *_: {"report": {}, "not_given": []})
+        patch("torch_later", "module_state.load", lambda *_: {"report": {}, "not_given": []})
         """
     )
     assert verdict == (7.4, {"Layer": "passed failed passed"}, "wrong")

@@ -113,8 +113,8 @@ def test_a_packer_that_tells_other_types_is_not_believed(attack):
     verdict = attack(
         """
         def double(x):
-            names = ours("wire").DTYPE_NAMES
-            patch("wire", "DTYPE_NAMES", {**names, torch.float64: "float32"})
+            names = ours("tensors").DTYPE_NAMES
+            patch("tensors", "DTYPE_NAMES", {**names, torch.float64: "float32"})
             return (x + x).double()
         """
     )
@@ -176,7 +176,7 @@ def test_gradients_that_are_left_out_are_wrong_and_not_the_graders_fault(attack)
     """The servant was asked for them."""
     score, lost, _ = attack(
         """
-        patch("servant", "_gradients", lambda *_: None)
+        patch("torch_later", "module_state.gradients", lambda *_: None)
         """
     )
     assert (score, list(lost)) == (5.6, ["Layer"])

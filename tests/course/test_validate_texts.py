@@ -163,12 +163,37 @@ def test_an_assert_in_a_check_is_told(example) -> None:
     assert list(found) == [f"{VISIBLE}:{line}: `assert` in a check: hand the value to `judge`"]
 
 
+@pytest.mark.parametrize(
+    ("name", "asked", "used", "is_told"),
+    [
+        ("as_many_queries", "student, judge", "", True),
+        ("as_many_queries", "attempt, draw", "", True),
+        ("as_many_queries", "student, judge", "self.as_many_queries(student, judge)", False),
+        ("as_many_queries", "student, judge, size", "", False),
+        ("inputs", "draw", "", False),
+        ("_as_many_queries", "student, judge", "", False),
+    ],
+)
+def test_a_check_whose_name_makes_it_none_is_told(
+    example, name: str, asked: str, used: str, is_told: bool
+) -> None:
+    """Such a method is passed over in silence; a helper is called, or asks for other things."""
+    method = f"    def {name}(self, {asked}):\n        {used or 'pass'}\n"
+    example.append(VISIBLE, f"\n\nclass TestMore:\n{method}")
+    line = len((example.folder / VISIBLE).read_text("utf-8").splitlines()) - 1
+    found = list(check_files.checks_are_named_so(load_course(example.folder), SCORES))
+    said = "a check's name begins with `test_`, a helper's that nothing calls with `_`"
+    told = [f"{VISIBLE}:{line}: `TestMore.{name}` is never run: {said}"]
+    assert found == (told if is_told else [])
+
+
 @pytest.mark.slow
 def test_what_checks_declare_is_told(example) -> None:
-    """No gate is a fault; two of one title, no hidden check and no misconception are warned of."""
+    """No gate is a fault, and a name too few for axes; two of one title, no hidden check and no misconception are warned of."""
     example.edit(VISIBLE, "    @pytest.mark.gate\n", "")
     example.edit(VISIBLE, "With as many queries as keys, the scores are still right.", "As many.")
     example.edit(HIDDEN, "Other queries, other keys, all sizes different.", "As many.")
+    example.edit(VISIBLE, "atol=ROUNDED, axes=AXES", "atol=ROUNDED, axes=AXES[:1]")
     path = "tests/checks/02_mixture/test_hidden.py"
     text = (example.folder / path).read_text("utf-8")
     first, last = (
@@ -184,6 +209,10 @@ def test_what_checks_declare_is_told(example) -> None:
     mark = "mark its first visible check with `@pytest.mark.gate`"
     assert gate.startswith(f"{VISIBLE}:")
     assert gate.endswith(f"01_scores/scores has no gate: {mark}")
+    (axes,) = [fault for fault in report.faults if "axes" in fault]
+    assert axes.startswith(f"{VISIBLE}:")
+    shape = "the expected tensor has the shape (2, 3): give one name for each axis"
+    assert axes.endswith(f": `axes` is ('query',), and {shape}")
     title, *lonely = report.warnings
     other = "01_scores/scores::visible::test_as_many_queries_as_keys"
     assert title.endswith(f": its title is that of {other}, too: As many.")

@@ -43,13 +43,13 @@ def folder(
     """A course, which is the current folder, and a student's memory of hints of its own."""
     kept = Kept(request.getfixturevalue("warm_parent"))
     for name in ("default_launcher", "early_launcher"):
-        monkeypatch.setattr(launchers, name, lambda: kept)
+        monkeypatch.setattr(launchers, name, lambda *_: kept)
     for module in (fixtures, worker, workers):
-        monkeypatch.setattr(module, "default_launcher", lambda: kept)
+        monkeypatch.setattr(module, "default_launcher", lambda *_: kept)
     if sys.platform == "linux":
         sealed = Kept(request.getfixturevalue("sealed_parent"))
         for module in (worker, seal_probe):
-            monkeypatch.setattr(module, "sealed_launcher", lambda *_: sealed)
+            monkeypatch.setattr(module, "sealed_launcher", lambda *_, **__: sealed)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)

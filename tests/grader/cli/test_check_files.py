@@ -95,6 +95,18 @@ def test_a_function_that_is_defined_twice_is_noted_where_it_is_not_right(grader,
     assert sentence not in said(ran)
 
 
+def test_a_file_of_another_assignment_is_not_checked(grader, work):
+    """Not "nothing was handed in": it says what the file looks like, and what checks it."""
+    file = work(mixture="def weights(scores):\n    return scores\n") / "mixture.py"
+    ran = grader("check", "01", "--submission", file)
+    command = f"`grader check 02_mixture --submission {file}`"
+    sentence = (
+        "mixture.py looks like work on 02_mixture; it defines nothing that 01_scores asks for. "
+        f"{command} checks it."
+    )
+    assert (ran.code, " ".join(ran.err.split())) == (2, sentence)
+
+
 def test_an_import_that_fails_costs_only_what_uses_it(grader, folder, work):
     """The rest of the file is judged; the use says which import failed, and where."""
     right = (folder / "solutions/02_mixture/mixture.py").read_text("utf-8")

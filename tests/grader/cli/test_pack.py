@@ -178,7 +178,7 @@ def test_as_graded_where_nothing_can_be_sealed_says_so(grader, begun, monkeypatc
     from grader.grading import worker
     from grader.grading.seal_probe import CannotSealError
 
-    def refuse():
+    def refuse(_packages):
         raise CannotSealError("not here")
 
     monkeypatch.setattr(worker, "sealed_launcher", refuse)

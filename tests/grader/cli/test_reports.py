@@ -365,7 +365,7 @@ def test_where_the_kernel_cannot_seal_it_says_so(
     """To the student, too; and grades without."""
     from grader.grading import seal_probe
 
-    def refuse():
+    def refuse(_packages):
         raise seal_probe.CannotSealError("This machine cannot seal student code (no Landlock).")
 
     monkeypatch.setattr(seal_probe, "sealed_launcher", refuse)

@@ -118,6 +118,26 @@ def test_one_line_leaves_optional_assignments_out(read):
     assert (len(without.assignments), without.max_score) == (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "needed"),
+    [
+        ("solutions/a.py", "import math\n", ()),
+        ("solutions/a.py", "from torch import nn\n", ("torch",)),
+        ("solutions/a.md", "torch", ()),
+        ("tests/checks/helpers.py", "import numpy\n", ("numpy",)),
+        ("tests/checks/a.py", "def test_f(self, attempt,\n    draw): ...\n", ("torch",)),
+        ("tests/checks/a.py", "def test_f(self, printed): ...\n", ("torch",)),
+        ("tests/checks/a.py", "# What they draw is printed.\n", ()),
+    ],
+)
+def test_torch_is_imported_beforehand_where_the_course_needs_it(read, tmp_path, file, text, needed):
+    """Its solutions and checks say so; what is declared comes besides."""
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text(text, "utf-8")
+    course = read(SMALLEST + '\n[limits]\npackages = ["wave"]\n')
+    assert course.packages == (*needed, "wave")
+
+
 def test_a_full_course_is_read_in_order(read):
     """Every key has its field, and assignments and exercises keep their order."""
     course = read(FULL)

@@ -135,7 +135,7 @@ def test_a_rule_that_is_not_taken_is_an_error(
     assert _open_descriptors() == before
 
 
-def test_what_is_readable_is_python_and_nothing_of_ours(root: Path) -> None:
+def test_what_is_readable_is_python_and_the_sandbox(root: Path) -> None:
     """Neither the course, nor the folder one works in, nor the home."""
     found = [Path(path) for path in seal.readable_paths()]
     assert Path(sysconfig.get_paths()["purelib"]) in found

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.sandbox.plain_data import DTYPES
 from grader.sandbox.stream import Reader
 from grader.sandbox.wire import (
-    DTYPES,
     MAX_HEADER_BYTES,
     MAX_PAYLOAD_BYTES,
     PREFIX,
@@ -31,7 +31,9 @@ FEW = settings(max_examples=150, deadline=None)
 
 SHAPES = st.lists(st.integers(0, 4), max_size=4)
 TENSORS = st.builds(
-    lambda name, shape: (torch.arange(math.prod(shape)) % 5).reshape(shape).to(DTYPES[name]),
+    lambda name, shape: (
+        (torch.arange(math.prod(shape)) % 5).reshape(shape).to(getattr(torch, name))
+    ),
     st.sampled_from(sorted(DTYPES)),
     SHAPES,
 )

@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import nn
 
+from grader.sandbox.plain_data import DTYPES
 from grader.sandbox.wire import (
-    DTYPES,
     MAX_DEPTH,
     MAX_HEADER_BYTES,
     MAX_ITEMS,
@@ -54,7 +54,7 @@ def test_a_tensor_arrives_with_dtype_shape_and_every_bit(
     name: str, shape: tuple[int, ...], travel: Travel
 ) -> None:
     """All dtypes of the list, with scalars and empty shapes."""
-    tensor = (torch.arange(24.0)[: math.prod(shape)].reshape(shape) - 3).to(DTYPES[name])
+    tensor = (torch.arange(24.0)[: math.prod(shape)].reshape(shape) - 3).to(getattr(torch, name))
     arrived = travel(tensor)
     assert (arrived.dtype, arrived.shape) == (tensor.dtype, tensor.shape)
     assert torch.equal(arrived, tensor)

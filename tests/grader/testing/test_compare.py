@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.sandbox.wire import OtherFloat, RemoteObject, Unsupported
+from grader.sandbox.plain_data import OtherFloat
+from grader.sandbox.wire import RemoteObject, Unsupported
 from grader.testing.compare import compare, describe
 from grader.testing.patterns import format_number
 

@@ -1,0 +1,48 @@
+"""What the sandbox knows of torch before anybody has imported it: that nobody has a tensor.
+
+It runs on both sides, beside student code as well. All that needs torch is in `tensors` and
+`module_state`; they are imported here, when something of them is first asked for.
+"""
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    import torch
+
+    from grader.sandbox import module_state, tensors
+else:
+
+    class _Later:
+        """A module that is imported when something of it is first asked for, and kept.
+
+        Once it is, nothing that student code does to `sys.modules` changes it.
+        """
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __getattr__(self, name: str) -> Any:
+            vars(self).update(vars(importlib.import_module(self.name)))
+            return vars(self)[name]
+
+    tensors = _Later("grader.sandbox.tensors")
+    module_state = _Later("grader.sandbox.module_state")
+
+__all__ = ["has_torch", "is_module", "is_tensor", "module_state", "tensors"]
+
+
+def has_torch() -> bool:
+    """Whether torch is imported, so that there may be tensors."""
+    return "torch" in vars(tensors) or sys.modules.get("torch") is not None
+
+
+def is_tensor(value: object) -> "TypeGuard[torch.Tensor]":
+    """Whether a value is a tensor."""
+    return has_torch() and tensors.is_tensor(value)
+
+
+def is_module(value: object) -> "TypeGuard[torch.nn.Module]":
+    """Whether a value is an instance of `torch.nn.Module`."""
+    return has_torch() and tensors.is_module(value)
