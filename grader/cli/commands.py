@@ -234,6 +234,18 @@ def pack(out: Path, lang: str | None) -> None:
     help="What was decided about students: extensions, overrides …  [default: decisions.toml of the course]",
 )
 @click.option(
+    "--policy",
+    type=click.Choice(["last", "best", "best-per-exercise", "last-in-time"]),
+    default="last",
+    show_default=True,
+    help="Which attempt counts where students have several, for each assignment.",
+)
+@click.option(
+    "--history",
+    is_flag=True,
+    help="Take each commit of cloned repositories that changes the work as an attempt.",
+)
+@click.option(
     "--gradebook",
     metavar="URL",
     help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",

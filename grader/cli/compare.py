@@ -88,8 +88,9 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
         shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "left", "published*"))
     before = earlier_run(out)
     isolation = before.isolation if before else "sealed"
+    again = before.options if before else ()
     command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
-    command += ["--out", str(out), "--quiet", "--isolation", isolation]
+    command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
     command += ["--roster", str(options.roster)] if options.roster else []
     environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)

@@ -23,9 +23,11 @@ from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
 from grader.grading import class_run
+from grader.grading.attempts import with_attempts
 from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.decisions_file import class_decisions
+from grader.grading.policies import Policy
 from grader.grading.process_pool import grade_locally
 from grader.grading.publishing import differing, last_published
 from grader.grading.set_aside import LEFT, REPORTS
@@ -56,6 +58,8 @@ class GradeOptions:
     assignments: tuple[str, ...]
     decisions: Path | None
     gradebook: str | None
+    policy: str = Policy.LAST
+    history: bool = False
 
 
 def run_grade(course: Course, options: GradeOptions) -> ExitCode:
@@ -80,7 +84,9 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
     try:
         with (
             ended_like_ctrl_c(),
-            read_submissions(course, options.submissions, options.roster) as intake,
+            read_submissions(
+                course, options.submissions, options.roster, history=options.history
+            ) as intake,
         ):
             result = _grade(course, options, intake, screen)
             rows = result.rows
@@ -150,9 +156,27 @@ def _grade(
             has_roster=options.roster is not None,
             out=options.out,
         ),
+        _counting_options(options),
     )
+    grade, policy = _scheduler(options), Policy(options.policy)
+    if any(student.attempts for student in intake.students):
+        if options.gradebook and policy is not Policy.LAST:
+            raise UsageError(
+                "nbgrader's gradebook shows the code of last attempts: --gradebook needs --policy last."
+            )
+        with progress(screen, "attempts") as watcher:
+            run, grade = with_attempts(run, policy, grade, watcher)
+    elif policy is not Policy.LAST:
+        told = f"Nobody here has attempts to choose from: --policy {policy} changes nothing."
+        _print_line(screen, told, "yellow")
     with progress(screen) as watcher:
-        return run.carry_out(_scheduler(options), watcher)
+        return run.carry_out(grade, watcher)
+
+
+def _counting_options(options: GradeOptions) -> tuple[str, ...]:
+    """What was given of the options that decide what counts of what was handed in."""
+    policy = () if options.policy == Policy.LAST else ("--policy", str(options.policy))
+    return (*policy, *(("--history",) if options.history else ()))
 
 
 def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -283,8 +307,9 @@ def _fill_gradebook(
     folder = options.out / GRADEBOOK_FOLDER
     mine = {student.id for student in intake.students}
     results = read_results(options.out, [row for row in rows if row.student in mine])
+    times = {row.student: row.submitted_at for row in rows}
     filled = fill_gradebook(
-        course, intake.students, results, options.gradebook, folder, intake.roster
+        course, intake.students, results, options.gradebook, folder, intake.roster, times
     )
     _print_line(
         out,

@@ -25,6 +25,7 @@ class _Count:
     """Counts who is done, and shows it by a bar, or by lines where the bar is disabled."""
 
     bar: Progress
+    what: str = "students"
     students: int = 0
     unchanged: int = 0
     graded: int = 0
@@ -65,7 +66,7 @@ class _Count:
         return self.graded / max(time.monotonic() - self.started, 1e-9)
 
     def _sentence(self) -> str:
-        text = f"{self.unchanged + self.graded} of {self.students} students"
+        text = f"{self.unchanged + self.graded} of {self.students} {self.what}"
         if self.unchanged:
             text += f" ({self.unchanged} unchanged)"
         if self.undecided:
@@ -74,8 +75,8 @@ class _Count:
 
 
 @contextmanager
-def progress(screen: Console) -> Iterator[Watcher]:
-    """What shows the progress of a run on this screen."""
+def progress(screen: Console, what: str = "students") -> Iterator[Watcher]:
+    """What shows the progress of a run on this screen; `what` are graded."""
     columns = (
         TextColumn("Grading"),
         BarColumn(),
@@ -84,4 +85,4 @@ def progress(screen: Console) -> Iterator[Watcher]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        yield _Count(bar)
+        yield _Count(bar, what)

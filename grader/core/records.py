@@ -1,6 +1,6 @@
 """The words of the kit as types: outcomes, checks, and the results they add up to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -284,6 +284,27 @@ class ExerciseResult:
 
 
 @dataclass(frozen=True, slots=True)
+class AttemptScore:
+    """What an assignment earned each time it was handed in.
+
+    Args:
+        at: when, in ISO's form.
+        score: after what lateness takes off; None when it is undecided.
+        days_late: days begun after the due date.
+        counts: whether the assignment's score, or a part of it, is of this attempt.
+        exercises: the score of each exercise, without lateness, by id.
+        tried: the ids of exercises that were not left as they were handed out.
+    """
+
+    at: str
+    score: Decimal | None
+    days_late: int
+    counts: bool
+    exercises: Mapping[str, Decimal | None]
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AssignmentResult:
     """One assignment's score.
 
@@ -298,6 +319,8 @@ class AssignmentResult:
         submitted_at: when it was handed in, where that is known; it is in no file of results.
         ignored: sentences on what was handed in for it and does not count.
         late_days_used: how many of the days late cost nothing, because the student had them.
+        time_source: where that time is known from; "" for nbgrader's timestamp, and for no time.
+        attempts: each time it was handed in, where that is known, the first one first.
     """
 
     id: str
@@ -312,6 +335,8 @@ class AssignmentResult:
     submitted_at: datetime | None = None
     ignored: tuple[str, ...] = ()
     late_days_used: int = 0
+    time_source: str = ""
+    attempts: tuple[AttemptScore, ...] = ()
 
     @property
     def is_decided_by_hand(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -68,6 +69,7 @@ def fill_gradebook(
     address: str,
     folder: Path,
     roster: Mapping[str, Enrolled] = {},
+    times: Mapping[str, Mapping[str, str]] = {},
 ) -> Filled:
     """Write every student: scores and comments into the gradebook, notebooks for the form grader.
 
@@ -80,6 +82,7 @@ def fill_gradebook(
         address: the gradebook's, a path or a database URL.
         folder: where the notebooks are written.
         roster: what is known of students besides, by name.
+        times: when each student handed in each assignment, where that is known.
 
     Raises:
         UsageError: when the gradebook cannot be opened.
@@ -92,8 +95,10 @@ def fill_gradebook(
             try:
                 submission = _submission(course, result, paths.get(result.student))
                 readings = submission.readings.items()
-                times = {id_: r.submitted_at for id_, r in readings if r.submitted_at is not None}
-                write_student(gradebook, course, result, times, roster.get(result.student))
+                at = {id_: r.submitted_at for id_, r in readings if r.submitted_at is not None}
+                known = times.get(result.student, {}).items()
+                at |= {id_: datetime.fromisoformat(text) for id_, text in known}
+                write_student(gradebook, course, result, at, roster.get(result.student))
                 _write_notebooks(folder, result, submission, sources)
             except (SQLAlchemyError, GraderError, ValueError, OSError) as error:
                 failed[result.student] = reason(error)

@@ -4,20 +4,19 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
 from grader.core.errors import UsageError
-from grader.core.files import safe, table, write_whole
+from grader.core.files import write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import Result, added
+from grader.core.records import AttemptScore, Result, added
 from grader.course.course import Course
 from grader.grading.results import exact, for_student, from_json, points, to_json
 from grader.grading.scoring import total
-from grader.submissions.roster import Enrolled
 
 SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
 UNDECIDED = "undecided"
@@ -44,6 +43,8 @@ class Row:
         decided: what instructors decided about the student, and about what.
         automatic: the score without that.
         exempt: the ids of exercises and assignments that do not count for the student.
+        time_sources: where `submitted_at` is known from, where that is not nbgrader's timestamp.
+        attempts: which attempt at an assignment counts, of how many, by id.
     """
 
     student: str
@@ -63,6 +64,8 @@ class Row:
     decided: tuple[str, ...] = ()
     automatic: int | float | None = None
     exempt: tuple[str, ...] = ()
+    time_sources: Mapping[str, str] = field(default_factory=dict)
+    attempts: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, course: Course) -> int | float | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
@@ -107,7 +110,15 @@ def row_of(result: Result, summary_line: str) -> Row:
             )
             if is_exempt
         ),
+        time_sources={a.id: a.time_source for a in result.assignments if a.time_source},
+        attempts={a.id: _attempts(a.attempts) for a in result.assignments if a.attempts},
     )
+
+
+def _attempts(scores: Sequence[AttemptScore]) -> str:
+    """Which attempts count, and how many there are."""
+    counting = [str(number) for number, one in enumerate(scores, 1) if one.counts]
+    return f"{' and '.join(counting)} of {len(scores)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,93 +244,6 @@ class ClassResult:
     left: tuple[str, ...] = ()
     changed: Mapping[str, Change] = field(default_factory=dict)
     is_written: bool = False
-
-
-def write_class(result: ClassResult, out: Path, roster: Mapping[str, Enrolled]) -> None:
-    """Write `scores.csv` and `summary.json`.
-
-    Args:
-        result: the rows, and which of them are of this run.
-        out: the folder of the run.
-        roster: what is known of students besides, by name.
-    """
-    rows, covers, now = result.rows, result.covers, datetime.now(UTC)
-    due = result.course.due_at(now)
-    write_whole(out / "scores.csv", scores_csv(result.course, rows, covers, roster, due))
-    content: Summary = {**summary(rows, covers, now), "changed": result.changed}
-    if due.assignments != result.course.assignments:
-        content["due"] = due_summary(rows, due)
-    write_whole(out / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-
-
-KNOWN = ("name", "email", "section", "login", "number")
-"""What a roster may know of a student; each is a column where it knows it of anybody."""
-
-
-def scores_csv(
-    course: Course,
-    rows: Iterable[Row],
-    covers: Coverage = ALL_NOW,
-    roster: Mapping[str, Enrolled] = {},
-    due: Course | None = None,
-) -> str:
-    """One row per student: blank for no submission, `undecided` where the grader failed.
-
-    A column per exercise, and one per assignment after its own, `exempt` where it does not count;
-    with `off`, what lateness took off, the exercises add up to the score. Where something was
-    decided about anybody, `automatic` is the score without that, and `decided` says what it was. The
-    last column says whether the row is of this run ("now") or of an earlier one.
-
-    Args:
-        course: whose exercises are the columns.
-        rows: a row for each student who has a result, in order.
-        covers: which of the rows are of this run, and who is missing.
-        roster: what is known of students besides, by name.
-        due: the course with what was due so far; it has columns where that is not everything.
-    """
-
-    def cell(row: Row, score: int | float | None) -> object:
-        return score if score is not None else UNDECIDED if row.submitted else ""
-
-    def part(row: Row, scores: Mapping[str, int | float | None], id_: str) -> object:
-        if id_ in row.exempt:
-            return EXEMPT
-        is_graded = not row.assignments or id_.partition("/")[0] in row.assignments
-        return cell(row, scores.get(id_)) if is_graded else ""
-
-    known = [name for name in KNOWN if any(getattr(one, name) for one in roster.values())]
-    partly = [] if due is None or due.assignments == course.assignments else [due]
-    rows = [*rows]
-    has_decisions = any(row.decided for row in rows)
-    ids = [id_ for a in course.assignments for id_ in (*(e.id for e in a.exercises), a.id)]
-    lines: list[Sequence[object]] = [
-        ["student", "score", "max_score", *ids, "days_late", "off"]
-        + ["due_score", "due_max_score"] * len(partly)
-        + ["automatic", "decided"] * has_decisions
-        + [*known, "graded"]
-    ]
-    for row in rows:
-        scores = {**row.exercises, **row.assignments}
-        enrolled = roster.get(row.student, Enrolled(row.student))
-        lines.append(
-            [
-                *(safe(row.student), cell(row, row.score), row.max_score),
-                *(part(row, scores, id_) for id_ in ids),
-                *(row.days_late, cell(row, row.off)),
-                *(e for one in partly for e in (cell(row, row.of(one)), row.most(one))),
-                *_decided(row) * has_decisions,
-                *(safe(getattr(enrolled, name)) for name in known),
-                "earlier" if row.student in covers.earlier else "now",
-            ]
-        )
-    return table(lines)
-
-
-def _decided(row: Row) -> tuple[object, ...]:
-    """The score without decisions, and what they were about; blank where there are none."""
-    if not row.decided:
-        return "", ""
-    return "" if row.automatic is None else row.automatic, safe("; ".join(row.decided))
 
 
 class DueSummary(TypedDict):

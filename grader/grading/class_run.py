@@ -1,5 +1,6 @@
 """A class run: who is still to be graded, by whom, and everything written as it comes."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -7,32 +8,25 @@ from pathlib import Path
 from typing import Protocol
 
 from grader.core.errors import CourseError
-from grader.core.kit import KIT_NAME
-from grader.core.language import current
-from grader.core.records import AssignmentResult, Result
-from grader.core.versions import grader_hash, versions
+from grader.core.records import Result
 from grader.course.course import MANIFEST, Course
-from grader.feedback.outcomes import summary_line
 from grader.grading.class_files import (
     ClassResult,
     Coverage,
     Row,
-    Written,
-    write_class,
     write_student,
-    written,
 )
+from grader.grading.class_tables import write_class
 from grader.grading.decisions import NONE, Decisions
-from grader.grading.journal import Journal, RunIdentity, earlier_run, new_seed
-from grader.grading.kept_outcomes import Head, read_kept, write_kept
+from grader.grading.journal import Journal, new_seed
+from grader.grading.kept_outcomes import read_kept
 from grader.grading.personal import Personal
-from grader.grading.plan import Plan, Terms, terms_of
-from grader.grading.redating import redated
-from grader.grading.result_maker import ResultMaker
+from grader.grading.plan import Plan
+from grader.grading.run_basis import PARTLY, RunBasis
 from grader.grading.run_settings import RunSettings
-from grader.grading.scoring import is_decided
 from grader.grading.set_aside import move_aside, set_reports_aside
 from grader.grading.workers import new_worker
+from grader.submissions.moments import Times
 from grader.submissions.payload import Payload, read_payload
 from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
@@ -71,6 +65,7 @@ class ClassRun:
         roster: what is known of students besides, by name.
         assignments: the ids of those to grade, of others earlier results stay; all unless given.
         decisions: what was decided about students.
+        options: those of the command that decide what counts of what was handed in.
     """
 
     course: Course
@@ -83,6 +78,7 @@ class ClassRun:
     roster: Mapping[str, Enrolled] = field(default_factory=dict)
     assignments: tuple[str, ...] = ()
     decisions: Decisions = NONE
+    options: tuple[str, ...] = ()
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """Grade who is not done, and return everybody's rows in order.
@@ -94,12 +90,12 @@ class ClassRun:
             UsageError: in a released copy, or when another run writes to the folder.
             CourseError: when an assignment has no solution.
         """
-        self._require_solutions()
-        run = _Run.of(self)
+        self.require_solutions()
+        run = RunBasis.of(self.course, self)
         with Journal(self.out, run.identity, self.force) as journal:
             prints = {s.id: fingerprint(s) for s in self.students}
-            personal = {id_: self._personal(id_) for id_ in prints}
-            decided = {id_: one.digest for id_, one in personal.items()}
+            personal = {id_: self.personal(id_) for id_ in prints}
+            decided = {s.id: _decided(personal[s.id], s.times) for s in self.students}
             rows = {
                 id_: row
                 for id_ in prints
@@ -116,7 +112,9 @@ class ClassRun:
                 if len(rows) == unchanged:
                     set_reports_aside(self.out)
                 id_ = student.id
-                done, is_whole = run.done(id_, prints[id_], found, dated.get(id_), personal[id_])
+                done, is_whole = run.done(
+                    student, prints[id_], found, dated.get(id_), personal[id_]
+                )
                 write_student(self.out, done)
                 of = prints[id_] if is_whole else PARTLY
                 journal.add(id_, of, done.row, decided[id_])
@@ -142,14 +140,14 @@ class ClassRun:
                     write_class(result, self.out, self.roster)
         return result
 
-    def _personal(self, student: str) -> Personal:
+    def personal(self, student: str) -> Personal:
         """What was decided about a student."""
         enrolled = self.roster.get(student, Enrolled(student))
         return self.decisions.of(self.course, student, enrolled.labels)
 
     def _planned(
         self,
-        run: "_Run",
+        run: RunBasis,
         prints: Mapping[str, str],
         done: Collection[str],
         dated: Collection[str],
@@ -193,7 +191,8 @@ class ClassRun:
         ordered = [found[id_] for id_ in sorted(found)]
         return ClassResult(course, ordered, covers, tuple(left), changed)
 
-    def _require_solutions(self) -> None:
+    def require_solutions(self) -> None:
+        """Raise CourseError when an assignment has no solution, UsageError in a released copy."""
         self.course.require_solutions()
         paths = {a.id: self.course.paths(a).solution for a in self.course.assignments}
         problems = [
@@ -206,118 +205,18 @@ class ClassRun:
             raise CourseError(*problems)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What a run grades with, and how it makes results.
-
-    Args:
-        out: the output folder.
-        settings: what workers have to agree on.
-        identity: what the journal keeps of the run.
-        terms: what outcomes depend on.
-        maker: makes results.
-    """
-
-    out: Path
-    settings: RunSettings
-    identity: RunIdentity
-    terms: Terms
-    maker: ResultMaker
-
-    @staticmethod
-    def of(wanted: ClassRun) -> "_Run":
-        """As a class run and what its folder holds already say."""
-        course, out, before = wanted.course, wanted.out, earlier_run(wanted.out)
-        seed = wanted.seed or (before.seed if before else new_seed())
-        isolation, language = wanted.isolation, current()
-        used = {**versions(), "grader": grader_hash()}
-        everything = tuple(course.by_id)
-        graded = wanted.assignments or everything
-        earlier = (before.assignments or everything) if before else ()
-        covered = tuple(id_ for id_ in everything if id_ in (*graded, *earlier))
-        conditions = {**used, "seed": seed, "isolation": isolation, "language": language}
-        run = {WORDS.get(what, f"the {what}"): value for what, value in conditions.items()}
-        terms = replace(terms_of(course, covered, graded, run), force=wanted.force)
-        return _Run(
-            out,
-            RunSettings(course.root, course.hash, seed, isolation, language),
-            RunIdentity(
-                seed, course.hash, used, isolation, language, covered, but_dates=terms.but_dates
-            ),
-            terms,
-            ResultMaker(terms.course, seed, terms.declared),
-        )
-
-    def done(
-        self,
-        student: str,
-        handed_in: str,
-        outcomes: Result | None,
-        dated: Row | None,
-        personal: Personal,
-    ) -> tuple[Written, bool]:
-        """A student's result, and whether it is of what was handed in now in every assignment.
-
-        Args:
-            student: the student's id.
-            handed_in: a fingerprint of what was handed in.
-            outcomes: new ones; None where all are known.
-            dated: the row that was written, where nothing but dates can have changed since.
-            personal: what was decided about the student.
-        """
-        again = redated(self.terms.course, dated, self.out) if dated else None
-        if again is not None:
-            return again, True
-        kept = before = read_kept(self.out, student)
-        conditions = self.terms.conditions
-        for id_ in self.terms.graded:
-            number = kept.find(id_, handed_in, conditions[id_])
-            kept = kept if number is None else kept.with_latest(number)
-        if outcomes is not None:
-            for head, record in self._new(handed_in, outcomes):
-                kept = kept.adding(head, record)
-        if kept != before:
-            write_kept(self.out, student, kept)
-        result = self.maker.result(student, kept, personal)
-        is_whole = all(kept.is_latest(id_, handed_in, conditions[id_]) for id_ in conditions)
-        return written(result, summary_line(result)), is_whole
-
-    def _new(
-        self, handed_in: str, outcomes: Result
-    ) -> Iterator[tuple[Head, AssignmentResult | None]]:
-        """New outcomes as they are kept, by assignment."""
-        records = {record.id: record for record in outcomes.assignments}
-        for id_ in records or self.terms.conditions:
-            record = records.get(id_)
-            at = None if record is None else record.submitted_at
-            yield (
-                Head(
-                    assignment=id_,
-                    handed_in=handed_in,
-                    conditions=self.terms.conditions[id_],
-                    declared=self.terms.declared[id_],
-                    is_decided=record is None or is_decided(record),
-                    submitted=outcomes.submitted,
-                    has_record=record is not None,
-                    submission_hash=outcomes.submission_hash,
-                    isolation=outcomes.isolation,
-                    unread=outcomes.unread,
-                    defects=() if record is None else record.defects,
-                    submitted_at=at.isoformat() if at else "",
-                ),
-                record,
-            )
-
-
-PARTLY = "graded in some assignments only"
-"""The journal's fingerprint of a student whose other assignments have earlier results."""
-
-WORDS = {"torch": "torch", "python": "Python", KIT_NAME: "the grader's version"}
-"""What decides outcomes, where its name is not the word for it."""
+def _decided(personal: Personal, times: Times) -> str:
+    """A hash of what holds for a student and does not stand in the files; "" for nothing."""
+    if not times:
+        return personal.digest
+    said = repr((personal.digest, times))
+    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def fingerprint(student: Student) -> str:
     """A hash of what a student handed in; never the same where that is unreadable."""
+    if student.content:
+        return student.content
     if student.path is None:
         return ""
     try:

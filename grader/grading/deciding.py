@@ -192,7 +192,7 @@ def _with_lateness(
     left = personal.late_days.budget - sum(used) if personal.late_days is not None else 0
     done = []
     for one, days, paid in zip(parts, late, used, strict=True):
-        after = lateness(course.late, days, one.score, paid)
+        after = lateness(course.late, days, one.score, paid, one.time_source)
         notes = [*_date_words(later.get(one.id)), *after.notes]
         if paid and personal.late_days is not None:
             sentence = _("Late days used here: {used}. Left of your {budget}: {left}.")

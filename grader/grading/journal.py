@@ -36,6 +36,7 @@ class RunIdentity:
         language: what students read.
         assignments: which of them the results have; in a file of an earlier version, all.
         but_dates: a hash of everything that decides results but dates and the rule for late work.
+        options: those of the command that decide what counts of what was handed in.
     """
 
     seed: str
@@ -45,6 +46,7 @@ class RunIdentity:
     language: str = DEFAULT_LANGUAGE
     assignments: tuple[str, ...] = ()
     but_dates: str = ""
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

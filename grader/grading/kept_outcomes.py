@@ -7,7 +7,7 @@ with a head for each, then a line with the outcomes of each. A head says what th
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from grader.core.files import write_whole
 from grader.core.records import AssignmentResult
 from grader.grading.results import converter
+from grader.submissions.moments import Times
 
 KEPT = 3
 """How many states of an assignment are kept for each student."""
@@ -32,6 +33,8 @@ class Head:
         is_decided: whether the grader did not fail.
         submitted: whether anything was handed in.
         has_record: whether there are outcomes, also where nothing was handed in.
+        submitted_at: when it was handed in, where that is known.
+        time_source: where that is known from; "" for nbgrader's timestamp.
     """
 
     assignment: str
@@ -46,6 +49,7 @@ class Head:
     unread: tuple[str, ...] = ()
     defects: tuple[str, ...] = ()
     submitted_at: str = ""
+    time_source: str = ""
 
     def is_of(self, handed_in: str, conditions: Mapping[str, str]) -> bool:
         """Whether a submission would have these outcomes again under these conditions."""
@@ -95,11 +99,40 @@ class Kept:
             return None
         record = converter.structure(data, AssignmentResult)
         at = datetime.fromisoformat(head.submitted_at) if head.submitted_at else None
-        return replace(record, defects=head.defects, submitted_at=at)
+        if head.time_source and not record.read_from:  # such a time is of the files that came
+            return record
+        return replace(record, defects=head.defects, submitted_at=at, time_source=head.time_source)
 
     def adding(self, head: Head, record: AssignmentResult | None) -> "Kept":
         """The same with more outcomes, which are the latest; of an assignment's only a few stay."""
         return self._with_last(head, json.dumps(converter.unstructure(record)))
+
+    def with_attempt(self, head: Head, record: AssignmentResult | None) -> "Kept":
+        """The same with the outcomes of one attempt of several; those of all others stay."""
+        others = [n for n, one in enumerate(self.heads) if one.handed_in != head.handed_in]
+        mine = [n for n, one in enumerate(self.heads) if one.handed_in == head.handed_in]
+        added = self._of(mine).adding(head, record)
+        apart = self._of(others)
+        return Kept((*apart.heads, *added.heads), (*apart.records, *added.records))
+
+    def _of(self, positions: Sequence[int]) -> "Kept":
+        heads = tuple(self.heads[number] for number in positions)
+        return Kept(heads, tuple(self.records[number] for number in positions))
+
+    def timed(self, times: Times, assignments: Iterable[str]) -> "Kept":
+        """The same with when the files were handed in that the latest outcomes are of.
+
+        Args:
+            times: when, by assignment.
+            assignments: whose times are asked for.
+        """
+        heads, moments = [*self.heads], dict(times)
+        for id_ in assignments if times else ():
+            number, moment = self.latest(id_), moments.get(id_, moments.get(""))
+            if number is not None and moment is not None:
+                at, source = moment.at.isoformat(), moment.source
+                heads[number] = replace(heads[number], submitted_at=at, time_source=source)
+        return replace(self, heads=tuple(heads))
 
     def with_latest(self, number: int) -> "Kept":
         """The same with these outcomes as the latest of their assignment."""
@@ -112,10 +145,8 @@ class Kept:
         different = [n for n in same if not _is_same(self.heads[n], head)]
         staying = set(different[-(KEPT - 1) :])
         positions = [n for n in range(len(self.heads)) if n not in same or n in staying]
-        return Kept(
-            (*(self.heads[n] for n in positions), head),
-            (*(self.records[n] for n in positions), record),
-        )
+        others = self._of(positions)
+        return Kept((*others.heads, head), (*others.records, record))
 
 
 def _is_same(one: Head, other: Head) -> bool:

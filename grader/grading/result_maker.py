@@ -52,9 +52,9 @@ class ResultMaker:
         heads = [kept.heads[number] for number in sorted(numbers)]
         submitted = any(head.submitted for head in heads)
         records = [
-            self._in_present_words(kept.heads[number], record)
+            record
             for number in (numbers if submitted else ())
-            if (record := kept.record(number)) is not None
+            if (record := self.outcomes(kept, number)) is not None
         ]
         outcomes = Result(
             student=student,
@@ -71,6 +71,11 @@ class ResultMaker:
             unread=() if submitted or not heads else heads[-1].unread,
         )
         return decided(self.course, outcomes, personal)
+
+    def outcomes(self, kept: Kept, number: int) -> AssignmentResult | None:
+        """Outcomes in the course's present words; None where nothing was handed in at all."""
+        record = kept.record(number)
+        return None if record is None else self._in_present_words(kept.heads[number], record)
 
     def _in_present_words(self, head: Head, outcomes: AssignmentResult) -> AssignmentResult:
         if head.declared == self.declared[outcomes.id]:

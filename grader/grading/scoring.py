@@ -75,7 +75,9 @@ def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
         for most in (course.exercises[one.id].points,)
     )
     days = days_late(assignment.due, outcomes.submitted_at, course.late)
-    late = lateness(course.late, days, total(e.score for e in exercises))
+    late = lateness(
+        course.late, days, total(e.score for e in exercises), source=outcomes.time_source
+    )
     return replace(
         outcomes,
         score=late.score,
@@ -101,7 +103,9 @@ class Lateness:
     notes: tuple[str, ...] = ()
 
 
-def lateness(rule: LateRule, days: int, score: Decimal | None, paid: int = 0) -> Lateness:
+def lateness(
+    rule: LateRule, days: int, score: Decimal | None, paid: int = 0, source: str = ""
+) -> Lateness:
     """An assignment's score after what lateness takes off it.
 
     Args:
@@ -109,14 +113,20 @@ def lateness(rule: LateRule, days: int, score: Decimal | None, paid: int = 0) ->
         days: how many days late it is.
         score: what its exercises add up to.
         paid: how many of these days cost nothing.
+        source: where the time is known from; "" for nbgrader's timestamp.
     """
     if not days or score is None:
         return Lateness(score, days)
     factor = late_factor(days - paid, rule)
     percent = 100 - 100 * factor
     off = _("{percent} percent taken off") if percent else _("nothing taken off")
-    note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", days)
-    sentence = note.format(days=days, off=off.format(percent=percent))
+    if source:
+        note = ngettext(
+            "{days} day late by {source}: {off}.", "{days} days late by {source}: {off}.", days
+        )
+    else:
+        note = ngettext("{days} day late: {off}.", "{days} days late: {off}.", days)
+    sentence = note.format(days=days, off=off.format(percent=percent), source=_(source))
     return Lateness(rounded(Fraction(score) * factor), days, (sentence,))
 
 

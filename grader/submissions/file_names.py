@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -40,6 +41,22 @@ def code_files(folder: str) -> Iterator["os.DirEntry[str]"]:
     everything = islice(all_files(folder), MOST_ENTRIES)
     found = (one for one in everything if one.name.lower().endswith(FORMS))
     return islice((one for one in found if not one.name.startswith(".")), MOST_FILES)
+
+
+def copy_code(source: Path, target: Path, *, has_folders: bool = True) -> None:
+    """Copy the scripts and notebooks of a folder, never through a link.
+
+    Args:
+        source: the folder.
+        target: where to; it is made.
+        has_folders: whether those in folders below it are copied as well.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in code_files(str(source)):
+        inner = Path(entry.path).relative_to(source)
+        if has_folders or inner.parent == Path():
+            (target / inner).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(entry.path, target / inner)
 
 
 def all_files(folder: str, depth: int = 1) -> Iterator["os.DirEntry[str]"]:

@@ -5,15 +5,17 @@ What has to be copied or unpacked lies in a scratch folder that is removed after
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.course.course import Course
+from grader.submissions.attempts import Attempt, exchanged, stamped
+from grader.submissions.commits import with_commit_times, with_history
 from grader.submissions.platform_zips import Upload, innermost, lay_out, ungraded, uploads_of
 from grader.submissions.repositories import repositories
 from grader.submissions.roster import Enrolled, find_enrolled, read_roster
@@ -46,7 +48,7 @@ class IntakeResult:
 
 @contextmanager
 def read_submissions(
-    course: Course, submissions: Path, roster: Path | None = None
+    course: Course, submissions: Path, roster: Path | None = None, *, history: bool = False
 ) -> Iterator[IntakeResult]:
     """Read a class; unpacked and copied files are removed at the end.
 
@@ -54,9 +56,11 @@ def read_submissions(
         course: the course.
         submissions: a folder, a zip, or one student's file.
         roster: a CSV of who is enrolled.
+        history: whether each commit of a repository is an attempt.
 
     Raises:
-        UsageError: when there is nothing to grade, or the archive or the roster cannot be read.
+        UsageError: when there is nothing to grade, the archive or the roster cannot be read, or
+            there are no repositories whose history could be read.
     """
     enrolled = read_roster(roster) if roster is not None else []
     with ExitStack() as stack:
@@ -69,20 +73,64 @@ def read_submissions(
         if submissions.is_file() and submissions.suffix.lower() == ".zip":
             yield _from_archive(course, submissions, scratch(), enrolled)
         elif found := repositories(course, submissions, scratch, enrolled):
-            work, notes = found
-            yield IntakeResult(_students(work, known), known, notes)
+            students = _students(found.work, known)
+            dated, untold = [], list(found.notes)
+            for student in students:
+                read = with_history if history else with_commit_times
+                one, why = read(course, student, found.clones.get(student.id, ()), scratch)
+                dated.append(one)
+                untold += [why] * bool(why)
+            yield IntakeResult(dated, known, tuple(untold))
+        elif history:
+            raise UsageError(
+                f"{submissions} holds no cloned repositories, whose commits --history reads. Give the "
+                "folder with one clone per student, <assignment>-<login>/ or <name>-<login>/."
+            )
+        elif collected := exchanged(course, submissions, scratch):
+            attempts, notes = collected
+            notes = (*notes, *_strangers(attempts, known))
+            students = _students({name: a[-1].path for name, a in attempts.items()}, known)
+            students = [replace(s, attempts=attempts.get(s.id, ())) for s in students]
+            yield IntakeResult(students, known, notes)
         else:
             students = read_class(submissions, course.by_id, enrolled)
-            strangers = [s.id for s in students if enrolled and s.id not in known]
+            is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
+            students, beside = _with_attempts(course, students, scratch)
             notes = (
-                *(f"{name} is not on the roster." for name in strangers),
+                *_strangers((student.id for student in students), known),
+                *beside,
                 *(
                     f"{name} was passed over: its name begins with a dot."
                     for name in _dotted(submissions)
                 ),
             )
-            is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
             yield IntakeResult(students, known, notes, is_whole=not is_one)
+
+
+def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[str, ...]:
+    """Who is not on the roster, where there is one."""
+    return tuple(
+        f"{name} is not on the roster." for name in students if known and name not in known
+    )
+
+
+def _with_attempts(
+    course: Course, students: Sequence[Student], scratch: Callable[[], Path]
+) -> tuple[list[Student], list[str]]:
+    """Students with the attempts that lie in their folders, and what lies beside these."""
+    found: list[Student] = []
+    notes: list[str] = []
+    for student in students:
+        path = student.path
+        attempts: tuple[Attempt, ...] = ()
+        if path is not None and path.is_dir():
+            with suppress(OSError):  # a folder that cannot be read is told of later
+                attempts, beside = stamped(course, path, scratch, student.id)
+                notes += beside
+        found.append(
+            replace(student, path=attempts[-1].path, attempts=attempts) if attempts else student
+        )
+    return found, notes
 
 
 TOOLS = (".git", ".github", ".ipynb_checkpoints", ".vscode", ".idea", ".venv")

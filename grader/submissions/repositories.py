@@ -1,21 +1,39 @@
 """Repositories side by side, as classroom tools clone them: `<assignment>-<login>/`."""
 
-import shutil
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 from grader.course.course import MANIFEST, WORK, Assignment, Course
-from grader.submissions.file_names import code_files
+from grader.submissions.file_names import copy_code
 from grader.submissions.roster import Enrolled, is_folder_name
+
+Clones = Sequence[tuple[Path, Assignment | None]]
+"""A student's repositories, each with the one assignment that it is of, if it is of one only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repositories:
+    """A class as repositories.
+
+    Args:
+        work: where each student's work lies.
+        clones: the repositories of each student.
+        notes: who is not on the roster.
+    """
+
+    work: Mapping[str, Path]
+    clones: Mapping[str, Clones]
+    notes: tuple[str, ...] = ()
 
 
 def repositories(
     course: Course, submissions: Path, scratch: Callable[[], Path], roster: Sequence[Enrolled]
-) -> tuple[dict[str, Path], tuple[str, ...]] | None:
-    """Where each student's work lies, and who is not on the roster; None for no repositories.
+) -> Repositories | None:
+    """A class whose folders are repositories; None where they are none.
 
     Args:
         course: the course.
@@ -29,7 +47,7 @@ def repositories(
     if not names:
         return None
     prefix = _common_prefix(names)
-    work: dict[str, list[tuple[Path, Assignment | None]]] = defaultdict(list)
+    clones: dict[str, list[tuple[Path, Assignment | None]]] = defaultdict(list)
     notes = []
     for path in folders:
         login, assignment = _login(course, path, prefix, roster)
@@ -41,9 +59,9 @@ def repositories(
                 f"{path.name} could not be placed: it ends in no login of the roster. "
                 f"Graded as {login}."
             )
-        work[student].append((path, assignment))
-    found = {name: _work_of(several, scratch, name) for name, several in work.items()}
-    return found, tuple(notes)
+        clones[student].append((path, assignment))
+    work = {name: _work_of(several, scratch, name) for name, several in clones.items()}
+    return Repositories(work, clones, tuple(notes))
 
 
 def _folders(submissions: Path) -> list[Path]:
@@ -121,11 +139,4 @@ def _copy_work(repository: Path, assignment: Assignment, target: Path) -> None:
     """Copy one assignment's scripts and notebooks out of its repository, never through a link."""
     inner = (repository / WORK / assignment.id, repository / assignment.id, repository)
     source = next(path for path in inner if path.is_dir() and not path.is_symlink())
-    target.mkdir(parents=True, exist_ok=True)
-    is_all_its_own = source != repository or not _is_copy(repository)
-    for entry in code_files(str(source)):
-        if Path(entry.path).parent != source and not is_all_its_own:
-            continue
-        copy = target / Path(entry.path).relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(entry.path, copy)
+    copy_code(source, target, has_folders=source != repository or not _is_copy(repository))

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import UsageError
+from grader.submissions.attempts import Attempt, stamp_of
 from grader.submissions.file_names import FORMS
+from grader.submissions.moments import Times
 from grader.submissions.roster import Enrolled
 
 JOURNAL = "run.jsonl"
@@ -18,13 +20,19 @@ class Student:
     """A student and where their work lies.
 
     Args:
-        path: None for one who handed in nothing.
+        path: None for one who handed in nothing; of several attempts, the last.
         only: the assignments to grade; all of them where none is named.
+        times: when it was handed in, where that is not told by the files themselves.
+        attempts: each time that something was handed in, where that is known, the first one first.
+        content: a fingerprint of what was handed in; worked out from the files unless given.
     """
 
     id: str
     path: Path | None
     only: tuple[str, ...] = ()
+    times: Times = ()
+    attempts: tuple[Attempt, ...] = ()
+    content: str = ""
 
 
 def read_class(
@@ -57,7 +65,7 @@ def read_class(
             f"{submissions} is the folder of one assignment. Give the student's folder, "
             f"{submissions.resolve().parent}, or the class's."
         )
-    if _is_one_students(submissions, assignments):
+    if _is_one_students(submissions, assignments) or _has_attempts(submissions):
         return [Student(submissions.resolve().name, submissions)]
     folders = [p for p in submissions.iterdir() if p.is_dir() and not p.is_symlink()]
     folders = [p for p in folders if not p.name.startswith(".") and not _is_written_by_us(p)]
@@ -85,6 +93,11 @@ def _is_one_students(folder: Path, assignments: Collection[str]) -> bool:
     return False
 
 
+def _has_attempts(folder: Path) -> bool:
+    """Whether a folder holds the attempts of one student, in folders named after their times."""
+    return any(stamp_of(path.name) and path.is_dir() for path in folder.iterdir())
+
+
 def _is_written_by_us(folder: Path) -> bool:
     with suppress(OSError):  # a student's folder that cannot be read is still a student's
         return (folder / JOURNAL).exists()
@@ -95,6 +108,7 @@ def _is_class(folder: Path, assignments: Collection[str]) -> bool:
     """Whether students' folders lie in a folder."""
     with suppress(OSError):
         return any(
-            path.is_dir() and _is_one_students(path, assignments) for path in folder.iterdir()
+            path.is_dir() and not stamp_of(path.name) and _is_one_students(path, assignments)
+            for path in folder.iterdir()
         )
     return False

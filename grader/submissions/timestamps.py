@@ -1,10 +1,11 @@
 """When something was handed in, as nbgrader writes it beside a submission."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from grader.core.language import _
 from grader.submissions.file_names import TIMESTAMP
+from grader.submissions.moments import parsed
 
 
 def handed_in_at(*folders: Path) -> tuple[datetime | None, tuple[str, ...]]:
@@ -24,7 +25,6 @@ def _moment(path: Path) -> datetime | None:
     """The moment that a file holds, if that is what it holds."""
     try:
         text = path.read_text("utf-8") if path.stat().st_size <= 100 else ""
-        moment = datetime.fromisoformat(text.strip().replace(" UTC", "+00:00"))
     except ValueError:
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return parsed(text)

@@ -10,6 +10,7 @@ from grader.core.text import clean
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.results import has_something, is_handed_in, points
+from grader.reports.attempts import Stuck, stuck
 from grader.reports.html.views import percent
 
 Entry = tuple[str, str]
@@ -29,7 +30,7 @@ class First:
     students: tuple[tuple[str, str], ...]
 
 
-def first_to_look_at(results: Sequence[Result]) -> tuple[First, ...]:
+def first_to_look_at(results: Sequence[Result], course: Course) -> tuple[First, ...]:
     """The groups of students that need somebody, each where there are any."""
     groups = (
         First(
@@ -43,6 +44,11 @@ def first_to_look_at(results: Sequence[Result]) -> tuple[First, ...]:
             tuple((r.student, _lateness(r)) for r in results if r.days_late),
         ),
         First(
+            _("Stuck"),
+            _("Their last attempts brought no more points than those before."),
+            tuple((one.student, _stuck_at(one)) for one in stuck(results, course)),
+        ),
+        First(
             _("Nothing found in their files"),
             _("What they handed in could not be read, did not load, or defines other names."),
             tuple((r.student, why) for r in results if (why := _unfound(r))),
@@ -54,6 +60,11 @@ def first_to_look_at(results: Sequence[Result]) -> tuple[First, ...]:
         ),
     )
     return tuple(group for group in groups if group.students)
+
+
+def _stuck_at(one: Stuck) -> str:
+    words = ngettext("{id}: {count} attempt, {names}", "{id}: {count} attempts, {names}", one.count)
+    return words.format(id=one.assignment, count=one.count, names=listed(one.exercises))
 
 
 def _reason(result: Result) -> str:

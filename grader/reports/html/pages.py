@@ -16,9 +16,10 @@ from grader.core.text import clean, display_width
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus
 from grader.grading.results import for_student
+from grader.reports.attempts import tries_until_solved
 from grader.reports.html.class_views import first_to_look_at, students_map, tenths
 from grader.reports.html.heatmap import figure
-from grader.reports.html.views import card, percent, shown
+from grader.reports.html.views import card, percent, road, shown
 from grader.reports.insights import alike, exercise_insights, misunderstood
 
 STUDENTS = "students"
@@ -77,11 +78,15 @@ def student_page(result: Result, course: Course, name: str = "") -> str:
     """The feedback page of one student; hidden checks keep their secrets."""
     result = for_student(result)
     sections = [
-        (assignment, [card(e, course, assignment.read_from) for e in assignment.exercises])
+        (
+            assignment,
+            [card(e, course, assignment.read_from) for e in assignment.exercises],
+            road(assignment),
+        )
         for assignment in result.assignments
     ]
-    statuses = [card.status for _, cards in sections for card in cards]
-    read = [card for assignment, cards in sections if assignment.read_from for card in cards]
+    statuses = [card.status for _, cards, _ in sections for card in cards]
+    read = [card for assignment, cards, _ in sections if assignment.read_from for card in cards]
     return render_page(
         "student.html.j2",
         title=course.text(course.title),
@@ -107,11 +112,12 @@ def class_report(
         mean=f"{mean(scores):.1f}" if scores else "–",
         median=f"{median(scores):.1f}" if scores else "–",
         is_sealed=all("sealed" in result.isolation for result in results if result.isolation),
-        first=first_to_look_at(results),
+        first=first_to_look_at(results, course),
         tenths=tenths(results),
         mistakes=misunderstood(results),
         alike=alike(results),
         exercises=exercise_insights(results, course),
+        tries=tries_until_solved(results, course),
         rows=students_map(results, course),
         shown=MOST_SHOWN,
         address=address,

@@ -1,11 +1,12 @@
 """What a student's page shows of an exercise, worked out from its result: no markup here."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from grader.core.language import _
-from grader.core.records import CheckResult, ExerciseResult, Outcome, Visibility
+from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.feedback.outcomes import (
@@ -163,6 +164,50 @@ def wording(check: CheckResult, *, has_figure: bool) -> Wording:
         numbers="\n".join(lines[first:after]),
         figure=figure(picture) if has_figure else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """An attempt on a student's road.
+
+    Args:
+        number: the first one is 1.
+        at: when.
+        score: after lateness, as people read it.
+        days_late: after the due date.
+        counts: whether it counts.
+        share: of the points there are, in percent.
+    """
+
+    number: int
+    at: str
+    score: str
+    days_late: int
+    counts: bool
+    share: int
+
+
+def road(assignment: AssignmentResult) -> tuple[Stop, ...]:
+    """A student's attempts at an assignment, where there are several."""
+    if len(assignment.attempts) < 2:
+        return ()
+    return tuple(
+        Stop(
+            number,
+            moment_words(one.at),
+            shown(one.score),
+            one.days_late,
+            one.counts,
+            min(100, percent(one.score, assignment.max_score)),
+        )
+        for number, one in enumerate(assignment.attempts, 1)
+    )
+
+
+def moment_words(text: str) -> str:
+    """A time in ISO's form as people read it, with its zone."""
+    at = datetime.fromisoformat(text) if text else None
+    return f"{at:%Y-%m-%d %H:%M} ({at.tzname()})" if at else "?"
 
 
 def shown(score: Decimal | None) -> str:

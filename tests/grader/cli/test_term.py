@@ -103,3 +103,29 @@ def test_another_state_of_the_course_is_tried(grade, grader, folder, students, t
     ran = grader("compare", tmp_path / "out", other)
     assert ran.code == 2
     assert ran.err.endswith("is a course: --submissions says whose work is graded with it.\n")
+
+
+def test_of_several_attempts_one_counts(grader, work, tmp_path):
+    """The last one, or another by --policy; each is graded once, and students see their road."""
+    work("ada/2027-01-30T10-00-00", scores="right")
+    work("ada/2027-01-31T10-00-00", scores=NOT_SCALED)
+    students = work("bo", scores="right").parent
+    out = tmp_path / "out"
+
+    def grade(*options):
+        here = ("--isolation", "process", "--jobs", 1, "--report", "html", *options)
+        return grader("grade", students, "--out", out, *here)
+
+    ran = grade()
+    assert "2 of 2 attempts" in ran.out
+    assert scores(out) == {"ada": "0.8", "bo": "2"}
+    ran = grade("--policy", "best")
+    assert "attempts, " not in ran.out
+    assert scores(out)["ada"] == "2"
+    page = (out / "reports/html/students/ada.html").read_text("utf-8")
+    assert "2 → 0.8" in page
+    ran = grade("--policy", "best", "--gradebook", tmp_path / "gradebook.db")
+    assert (ran.code, "needs --policy last" in ran.err) == (2, True)
+    assert "no cloned repositories" in grade("--history").err
+    shutil.rmtree(students / "ada")
+    assert "Nobody here has attempts" in grade("--policy", "best").out

@@ -23,7 +23,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.grading.class_files import row_of, scores_csv
+from grader.grading.class_files import row_of
+from grader.grading.class_tables import scores_csv
 from grader.grading.scoring import (
     days_late,
     exercise_score,

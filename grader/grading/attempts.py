@@ -1,0 +1,212 @@
+"""A class whose students handed in several times: each attempt is graded once, and some count.
+
+Outcomes of attempts are kept in `attempts/` of the output folder by what was handed in, and nothing
+is overwritten there. Which attempt counts is decided anew each time, from outcomes.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.core.records import Result
+from grader.course.course import Course
+from grader.feedback.outcomes import summary_line
+from grader.grading.class_files import row_of
+from grader.grading.class_run import ClassRun, Done, Grade, Watcher
+from grader.grading.journal import Journal, new_seed
+from grader.grading.kept_outcomes import Kept, read_kept, write_kept
+from grader.grading.policies import Policy, Try, counting
+from grader.grading.run_basis import RunBasis, heads_of
+from grader.grading.run_settings import RunSettings
+from grader.grading.scoring import scored
+from grader.submissions.attempts import contents
+from grader.submissions.moments import Moment
+from grader.submissions.student_folders import Student
+
+FOLDER = "attempts"
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """What one attempt is for one assignment: when, where it lies, and a fingerprint of it."""
+
+    moment: Moment
+    path: Path
+    content: str
+
+
+HandIns = Mapping[str, Sequence[HandIn]]
+"""The attempts at each assignment, the first one first."""
+
+
+def with_attempts(
+    run: ClassRun, policy: Policy, grade: Grade, watcher: Watcher
+) -> tuple[ClassRun, Grade]:
+    """Grade each attempt that was not graded; what is then left to do, without student code.
+
+    Args:
+        run: the class; of its students some have attempts.
+        policy: which of these counts.
+        grade: grades students somewhere.
+        watcher: shows the progress.
+
+    Raises:
+        UsageError, CourseError: as `ClassRun.carry_out` does.
+    """
+    run.require_solutions()
+    basis = RunBasis.of(run.course, run)
+    run = replace(run, seed=basis.settings.seed)
+    several = {
+        s.id: hand_ins(run.course, s, basis.terms.graded) for s in run.students if s.attempts
+    }
+    with Journal(run.out, basis.identity, run.force):
+        _grade_missing(run, basis, several, grade, watcher)
+    students, found = [], {}
+    for student in run.students:
+        if student.id in several:
+            outcomes = _counting(run, basis, several[student.id], policy, student)
+            found[student.id] = outcomes
+            student = _as_one(student, outcomes)
+        students.append(student)
+
+    def known(settings: RunSettings, todo: Sequence[Student]) -> Done:
+        for one in todo:
+            if one.id in found:
+                yield one, _only(found[one.id], one.only)
+        others = [one for one in todo if one.id not in found]
+        if others:
+            yield from grade(settings, others)
+
+    return replace(run, students=students), known
+
+
+def hand_ins(course: Course, student: Student, assignments: Sequence[str]) -> HandIns:
+    """A student's attempts at each assignment; one that changes nothing of it is none.
+
+    Args:
+        course: the course.
+        student: who.
+        assignments: those that are asked for.
+    """
+    found: dict[str, list[HandIn]] = {id_: [] for id_ in assignments}
+    for attempt in student.attempts:
+        prints = _contents(course, attempt.path)
+        for id_, mine in found.items():
+            is_new = not mine or mine[-1].content != prints[id_]
+            if is_new and id_ in (attempt.only or found):
+                mine.append(HandIn(attempt.moment, attempt.path, prints[id_]))
+    last = student.attempts[-1]
+    for id_, mine in found.items():
+        if not mine:  # nothing of it was handed in, which is an outcome as well
+            mine.append(HandIn(last.moment, last.path, _contents(course, last.path)[id_]))
+    return found
+
+
+def _contents(course: Course, path: Path) -> dict[str, str]:
+    """Fingerprints by assignment; never the same where something is unreadable."""
+    try:
+        return contents(course, path)
+    except OSError:
+        return dict.fromkeys(course.by_id, f"unreadable {new_seed()}")
+
+
+def _grade_missing(
+    run: ClassRun,
+    basis: RunBasis,
+    several: Mapping[str, HandIns],
+    grade: Grade,
+    watcher: Watcher,
+) -> None:
+    """Grade what has no outcomes, one attempt at a time; each is kept as soon as it is there."""
+    todo: dict[tuple[str, Path], dict[str, str]] = {}
+    for student, found in several.items():
+        kept, asked = read_kept(run.out / FOLDER, student), set()
+        for id_, mine in found.items():
+            for one in mine:
+                is_known = not run.force and _find(basis, kept, id_, one) is not None
+                if not is_known and (id_, one.content) not in asked:
+                    asked.add((id_, one.content))
+                    todo.setdefault((student, one.path), {})[id_] = one.content
+    if not todo:
+        return
+    watcher.begin(len(todo), 0)
+    items = [Student(id_, path, tuple(parts)) for (id_, path), parts in todo.items()]
+    for item, outcomes in grade(basis.settings, items):
+        if isinstance(outcomes, str):
+            from grader.grading.worker import undecided_result  # imports torch
+
+            outcomes = undecided_result(basis.settings, item, outcomes)
+        assert item.path is not None
+        kept = read_kept(run.out / FOLDER, item.id)
+        for head, record in heads_of(basis.terms, todo[item.id, item.path], outcomes):
+            kept = kept.with_attempt(head, record)
+        write_kept(run.out / FOLDER, item.id, kept)
+        shown = scored(run.course, outcomes)
+        watcher.done(row_of(shown, summary_line(shown)))
+
+
+def _find(basis: RunBasis, kept: Kept, id_: str, one: HandIn) -> int | None:
+    return kept.find(id_, one.content, basis.terms.conditions[id_])
+
+
+def _counting(
+    run: ClassRun, basis: RunBasis, found: HandIns, policy: Policy, student: Student
+) -> Result:
+    """The outcomes that count for a student, put together from attempts."""
+    kept = read_kept(run.out / FOLDER, student.id)
+    tries = {id_: [*_tries(basis, kept, id_, mine)] for id_, mine in found.items()}
+    tries = {id_: mine for id_, mine in tries.items() if mine}
+    course = basis.terms.course
+    records = counting(course, tries, policy, run.personal(student.id))
+    heads = [mine[-1].head for mine in tries.values()]
+    return Result(
+        student=student.id,
+        score=None,
+        max_score=0,
+        undecided=False,
+        submitted=any(one.head.submitted for mine in tries.values() for one in mine),
+        isolation=next((head.isolation for head in heads if head.isolation), ()),
+        seed=basis.settings.seed,
+        versions={},
+        course_hash=course.hash,
+        submission_hash=heads[-1].submission_hash if heads else "",
+        assignments=records,
+    )
+
+
+def _tries(basis: RunBasis, kept: Kept, id_: str, mine: Sequence[HandIn]) -> Iterator[Try]:
+    """The attempts at an assignment with their outcomes; also those that are undecided."""
+    for one in mine:
+        number = _find(basis, kept, id_, one)
+        if number is None:  # undecided: the latest outcomes of the same files say so
+            same = [n for n, h in enumerate(kept.heads) if h.assignment == id_]
+            same = [n for n in same if kept.heads[n].handed_in == one.content]
+            number = same[-1] if same else None
+        record = None if number is None else basis.maker.outcomes(kept, number)
+        if number is not None and record is not None:
+            at, source = (one.moment.at, one.moment.source) if record.read_from else (None, "")
+            yield Try(replace(record, submitted_at=at, time_source=source), kept.heads[number])
+
+
+def _as_one(student: Student, outcomes: Result) -> Student:
+    """A student as one who handed in what counts."""
+    times = tuple(
+        (one.id, Moment(one.submitted_at, one.time_source))
+        for one in outcomes.assignments
+        if one.submitted_at
+    )
+    said = repr(
+        [(one.id, one.submitted_at, one.attempts, one.exercises) for one in outcomes.assignments]
+    )
+    content = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+    return replace(student, attempts=(), times=times, content=content)
+
+
+def _only(outcomes: Result, assignments: Sequence[str]) -> Result:
+    """The same in some assignments; in all where none is named."""
+    if not assignments:
+        return outcomes
+    return replace(
+        outcomes, assignments=tuple(a for a in outcomes.assignments if a.id in assignments)
+    )

@@ -1,0 +1,189 @@
+"""Which of a student's attempts counts, and what each of them earned. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from grader.core.language import _
+from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult, Result
+from grader.course.course import Course
+from grader.grading.deciding import decided
+from grader.grading.kept_outcomes import Head
+from grader.grading.personal import Personal
+from grader.grading.scoring import exercise_score, is_decided
+
+
+class Policy(StrEnum):
+    """Which attempt at an assignment counts.
+
+    The last one; the one with the most points after lateness; of each exercise the best one; the
+    last of those that are least late.
+    """
+
+    LAST = "last"
+    BEST = "best"
+    BEST_PER_EXERCISE = "best-per-exercise"
+    LAST_IN_TIME = "last-in-time"
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One attempt at one assignment: its outcomes, with the time, and what they depend on."""
+
+    record: AssignmentResult
+    head: Head
+
+    @property
+    def is_one(self) -> bool:
+        """Whether anything was handed in for the assignment that is not as it was released."""
+        if not is_decided(self.record):
+            return True
+        is_touched = not all(exercise.is_untouched for exercise in self.record.exercises)
+        return bool(self.record.read_from) and is_touched
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What may count for an assignment.
+
+    Args:
+        record: its outcomes.
+        used: the positions of the attempts that it is made of.
+    """
+
+    record: AssignmentResult
+    used: tuple[int, ...]
+
+
+def counting(
+    course: Course, tries: Mapping[str, Sequence[Try]], policy: Policy, personal: Personal
+) -> tuple[AssignmentResult, ...]:
+    """The outcomes that count, each with what all attempts earned.
+
+    Args:
+        course: the course, with these assignments.
+        tries: the attempts at each assignment, the first one first; at least one each.
+        policy: which of them counts.
+        personal: what was decided about the student.
+    """
+    own = {id_: [one for one in tries[id_] if one.is_one] for id_ in tries}
+    real = {id_: own[id_] or tries[id_][-1:] for id_ in course.by_id if id_ in tries}
+    options = {id_: _options(real[id_], policy) for id_ in real}
+    chosen = {id_: found[-1] for id_, found in options.items()}
+
+    def result(id_: str, option: Option) -> Result:
+        records = {other: one.record for other, one in (chosen | {id_: option}).items()}
+        return _result(course, records, personal)
+
+    for id_, found in options.items():
+        if len(found) > 1:
+            results = [result(id_, option) for option in found]
+            best = max(range(len(found)), key=lambda n: _rank(policy, results[n], id_, n))
+            chosen[id_] = found[best]
+    done = []
+    for id_, option in chosen.items():
+        alone = [result(id_, Option(one.record, ())) for one in own[id_]]
+        scores = tuple(
+            _score(one, _part(found, id_), counts=number in option.used)
+            for number, (one, found) in enumerate(zip(own[id_], alone, strict=True))
+        )
+        done.append(replace(option.record, attempts=scores))
+    return tuple(done)
+
+
+def _result(course: Course, records: Mapping[str, AssignmentResult], personal: Personal) -> Result:
+    """What these outcomes would earn."""
+    result = Result(
+        student="",
+        score=None,
+        max_score=0,
+        undecided=False,
+        submitted=True,
+        isolation=(),
+        seed="",
+        versions={},
+        course_hash="",
+        submission_hash="",
+        assignments=tuple(records.values()),
+    )
+    return decided(course, result, personal)
+
+
+def _part(result: Result, id_: str) -> AssignmentResult:
+    return next(one for one in result.assignments if one.id == id_)
+
+
+def _rank(policy: Policy, result: Result, id_: str, number: int) -> tuple[Decimal | int, ...]:
+    """What decides between options: the greatest counts.
+
+    Args:
+        policy: which attempt counts.
+        result: what all assignments earn with this option.
+        id_: the assignment.
+        number: the option's position.
+    """
+    part = _part(result, id_)
+    if policy is Policy.LAST:
+        return (number,)
+    if policy is Policy.LAST_IN_TIME:
+        return (-part.days_late, number)
+    everything = sum((one.score or Decimal(0) for one in result.assignments), Decimal(0))
+    return (part.score is not None, everything, -part.days_late, number)
+
+
+def _score(one: Try, part: AssignmentResult, *, counts: bool) -> AttemptScore:
+    at = one.record.submitted_at
+    return AttemptScore(
+        at=at.isoformat() if at else "",
+        score=part.score,
+        days_late=part.days_late,
+        counts=counts,
+        exercises={exercise.id: exercise.score for exercise in part.exercises},
+        tried=tuple(e.id for e in one.record.exercises if not e.is_untouched),
+    )
+
+
+def _options(tries: Sequence[Try], policy: Policy) -> list[Option]:
+    """Each attempt; or, exercise by exercise, the best of the first ones, for each number of them."""
+    if policy is not Policy.BEST_PER_EXERCISE:
+        return [Option(one.record, (number,)) for number, one in enumerate(tries)]
+    return [_merged(tries[:count]) for count in range(1, len(tries) + 1)]
+
+
+def _merged(tries: Sequence[Try]) -> Option:
+    """The best of each exercise, as part of the last attempt; of equal ones the latest."""
+    last = len(tries) - 1
+    taken = []
+    for position, exercise in enumerate(tries[last].record.exercises):
+        found = [(n, _at(one, position)) for n, one in enumerate(tries)]
+        same = [(n, e) for n, e in found if e is not None and e.id == exercise.id]
+        taken.append(max(same, key=lambda pair: (_share(pair[1]), pair[0])))
+    used = tuple(dict.fromkeys(sorted(number for number, _one in taken))) or (last,)
+    base = tries[used[-1]].record
+    notes = [
+        _("{exercise}: your attempt of {date} counts.").format(
+            exercise=e.name, date=_date(tries[n])
+        )
+        for n, e in taken
+        if n != used[-1]
+    ]
+    exercises = tuple(exercise for _n, exercise in taken)
+    record = replace(base, exercises=exercises, notes=(*base.notes, *notes))
+    return Option(record if exercises else tries[last].record, used)
+
+
+def _at(one: Try, position: int) -> ExerciseResult | None:
+    exercises = one.record.exercises
+    return exercises[position] if position < len(exercises) else None
+
+
+def _share(exercise: ExerciseResult) -> Decimal:
+    """How much of an exercise was earned, in thousandths; less than nothing where undecided."""
+    score = exercise_score(1000, exercise.checks, exercise.findings)
+    return Decimal(-1) if score is None else score
+
+
+def _date(one: Try) -> str:
+    at = one.record.submitted_at
+    return f"{at:%Y-%m-%d %H:%M} ({at.tzname()})" if at else "?"

@@ -1,0 +1,207 @@
+"""Each time that a student handed in: folders named after the time, and nbgrader's exchange.
+
+An attempt's folder is the whole work of the student as it was then: what was handed in at other
+times for other assignments lies beside it, because code may import it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from grader.course.course import Course
+from grader.submissions.file_names import FORMS, TIMESTAMP, copy_code, plain_name
+from grader.submissions.moments import BY_FOLDER, Moment, parsed
+from grader.submissions.payload import Payload, read_payload
+
+STAMP = re.compile(
+    r"(?P<day>\d{4}-?\d\d-?\d\d)[T _](?P<time>\d\d[:.-]?\d\d([:.-]?\d\d)?)(?P<part>\.\d+)?(?P<zone>.*)"
+)
+"""A date with a time of day; some systems allow no colon in a folder's name."""
+EXCHANGED = re.compile(r"(?P<student>[^+]+)\+(?P<assignment>[^+]+)\+(?P<stamp>[^+]+)(\+[^+]*)?")
+"""A folder of nbgrader's exchange, and of ngshare's: whose, of what, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One of the times that a student handed in.
+
+    Args:
+        moment: when.
+        path: the folder with the work as it was then.
+        only: the assignments that were handed in; all that the folder holds where none is named.
+    """
+
+    moment: Moment
+    path: Path
+    only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What arrived at one time: a whole folder, or the folders of some assignments.
+
+    Args:
+        moment: when.
+        folder: where it lies.
+        parts: the folders of assignments, by id; none where the folder is the whole work.
+    """
+
+    moment: Moment
+    folder: Path
+    parts: Mapping[str, Path]
+
+
+def stamp_of(name: str) -> datetime | None:
+    """The time that a folder is named after; None where the name is no date with a time of day."""
+    match = STAMP.fullmatch(name.strip())
+    if match is None:
+        return None
+    day, time = (re.sub(r"\D", "", match[part]) for part in ("day", "time"))
+    zone = re.sub(r"[:.-](?=\d\d$)", "", match["zone"].replace(" UTC", "Z"))
+    return parsed(f"{day}T{time}{(match['part'] or '')[:7]}{zone}")
+
+
+def stamped(
+    course: Course, folder: Path, scratch: Callable[[], Path], student: str
+) -> tuple[tuple[Attempt, ...], tuple[str, ...]]:
+    """The attempts in a student's folder, and what lies beside them and is not read.
+
+    Args:
+        course: the course.
+        folder: the student's.
+        scratch: makes a folder for what has to be put together, and returns it.
+        student: whose it is.
+    """
+    inside = sorted(p for p in folder.iterdir() if not p.is_symlink())
+    moments = {p: at for p in inside if p.is_dir() and (at := stamp_of(p.name))}
+    if not moments:
+        return (), ()
+    arrived = [
+        Arrived(Moment(at, BY_FOLDER), path, _parts(course, path)) for path, at in moments.items()
+    ]
+    others = (p.name for p in inside if p not in moments and not p.name.startswith("."))
+    notes = (
+        f"{student}/{name} lies beside attempts and was not read: put it into a folder named "
+        "after its time."
+        for name in others
+        if name != TIMESTAMP
+    )
+    return attempts_of(arrived, partial(_place, scratch, student)), tuple(notes)
+
+
+def _place(scratch: Callable[[], Path], student: str) -> Path:
+    """Where the attempts of a student are put together."""
+    return scratch() / "attempts" / student
+
+
+def _parts(course: Course, folder: Path) -> dict[str, Path]:
+    """The folders of assignments; none where anything else lies beside them."""
+    inside = [p for p in folder.iterdir() if not p.name.startswith(".") and p.name != TIMESTAMP]
+    parts = {plain_name(p.name): p for p in inside if p.is_dir() and not p.is_symlink()}
+    others = [p for p in inside if not p.is_dir() and p.suffix.lower() in FORMS]
+    return {} if others or parts.keys() - course.by_id.keys() else parts
+
+
+def exchanged(
+    course: Course, folder: Path, scratch: Callable[[], Path]
+) -> tuple[dict[str, tuple[Attempt, ...]], tuple[str, ...]] | None:
+    """The attempts of each student in a folder of nbgrader's exchange; None where it is no such.
+
+    Args:
+        course: the course.
+        folder: `inbound`, with folders `<student>+<assignment>+<time>`.
+        scratch: makes a folder for what has to be put together, and returns it.
+    """
+    if not folder.is_dir():
+        return None
+    paths = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
+    found = [(path, match) for path in paths if (match := EXCHANGED.fullmatch(path.name))]
+    if not found:
+        return None
+    notes = [f"{p.name} is no student's: its name has no +." for p in paths if "+" not in p.name]
+    by_student: dict[str, list[Arrived]] = defaultdict(list)
+    for path, match in found:
+        at, id_ = stamp_of(match["stamp"]), match["assignment"]
+        if id_ not in course.by_id or at is None:
+            what = "time" if at is None else "assignment of this course"
+            notes.append(f"{path.name} was left out: its name tells no {what}.")
+        else:
+            by_student[match["student"]].append(Arrived(Moment(at), path, {id_: path}))
+    return {
+        student: attempts_of(arrived, partial(_place, scratch, student))
+        for student, arrived in by_student.items()
+    }, tuple(notes)
+
+
+def attempts_of(arrived: Iterable[Arrived], scratch: Callable[[], Path]) -> tuple[Attempt, ...]:
+    """One student's attempts in the order of time, each with the others' work as it was then.
+
+    Args:
+        arrived: what arrived.
+        scratch: makes the student's folder for what has to be put together, and returns it.
+    """
+    latest: dict[str, Path] = {}
+    attempts = []
+    for one in sorted(arrived, key=lambda one: (one.moment.at, one.folder.name)):
+        if not one.parts:
+            latest = {}
+            attempts.append(Attempt(one.moment, one.folder))
+            continue
+        latest |= one.parts
+        path = one.folder
+        if latest != {id_: path / id_ for id_ in one.parts}:
+            path = scratch() / f"{len(attempts):04}"
+            for id_, source in latest.items():
+                copy_code(source, path / id_)
+        attempts.append(Attempt(one.moment, path, tuple(one.parts)))
+    return tuple(attempts)
+
+
+def contents(course: Course, path: Path) -> dict[str, str]:
+    """By assignment, a fingerprint of all that its outcomes can depend on in a student's folder.
+
+    That is its own files, those of no assignment, and those of assignments whose module these
+    mention; all files where it has none of its own.
+
+    Args:
+        course: the course.
+        path: the student's folder.
+
+    Raises:
+        OSError: when a file cannot be read.
+    """
+    files = [f for f in read_payload(path, "").files if Path(f[0]).name != TIMESTAMP]
+    modules = {a.module: a.id for a in course.assignments}
+    own: dict[str, list[tuple[str, bytes, int]]] = defaultdict(list)
+    for file in files:
+        name = Path(file[0])
+        folder = plain_name(name.parts[0]) if len(name.parts) > 1 else ""
+        own[folder if folder in course.by_id else modules.get(plain_name(name.stem), "")].append(
+            file
+        )
+    mentions = {
+        id_: {other for module, other in modules.items() if _has(module, found)}
+        for id_, found in own.items()
+    }
+    digests = {}
+    for id_ in course.by_id:
+        needed = _closure({id_, ""}, mentions) if own[id_] else {*own}
+        depends = tuple(file for one in sorted(needed) for file in own[one])
+        digests[id_] = Payload("", is_single=False, files=depends).fingerprint
+    return digests
+
+
+def _has(module: str, files: Iterable[tuple[str, bytes, int]]) -> bool:
+    return any(module.encode() in data for _name, data, _size in files)
+
+
+def _closure(first: set[str], mentions: Mapping[str, set[str]]) -> set[str]:
+    found, new = set(first), set(first)
+    while new:
+        new = {other for one in new for other in mentions.get(one, ())} - found
+        found |= new
+    return found

@@ -1,0 +1,95 @@
+"""A class of which some handed in several times: what is graded, and what another run does."""
+
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from grader.course.course import load_course
+from grader.grading.attempts import with_attempts
+from grader.grading.class_files import read_results
+from grader.grading.class_run import ClassRun
+from grader.grading.policies import Policy
+from grader.submissions.intake import read_submissions
+from tests.grader.grading.conftest import STUDENTS, Formula, Killed
+
+ADA = STUDENTS[0]
+STAMPS = ("2027-01-30T10-00-00", "2027-01-31T10-00-00", "2027-02-03T10-00-00")
+DUE = '[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n'
+
+
+@pytest.fixture
+def several(make):
+    """A class of two; one has three attempts, of which the second changes nothing."""
+    run = make("out")
+    for name in STUDENTS[2:]:
+        (run.folder / name / "scores.py").unlink()
+        (run.folder / name).rmdir()
+    (run.folder / ADA / "scores.py").unlink()
+    for stamp, text in zip(STAMPS, ("a", "a", "b"), strict=True):
+        (run.folder / ADA / stamp).mkdir()
+        (run.folder / ADA / stamp / "scores.py").write_text(f"# {text}\n", "utf-8")
+
+    def grade(policy="last", grade=None, **options):
+        run.graded.clear()
+        course = load_course(run.course)
+        run.formula = Formula(course)
+        with read_submissions(course, run.folder) as intake:
+            wanted = ClassRun(course, intake.students, run.out, seed="11", **options)
+            wanted, known = with_attempts(wanted, Policy(policy), grade or run.grade, run)
+            rows = wanted.carry_out(known, run).rows
+        return rows, read_results(run.out, rows)
+
+    run.again = grade
+    return run
+
+
+def test_each_attempt_is_graded_once(several):
+    """By what was handed in; another policy runs nothing."""
+    rows, (ada, other) = several.again()
+    assert several.graded == Counter({ADA: 2, STUDENTS[1]: 1})
+    assert other.assignments[0].attempts == ()
+    (first, second) = ada.assignments[0].attempts
+    assert [one.at[:10] for one in (first, second)] == ["2027-01-30", "2027-02-03"]
+    assert (first.counts, second.counts) == (False, True)
+    assert rows[0].attempts["01_scores"] == "2 of 2"
+    best = max(range(2), key=lambda n: ada.assignments[0].attempts[n].score)
+    assert ada.assignments[0].score == second.score
+    rows, (again, _other) = several.again("best")
+    assert several.graded == Counter()
+    assert again.assignments[0].score == ada.assignments[0].attempts[best].score
+    table = (several.out / "scores.csv").read_text("utf-8")
+    assert ",attempts,handed_in,graded\n" in table
+    assert "by the folder's name" in table
+
+
+def test_dates_decide_anew_and_run_nothing(several):
+    """A due date makes the last attempt late, which its note says with the source."""
+    several.again()
+    late = "due = 2027-02-01T00:00:00Z\n"
+    several.edit("course.toml", DUE, f"[late]\npercent_per_day = 10\n{DUE}{late}")
+    _rows, (ada, _other) = several.again()
+    assert several.graded == Counter()
+    (part, *_others) = ada.assignments
+    assert part.notes == ("3 days late by the folder's name: 30 percent taken off.",)
+    assert part.score == part.attempts[-1].score
+    _rows, (ada, _other) = several.again("last-in-time")
+    assert ada.assignments[0].attempts[0].counts
+    assert ada.assignments[0].notes == ()
+
+
+def test_a_new_attempt_is_graded_alone(several):
+    """What was graded before is there, also after a kill."""
+    with pytest.raises(Killed):
+        several.again(grade=partial(several.grade, until=1))
+    several.again()
+    assert several.graded == Counter({ADA: 1, STUDENTS[1]: 1})
+    new = several.folder / ADA / "2027-02-05T10-00-00"
+    new.mkdir()
+    (new / "scores.py").write_text("# c\n", "utf-8")
+    rows, _results = several.again()
+    assert several.graded == Counter([ADA])
+    assert rows[0].attempts["01_scores"] == "3 of 3"
+    several.harder()
+    several.again(force=False)
+    assert several.graded == Counter({ADA: 3, STUDENTS[1]: 1})
