@@ -67,8 +67,8 @@ def stamp_of(name: str) -> datetime | None:
 
 def stamped(
     course: Course, folder: Path, scratch: Callable[[], Path], student: str
-) -> tuple[tuple[Attempt, ...], tuple[str, ...]]:
-    """The attempts in a student's folder, and what lies beside them and is not read.
+) -> tuple[tuple[Attempt, ...], str]:
+    """The attempts in a student's folder; and a note where it may or may not hold attempts.
 
     Args:
         course: the course.
@@ -76,21 +76,24 @@ def stamped(
         scratch: makes a folder for what has to be put together, and returns it.
         student: whose it is.
     """
-    inside = sorted(p for p in folder.iterdir() if not p.is_symlink())
-    moments = {p: at for p in inside if p.is_dir() and (at := stamp_of(p.name))}
-    if not moments:
-        return (), ()
+    moments, others = stamps_in(folder)
+    if not moments or others:
+        note = f"{student} has folders named after times beside {others[0]}" if moments else ""
+        return (), f"{note}: all of it is read as one submission." if note else ""
     arrived = [
         Arrived(Moment(at, BY_FOLDER), path, _parts(course, path)) for path, at in moments.items()
     ]
-    others = (p.name for p in inside if p not in moments and not p.name.startswith("."))
-    notes = (
-        f"{student}/{name} lies beside attempts and was not read: put it into a folder named "
-        "after its time."
-        for name in others
-        if name != TIMESTAMP
+    return attempts_of(arrived, partial(_place, scratch, student)), ""
+
+
+def stamps_in(folder: Path) -> tuple[dict[Path, datetime], list[str]]:
+    """The folders in a folder that are named after times, and what else may be work."""
+    inside = sorted(
+        p for p in folder.iterdir() if not p.name.startswith(".") and not p.is_symlink()
     )
-    return attempts_of(arrived, partial(_place, scratch, student)), tuple(notes)
+    moments = {p: at for p in inside if p.is_dir() and (at := stamp_of(p.name))}
+    others = [p for p in inside if p.is_dir() or p.suffix.lower() in FORMS]
+    return moments, [path.name for path in others if path not in moments]
 
 
 def _place(scratch: Callable[[], Path], student: str) -> Path:

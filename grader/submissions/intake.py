@@ -125,8 +125,8 @@ def _with_attempts(
         attempts: tuple[Attempt, ...] = ()
         if path is not None and path.is_dir():
             with suppress(OSError):  # a folder that cannot be read is told of later
-                attempts, beside = stamped(course, path, scratch, student.id)
-                notes += beside
+                attempts, note = stamped(course, path, scratch, student.id)
+                notes += [note] * bool(note)
         found.append(
             replace(student, path=attempts[-1].path, attempts=attempts) if attempts else student
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import UsageError
-from grader.submissions.attempts import Attempt, stamp_of
+from grader.submissions.attempts import Attempt, stamp_of, stamps_in
 from grader.submissions.file_names import FORMS
 from grader.submissions.moments import Times
 from grader.submissions.roster import Enrolled
@@ -95,7 +95,8 @@ def _is_one_students(folder: Path, assignments: Collection[str]) -> bool:
 
 def _has_attempts(folder: Path) -> bool:
     """Whether a folder holds the attempts of one student, in folders named after their times."""
-    return any(stamp_of(path.name) and path.is_dir() for path in folder.iterdir())
+    moments, others = stamps_in(folder)
+    return bool(moments) and not others
 
 
 def _is_written_by_us(folder: Path) -> bool:

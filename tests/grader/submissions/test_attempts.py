@@ -68,7 +68,9 @@ def test_folders_named_after_times(put, read):
     put("ada/2027-01-30T10-00-00/01_first/first.py")
     put("ada/2027-01-31T10-00-00/02_second/second.py")
     put("ada/2027-02-01T10-00-00/first.py")
-    put("ada/notes.py")
+    put("ada/readme.txt")
+    put("cem/2027-01-30T10-00-00/01_first/first.py")
+    put("cem/01_first/first.py")
     put("bo/01_first/first.py")
     found, arrived = read()
     assert found == {
@@ -78,10 +80,10 @@ def test_folders_named_after_times(put, read):
             (1, (), ["first.py"]),
         ],
         "bo": [],
+        "cem": [],
     }
     assert arrived.notes == (
-        "ada/notes.py lies beside attempts and was not read: put it into a folder named after its "
-        "time.",
+        "cem has folders named after times beside 01_first: all of it is read as one submission.",
     )
 
 
