@@ -234,6 +234,12 @@ def pack(out: Path, lang: str | None) -> None:
     help="What was decided about students: extensions, overrides …  [default: decisions.toml of the course]",
 )
 @click.option(
+    "--times",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="When students handed in: Canvas's submissions (JSON), Moodle's worksheet, or a CSV.",
+)
+@click.option(
     "--policy",
     type=click.Choice(["last", "best", "best-per-exercise", "last-in-time"]),
     default="last",

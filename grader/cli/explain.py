@@ -199,7 +199,8 @@ def _circumstances(explained: Explained) -> Iterator[str]:
     result, part, exercise = explained.result, explained.part, explained.exercise
     at = exercise.defined
     where = location_words(at.file, at.cell, at.line) if at else f"{part.read_from}: not defined"
-    late = f"; {part.days_late} days late" if part.days_late else ""
+    by = f" by {part.time_source}" if part.time_source else ""
+    late = f"; {part.days_late} days late{by}" if part.days_late else ""
     yield f"{where}{late}"
     yield f"isolation: {', '.join(result.isolation) or 'nothing was run'}; seed {result.seed}"
     yield ", ".join(f"{name} {version}" for name, version in result.versions.items())

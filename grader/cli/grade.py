@@ -34,6 +34,7 @@ from grader.grading.set_aside import LEFT, REPORTS
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from grader.submissions.intake import IntakeResult, read_submissions
+from grader.submissions.times import with_times
 
 MOST_ROWS = 100
 """A class of more students is not shown as a table."""
@@ -58,6 +59,7 @@ class GradeOptions:
     assignments: tuple[str, ...]
     decisions: Path | None
     gradebook: str | None
+    times: Path | None = None
     policy: str = Policy.LAST
     history: bool = False
 
@@ -86,8 +88,9 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             ended_like_ctrl_c(),
             read_submissions(
                 course, options.submissions, options.roster, history=options.history
-            ) as intake,
+            ) as arrived,
         ):
+            intake = with_times(course, arrived, options.times)
             result = _grade(course, options, intake, screen)
             rows = result.rows
             if options.reports:
@@ -176,7 +179,8 @@ def _grade(
 def _counting_options(options: GradeOptions) -> tuple[str, ...]:
     """What was given of the options that decide what counts of what was handed in."""
     policy = () if options.policy == Policy.LAST else ("--policy", str(options.policy))
-    return (*policy, *(("--history",) if options.history else ()))
+    times = () if options.times is None else ("--times", str(options.times.resolve()))
+    return (*policy, *times, *(("--history",) if options.history else ()))
 
 
 def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:

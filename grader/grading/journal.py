@@ -146,7 +146,8 @@ class Journal:
     def unchanged_but_dates(self, student: str, fingerprint: str, decided: str = "") -> Row | None:
         """The same of a student whose result could have other dates, and nothing else that is new.
 
-        Never of a student about whom something was decided.
+        Never of a student about whom something was decided, or whose times are from elsewhere than
+        the files.
 
         Args:
             student: the student's id.
@@ -157,7 +158,8 @@ class Journal:
         if not is_same or self.under[student].but_dates != self.identity.but_dates:
             return None
         entry = self.before[student]
-        return None if entry.decided else self._row(entry, fingerprint)
+        is_plain = not entry.decided and not entry.row.time_sources
+        return self._row(entry, fingerprint) if is_plain else None
 
     def _row(self, entry: Entry | None, fingerprint: str) -> Row | None:
         if entry is None or entry.fingerprint != fingerprint or entry.row.undecided:

@@ -33,8 +33,9 @@ class Head:
         is_decided: whether the grader did not fail.
         submitted: whether anything was handed in.
         has_record: whether there are outcomes, also where nothing was handed in.
-        submitted_at: when it was handed in, where that is known.
-        time_source: where that is known from; "" for nbgrader's timestamp.
+        submitted_at: when it was handed in, where the files themselves tell.
+        told_at: when it was handed in by something else, which then counts.
+        time_source: where that is known from.
     """
 
     assignment: str
@@ -49,6 +50,7 @@ class Head:
     unread: tuple[str, ...] = ()
     defects: tuple[str, ...] = ()
     submitted_at: str = ""
+    told_at: str = ""
     time_source: str = ""
 
     def is_of(self, handed_in: str, conditions: Mapping[str, str]) -> bool:
@@ -98,10 +100,11 @@ class Kept:
         if data is None:
             return None
         record = converter.structure(data, AssignmentResult)
-        at = datetime.fromisoformat(head.submitted_at) if head.submitted_at else None
-        if head.time_source and not record.read_from:  # such a time is of the files that came
-            return record
-        return replace(record, defects=head.defects, submitted_at=at, time_source=head.time_source)
+        # What is told is of the files that came.
+        source, told = (head.time_source, head.told_at) if record.read_from else ("", "")
+        text = told or head.submitted_at
+        at = datetime.fromisoformat(text) if text else None
+        return replace(record, defects=head.defects, submitted_at=at, time_source=source)
 
     def adding(self, head: Head, record: AssignmentResult | None) -> "Kept":
         """The same with more outcomes, which are the latest; of an assignment's only a few stay."""
@@ -127,11 +130,11 @@ class Kept:
             assignments: whose times are asked for.
         """
         heads, moments = [*self.heads], dict(times)
-        for id_ in assignments if times else ():
+        for id_ in assignments:
             number, moment = self.latest(id_), moments.get(id_, moments.get(""))
-            if number is not None and moment is not None:
-                at, source = moment.at.isoformat(), moment.source
-                heads[number] = replace(heads[number], submitted_at=at, time_source=source)
+            if number is not None:
+                at, source = (moment.at.isoformat(), moment.source) if moment else ("", "")
+                heads[number] = replace(heads[number], told_at=at, time_source=source)
         return replace(self, heads=tuple(heads))
 
     def with_latest(self, number: int) -> "Kept":

@@ -171,7 +171,6 @@ def heads_of(
                 unread=outcomes.unread,
                 defects=() if record is None else record.defects,
                 submitted_at=at.isoformat() if at else "",
-                time_source="" if record is None else record.time_source,
             ),
             record,
         )

@@ -23,9 +23,6 @@ from grader.submissions.safe_zip import CLASS_CAPS, unpack
 from grader.submissions.student_folders import Student, read_class
 
 MAX_NAME = 80
-MARKED_LATE = (
-    "the platform marks this as late; it does not say by how much, so nothing is taken off."
-)
 NOTHING_TO_GRADE = "nothing to grade was handed in; {file} is no .py, no .ipynb and no .zip."
 
 
@@ -38,12 +35,14 @@ class IntakeResult:
         roster: what is known of them besides, by the kit's name for them.
         notes: for the instructor: who could not be found on the roster, what was left out.
         is_whole: whether it is a class, not one student's folder or file.
+        marked_late: whose work the platform marks as late, without saying by how much.
     """
 
     students: list[Student]
     roster: dict[str, Enrolled] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     is_whole: bool = True
+    marked_late: frozenset[str] = frozenset()
 
 
 @contextmanager
@@ -153,7 +152,6 @@ def _from_archive(
     by_student, known, unmatched = match_uploads(uploads, roster)
     notes = [f"Left out: {problem}." for problem in unpacked.problems]
     notes += [f"Left out: {name!r} belongs to no student." for name in strangers]
-    notes += [f"{upload.name}: {MARKED_LATE}" for upload in uploads if upload.is_late]
     for upload in ungraded(root, [download / path for path in unpacked.others], uploads):
         notes.append(f"{upload.name}: {NOTHING_TO_GRADE.format(file=upload.files[0][1].name)}")
     for student, upload in by_student.items():
@@ -163,7 +161,9 @@ def _from_archive(
         raise UsageError(f"{archive} holds no .py, no .ipynb and no .zip of a student.")
     found = {student: scratch / "class" / student for student in by_student}
     everybody = {one.student: one for one in roster} | known
-    return IntakeResult(_students(found, everybody), everybody, (*unmatched, *notes))
+    late = frozenset(student for student, upload in by_student.items() if upload.is_late)
+    students = _students(found, everybody)
+    return IntakeResult(students, everybody, (*unmatched, *notes), marked_late=late)
 
 
 def _students(found: Mapping[str, Path], enrolled: Mapping[str, Enrolled]) -> list[Student]:

@@ -29,6 +29,7 @@ class Enrolled:
         identifier: the word by which Moodle's grading worksheet knows them.
         sis_number: the number that a school's own system gave them, which Canvas knows as well.
         tags: further words for groups that they belong to.
+        modified: when they handed in, as Moodle's grading worksheet writes it.
     """
 
     student: str
@@ -40,6 +41,7 @@ class Enrolled:
     identifier: str = ""
     sis_number: str = ""
     tags: tuple[str, ...] = ()
+    modified: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -127,7 +129,9 @@ def _moodle(row: Mapping[str, str]) -> Enrolled:
     number = "".join(re.findall(r"[0-9]+$", identifier))
     login, own, email = (row.get(c, "") for c in ("Username", "ID number", "Email address"))
     student = login or own or email or number
-    return Enrolled(student, row["Full name"], login, number, email, identifier=identifier)
+    modified = row.get("Last modified (submission)", "")
+    known = (student, row["Full name"], login, number, email)
+    return Enrolled(*known, identifier=identifier, modified=modified)
 
 
 FORMS = {

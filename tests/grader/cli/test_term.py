@@ -129,3 +129,23 @@ def test_of_several_attempts_one_counts(grader, work, tmp_path):
     assert "no cloned repositories" in grade("--history").err
     shutil.rmtree(students / "ada")
     assert "Nobody here has attempts" in grade("--policy", "best").out
+
+
+def test_a_list_of_times_says_who_is_late(grade, edit, work, tmp_path):
+    """And `scores.csv` says by what."""
+    first = 'id = "01_scores"\n'
+    edit(
+        "course.toml",
+        f"[[assignments]]\n{first}",
+        f"[late]\npercent_per_day = 10\n[[assignments]]\n{first}",
+    )
+    edit("course.toml", first, f"{first}due = 2027-02-01T00:00:00Z\n")
+    times = tmp_path / "times.csv"
+    times.write_text("student,submitted_at\nada,2027-02-01T10:00:00Z\nzoe,2027-02-01T10:00:00Z\n")
+    out = tmp_path / "out"
+    ran = grade("--times", times)
+    assert "The list of times has 1 who are nobody here, or several: zoe." in ran.out
+    with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
+        ada, bo, _cem = csv.DictReader(file)
+    assert (ada["days_late"], bo["days_late"]) == ("1", "0")
+    assert "01_scores 2027-02-01T10:00:00+00:00 by your instructor's list" in ada["handed_in"]

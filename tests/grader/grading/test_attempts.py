@@ -1,6 +1,7 @@
 """A class of which some handed in several times: what is graded, and what another run does."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
@@ -9,8 +10,11 @@ from grader.course.course import load_course
 from grader.grading.attempts import with_attempts
 from grader.grading.class_files import read_results
 from grader.grading.class_run import ClassRun
+from grader.grading.decisions import Decisions, Extension, Whom
 from grader.grading.policies import Policy
 from grader.submissions.intake import read_submissions
+from grader.submissions.moments import BY_MOODLE, Moment
+from grader.submissions.student_folders import Student
 from tests.grader.grading.conftest import STUDENTS, Formula, Killed
 
 ADA = STUDENTS[0]
@@ -93,3 +97,30 @@ def test_a_new_attempt_is_graded_alone(several):
     several.harder()
     several.again(force=False)
     assert several.graded == Counter({ADA: 3, STUDENTS[1]: 1})
+
+
+def test_times_of_a_platform_decide_what_is_late(make):
+    """Over what the files say; another time runs no code, and holds for what is kept."""
+    run = make("out")
+    run.edit("course.toml", DUE, f"[late]\npercent_per_day = 10\n{DUE}due = 2027-02-01T00:00:00Z\n")
+
+    def notes(day, **options):
+        run.graded.clear()
+        course = load_course(run.course)
+        run.formula = Formula(course)
+        moment = Moment(datetime(2027, 2, max(1, day), tzinfo=UTC), BY_MOODLE)
+        times = (("", moment),) if day else ()
+        students = [Student(ADA, run.folder / ADA, times=times)]
+        wanted = ClassRun(course, students, run.out, seed="11", is_whole=False, **options)
+        rows = wanted.carry_out(run.grade, run).rows
+        (part, *_others) = read_results(run.out, rows)[0].assignments
+        return part.notes, part.time_source, run.graded[ADA]
+
+    said = "{} days late by Moodle's worksheet: {}0 percent taken off."
+    assert notes(3) == ((said.format(2, 2),), BY_MOODLE, 1)
+    assert notes(4) == ((said.format(3, 3),), BY_MOODLE, 0)
+    assert notes(0, assignments=("02_mixture",)) == ((said.format(3, 3),), BY_MOODLE, 0)
+    assert notes(0)[1:] == ("", 0)
+    later = Decisions(extensions=(Extension(Whom(ADA), ("01_scores",), days=2),))
+    found = notes(4, decisions=later)[0]
+    assert found[-1] == "1 day late by Moodle's worksheet: 10 percent taken off."
