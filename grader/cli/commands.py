@@ -252,6 +252,12 @@ def pack(out: Path, lang: str | None) -> None:
     help="Take each commit of cloned repositories that changes the work as an attempt.",
 )
 @click.option(
+    "--anonymous",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="KEYFILE",
+    help="Write numbers in place of students' names; KEYFILE (CSV) says who is who.",
+)
+@click.option(
     "--gradebook",
     metavar="URL",
     help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from grader.grading import class_run
 from grader.grading.attempts import with_attempts
 from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
+from grader.grading.decisions import Decisions
 from grader.grading.decisions_file import class_decisions
 from grader.grading.policies import Policy
 from grader.grading.process_pool import grade_locally
@@ -33,6 +34,7 @@ from grader.grading.publishing import differing, last_published
 from grader.grading.set_aside import LEFT, REPORTS
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
+from grader.submissions.anonymous import anonymous, read_keys
 from grader.submissions.intake import IntakeResult, read_submissions
 from grader.submissions.times import with_times
 
@@ -62,6 +64,7 @@ class GradeOptions:
     times: Path | None = None
     policy: str = Policy.LAST
     history: bool = False
+    anonymous: Path | None = None
 
 
 def run_grade(course: Course, options: GradeOptions) -> ExitCode:
@@ -81,6 +84,8 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             _print_line(
                 screen, f"{name} of course.toml's packages is not installed here.", "yellow"
             )
+    if options.anonymous is not None and out.resolve() in options.anonymous.resolve().parents:
+        raise UsageError(f"{options.anonymous} says who is who: keep it outside {out}.")
     if options.gradebook:
         _prepare_gradebook(course, options.gradebook, out)
     try:
@@ -91,7 +96,19 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             ) as arrived,
         ):
             intake = with_times(course, arrived, options.times)
-            result = _grade(course, options, intake, screen)
+            decisions = class_decisions(
+                course,
+                options.decisions,
+                intake,
+                has_roster=options.roster is not None,
+                out=out,
+                former=() if options.anonymous is None else read_keys(options.anonymous),
+            )
+            if options.anonymous is not None:
+                intake, numbers = anonymous(intake, options.anonymous)
+                decisions = decisions.renamed(numbers)
+                _require_numbers(out, numbers)
+            result = _grade(course, options, intake, decisions, screen)
             rows = result.rows
             if options.reports:
                 results, now = read_results(out, rows), datetime.now(UTC)
@@ -138,7 +155,11 @@ def ended_like_ctrl_c() -> Iterator[None]:
 
 
 def _grade(
-    course: Course, options: GradeOptions, intake: IntakeResult, screen: Console
+    course: Course,
+    options: GradeOptions,
+    intake: IntakeResult,
+    decisions: Decisions,
+    screen: Console,
 ) -> ClassResult:
     seed = None if options.seed is None else str(options.seed)
     isolation, force = options.isolation, options.force
@@ -152,13 +173,7 @@ def _grade(
         intake.is_whole,
         intake.roster,
         _assignments(course, options.assignments),
-        class_decisions(
-            course,
-            options.decisions,
-            intake,
-            has_roster=options.roster is not None,
-            out=options.out,
-        ),
+        decisions,
         _counting_options(options),
     )
     grade, policy = _scheduler(options), Policy(options.policy)
@@ -176,11 +191,24 @@ def _grade(
         return run.carry_out(grade, watcher)
 
 
+def _require_numbers(out: Path, numbers: Mapping[str, str]) -> None:
+    """Raise UsageError where a folder has results under names."""
+    folders = (out, out / LEFT)
+    found = {path.stem for where in folders for path in (where / "results").glob("*.json")}
+    if named := sorted(found - {*numbers.values()}):
+        raise UsageError(
+            f"{out} has results of students who are no numbers of the key file, like {named[0]}. "
+            "Give another --out."
+        )
+
+
 def _counting_options(options: GradeOptions) -> tuple[str, ...]:
     """What was given of the options that decide what counts of what was handed in."""
     policy = () if options.policy == Policy.LAST else ("--policy", str(options.policy))
     times = () if options.times is None else ("--times", str(options.times.resolve()))
-    return (*policy, *times, *(("--history",) if options.history else ()))
+    keys = options.anonymous
+    hidden = () if keys is None else ("--anonymous", str(keys.resolve()))
+    return (*policy, *times, *hidden, *(("--history",) if options.history else ()))
 
 
 def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:

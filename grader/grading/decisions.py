@@ -1,7 +1,7 @@
 """What instructors decide about students in the course of a term, and what that means for each."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from grader.course.course import Course
@@ -88,6 +88,19 @@ class Decisions:
             overrides=tuple(sorted(given, key=lambda one: one.exercise)),
             checks=tuple(sorted(self.checks, key=lambda one: one.check)),
             late_days=self.late_days,
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> "Decisions":
+        """The same about students with other names; who has none there keeps theirs."""
+
+        def new(whom: Whom) -> Whom:
+            return replace(whom, student=names.get(whom.student, whom.student))
+
+        return replace(
+            self,
+            extensions=tuple(replace(one, whom=new(one.whom)) for one in self.extensions),
+            exemptions=tuple(replace(one, whom=new(one.whom)) for one in self.exemptions),
+            overrides=tuple((names.get(who, who), one) for who, one in self.overrides),
         )
 
     def _due(

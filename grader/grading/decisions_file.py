@@ -77,7 +77,13 @@ def read_decisions(path: Path, course: Course, known: Known) -> Decisions:
 
 
 def class_decisions(
-    course: Course, given: Path | None, intake: IntakeResult, *, has_roster: bool, out: Path
+    course: Course,
+    given: Path | None,
+    intake: IntakeResult,
+    *,
+    has_roster: bool,
+    out: Path,
+    former: Iterable[str] = (),
 ) -> Decisions:
     """What was decided about a class: in the file given, or in the one beside the course.
 
@@ -87,6 +93,7 @@ def class_decisions(
         intake: the class.
         has_roster: whether the class came with a roster.
         out: the folder of the run, where students stand who were in the class before.
+        former: who else was.
 
     Raises:
         CourseError: when something is wrong in it.
@@ -103,7 +110,7 @@ def class_decisions(
         return {c.id: c.weight for c in collect(course, [exercise], tuple(Visibility))}
 
     known = Known(
-        {*before, *intake.roster, *(student.id for student in intake.students)},
+        {*before, *former, *intake.roster, *(student.id for student in intake.students)},
         {label for one in intake.roster.values() for label in one.labels} if has_roster else None,
         intake.is_whole or has_roster,
         weights,

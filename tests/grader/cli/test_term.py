@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import pytest
@@ -149,3 +150,45 @@ def test_a_list_of_times_says_who_is_late(grade, edit, work, tmp_path):
         ada, bo, _cem = csv.DictReader(file)
     assert (ada["days_late"], bo["days_late"]) == ("1", "0")
     assert "01_scores 2027-02-01T10:00:00+00:00 by your instructor's list" in ada["handed_in"]
+
+
+def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_path):
+    """In everything that is written; a key file says who is who, and is read again."""
+    keys, out, roster = tmp_path / "keys.csv", tmp_path / "anonymous", tmp_path / "roster.csv"
+    roster.write_text(
+        "student,name,login,email,section\nada,Lovelace,ada1815,ada@school.example,B\nbo,Berg,,,A\n"
+    )
+    (folder / "decisions.toml").write_text(
+        '[[overrides]]\nstudent = "bo"\nexercise = "scores"\npoints = 2\nreason = "Shown."', "utf-8"
+    )
+    here = ("--isolation", "process", "--jobs", 1, "--roster", roster, "--report", "html")
+
+    def grade(*options, out=out):
+        return grader("grade", students, "--out", out, *here, *options)
+
+    assert grade("--anonymous", keys).code == 0
+    with keys.open(encoding="utf-8", newline="") as file:
+        numbers = {row["student"]: row["number"] for row in csv.DictReader(file)}
+    assert {*numbers} == {"ada", "bo", "cem"}
+    written = [*(p.relative_to(out).as_posix() for p in out.rglob("*")), *files_in(out).values()]
+    written.append((out / "run.jsonl").read_text("utf-8").replace(str(keys), ""))
+    names = ("ada", "Lovelace", "ada1815", "school.example", "Berg")
+    assert [name for name in names if re.search(rf"\b{name}\b", "\n".join(written))] == []
+    assert scores(out)[numbers["bo"]] == ("2", "0.8", "override 01_scores/scores")
+    with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["student"]: row["section"] for row in csv.DictReader(file)} == {
+            numbers["ada"]: "B",
+            numbers["bo"]: "A",
+            numbers["cem"]: "",
+        }
+    before = keys.read_bytes()
+    shutil.rmtree(students / "cem")
+    assert grade("--anonymous", keys).code == 0
+    assert keys.read_bytes() == before
+    assert {*scores(out)} == {numbers["ada"], numbers["bo"]}
+    assert "keep it outside" in grade("--anonymous", out / "keys.csv").err
+    named = tmp_path / "named"
+    grade(out=named)
+    assert "like ada. Give another --out." in grade("--anonymous", keys, out=named).err
+    keys.write_text("who\n")
+    assert "is no key file" in grade("--anonymous", keys).err
