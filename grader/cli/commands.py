@@ -293,27 +293,44 @@ def grade(lang: str | None, **options: Any) -> None:
 
 
 @cli.command()
-@click.argument("student")
-@click.argument("exercise")
+@click.argument("student", required=False)
+@click.argument("exercise", required=False)
 @click.option(
     "--run", type=FOLDER, required=True, help="The folder that `grader grade --out` wrote."
 )
 @click.option(
     "--submissions", type=ANYTHING, help="What the class handed in, to show the code as well."
 )
+@click.option(
+    "--requests",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="List what students ask to be looked at again, and how each request stands.",
+)
 @click.option("--again", is_flag=True, help="Grade it once more, with the run's own seed.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
-def explain(**options: Any) -> None:
+def explain(
+    student: str | None, exercise: str | None, requests: Path | None, **options: Any
+) -> None:
     """Show everything about one score: STUDENT's for EXERCISE.
 
     The code with its lines, how each check ended and what it says, known mistakes, isolation, seed
     and versions.
 
+    With --requests, a CSV with columns student, exercise and why, or GitHub's issues as `gh issue
+    list --json author,body` prints them, neither is given.
+
     Exits with 0; with 1 when --again comes to another result.
     """
     from grader.cli.explain import ExplainOptions, run_explain
+    from grader.cli.requests import run_requests
 
-    raise SystemExit(run_explain(current_course(), ExplainOptions(**options)))
+    if requests is not None and student is None:
+        run, format_ = options["run"], options["format_"]
+        raise SystemExit(run_requests(current_course(), run, requests, format_))
+    if requests is not None or student is None or exercise is None:
+        raise click.UsageError("Give STUDENT and EXERCISE, or --requests FILE alone.")
+    raise SystemExit(run_explain(current_course(), ExplainOptions(student, exercise, **options)))
 
 
 @cli.command()

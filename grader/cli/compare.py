@@ -38,6 +38,7 @@ class CompareOptions:
     roster: Path | None
     format_: str
     page: Path | None
+    anonymous: Path | None = None
 
 
 def run_compare(options: CompareOptions) -> ExitCode:
@@ -92,6 +93,7 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
     command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
     command += ["--roster", str(options.roster)] if options.roster else []
+    command += ["--anonymous", str(options.anonymous)] if options.anonymous else []
     environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (ExitCode.FINE, ExitCode.GRADERS_FAULT):

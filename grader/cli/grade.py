@@ -205,10 +205,9 @@ def _require_numbers(out: Path, numbers: Mapping[str, str]) -> None:
 def _counting_options(options: GradeOptions) -> tuple[str, ...]:
     """What was given of the options that decide what counts of what was handed in."""
     policy = () if options.policy == Policy.LAST else ("--policy", str(options.policy))
-    times = () if options.times is None else ("--times", str(options.times.resolve()))
-    keys = options.anonymous
-    hidden = () if keys is None else ("--anonymous", str(keys.resolve()))
-    return (*policy, *times, *hidden, *(("--history",) if options.history else ()))
+    is_told = options.times is not None and options.anonymous is None  # a path may have a name
+    times = ("--times", str(options.times.resolve())) if options.times and is_told else ()
+    return (*policy, *times, *(("--history",) if options.history else ()))
 
 
 def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.argument("new", type=FOLDER)
 @click.option("--submissions", type=ANYTHING, help="Whose work is graded with a course.")
 @click.option("--roster", type=ANYTHING, help="The class's roster, as for `grader grade`.")
+@click.option("--anonymous", type=ANYTHING, metavar="KEYFILE", help="As for `grader grade`.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 @click.option("--html", "page", type=ANYTHING, help="Write a page, too.", metavar="FILE")
 def compare(**options: Any) -> None:

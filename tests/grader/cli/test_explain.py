@@ -91,3 +91,41 @@ def test_what_cannot_be_explained_is_said(explain, run, tmp_path):
     assert f"{empty} is no folder that `grader grade --out` wrote." in ran.err
     shutil.rmtree(explain.students / "bo")
     assert "holds nothing of 'bo'" in explain("--submissions", explain.students).err
+
+
+def test_requests_are_listed_with_their_state(explain, grader, folder, run, tmp_path):
+    """Those of a table and of GitHub's issues: the score now, and whether there is a decision."""
+    own = tmp_path / "out"
+    shutil.copytree(run, own)
+    (folder / "decisions.toml").write_text(
+        '[[overrides]]\nstudent = "bo"\nexercise = "weights"\npoints = 1\nreason = "Yes."', "utf-8"
+    )
+    here = ("--isolation", "process", "--jobs", 1, "--quiet")
+    grader("grade", explain.students, "--out", own, *here)
+    table, issues = tmp_path / "requests.csv", tmp_path / "issues.json"
+    table.write_text(
+        "student,exercise,why\nbo,scores,It is right!\nbo,weights,Please\ncem,scores,x\n"
+        "zoe,scores,y\nbo,nothing,z\n../bo,scores,w\n"
+    )
+    body = "### Exercise\n\n01_scores/scores\n\n### Why\n\nIt is\nright.\n"
+    issues.write_text(json.dumps([{"author": {"login": "bo"}, "body": body}]))
+
+    def ask(path, *options):
+        return grader("explain", "--run", own, "--requests", path, *options)
+
+    found = json.loads(ask(table, "--format", "json").out)
+    assert [(one["now"], one["decision"]) for one in found] == [
+        ("0.8 of 2", None),
+        ("1 of 1", "override; the checks gave 0"),
+        ("nothing was handed in", None),
+        ("this run has no such student", None),
+        ("this names no single exercise", None),
+        ("this run has no such student", None),
+    ]
+    assert "5 of 6 have no decision." in ask(table).out
+    (one,) = json.loads(ask(issues, "--format", "json").out)
+    assert (one["exercise"], one["why"]) == ("01_scores/scores", "It is\nright.")
+    for text, why in (("[1]", "no list of issues"), ("who\n", "have no columns student")):
+        table.write_text(text)
+        assert why in ask(table).err
+    assert "or --requests FILE alone" in grader("explain", "bo", "--run", own).err

@@ -9,6 +9,7 @@ import sys
 import zipfile
 
 import pytest
+import yaml
 
 from grader.submissions.protected_files import PROTECTED
 
@@ -193,7 +194,11 @@ def test_a_student_repository_is_the_students_copy_and_a_few_files_more(released
         files = [path for path in place.rglob("*") if path.is_file()]
         copies[audience] = {p.relative_to(place).as_posix(): p.read_bytes() for p in files}
     more = copies["github"].keys() - copies["students"].keys()
-    assert more == {PROTECTED, ".gitattributes", ".gitignore", ".github/workflows/check.yml"}
+    hidden = (".gitattributes", ".gitignore", ".github/workflows/check.yml")
+    assert more == {PROTECTED, *hidden, ".github/ISSUE_TEMPLATE/regrade.yml"}
+    form = yaml.safe_load(copies["github"][".github/ISSUE_TEMPLATE/regrade.yml"])
+    options = form["body"][0]["attributes"]["options"]
+    assert options == ["01_scores/scores", "02_mixture/weights", "02_mixture/Mixture"]
     del copies["students"]["README.md"]
     assert copies["students"].items() <= copies["github"].items()
 
