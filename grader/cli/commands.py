@@ -278,6 +278,9 @@ def grade(lang: str | None, **options: Any) -> None:
     without that. Outcomes of the last three states of each assignment stay in --out, so that
     undoing a change grades nobody.
 
+    A student's folder may hold folders named after times instead, and nbgrader's inbound folder is
+    read as it is: these are attempts, each is graded once, and --policy says which counts.
+
     Extensions, late days, exemptions, overrides and what was decided about checks stand in
     decisions.toml beside course.toml. Changing it changes scores and runs no code.
 

@@ -20,7 +20,7 @@ from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
 from grader.course.course import Course, Exercise
-from grader.grading.class_files import read_record, record_path
+from grader.grading.class_files import attempts_words, read_record, record_path
 from grader.grading.journal import earlier_run
 from grader.grading.results import points, to_json
 from grader.submissions.intake import read_submissions
@@ -202,6 +202,9 @@ def _circumstances(explained: Explained) -> Iterator[str]:
     by = f" by {part.time_source}" if part.time_source else ""
     late = f"; {part.days_late} days late{by}" if part.days_late else ""
     yield f"{where}{late}"
+    if part.attempts:
+        counting = ", ".join(one.at for one in part.attempts if one.counts)
+        yield f"attempt {attempts_words(part.attempts)} counts, of {counting}"
     yield f"isolation: {', '.join(result.isolation) or 'nothing was run'}; seed {result.seed}"
     yield ", ".join(f"{name} {version}" for name, version in result.versions.items())
     yield f"course {result.course_hash[:12]}, submission {result.submission_hash[:12]}"

@@ -28,6 +28,7 @@ from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.decisions import Decisions
 from grader.grading.decisions_file import class_decisions
+from grader.grading.journal import earlier_run
 from grader.grading.policies import Policy
 from grader.grading.process_pool import grade_locally
 from grader.grading.publishing import differing, last_published
@@ -176,6 +177,7 @@ def _grade(
         decisions,
         _counting_options(options),
     )
+    _print_other_options(screen, options)
     grade, policy = _scheduler(options), Policy(options.policy)
     if any(student.attempts for student in intake.students):
         if options.gradebook and policy is not Policy.LAST:
@@ -189,6 +191,14 @@ def _grade(
         _print_line(screen, told, "yellow")
     with progress(screen) as watcher:
         return run.carry_out(grade, watcher)
+
+
+def _print_other_options(screen: Console, options: GradeOptions) -> None:
+    """Say where the run before was with other options that decide what counts."""
+    before = earlier_run(options.out)
+    if before is not None and before.options != _counting_options(options):
+        said = " ".join(before.options) or "none of --policy, --times and --history"
+        _print_line(screen, f"The run before this one was with {said}.", "yellow")
 
 
 def _require_numbers(out: Path, numbers: Mapping[str, str]) -> None:

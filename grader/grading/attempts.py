@@ -69,6 +69,7 @@ def with_attempts(
             found[student.id] = outcomes
             student = _as_one(student, outcomes)
         students.append(student)
+    watcher.planned([*_undecided(found)])
 
     def known(settings: RunSettings, todo: Sequence[Student]) -> Done:
         for one in todo:
@@ -79,6 +80,18 @@ def with_attempts(
             yield from grade(settings, others)
 
     return replace(run, students=students), known
+
+
+def _undecided(found: Mapping[str, Result]) -> Iterator[str]:
+    """Attempts that nobody could judge, which may be better than the one that counts."""
+    for student, outcomes in found.items():
+        for part in outcomes.assignments:
+            times = [one.at for one in part.attempts if one.score is None and not one.counts]
+            if times:
+                yield (
+                    f"UNDECIDED, the grader failed on other attempts: {student}, {part.id}, "
+                    f"{', '.join(times)}. The same command grades them again."
+                )
 
 
 def hand_ins(course: Course, student: Student, assignments: Sequence[str]) -> HandIns:

@@ -111,11 +111,11 @@ def row_of(result: Result, summary_line: str) -> Row:
             if is_exempt
         ),
         time_sources={a.id: a.time_source for a in result.assignments if a.time_source},
-        attempts={a.id: _attempts(a.attempts) for a in result.assignments if a.attempts},
+        attempts={a.id: attempts_words(a.attempts) for a in result.assignments if a.attempts},
     )
 
 
-def _attempts(scores: Sequence[AttemptScore]) -> str:
+def attempts_words(scores: Sequence[AttemptScore]) -> str:
     """Which attempts count, and how many there are."""
     counting = [str(number) for number, one in enumerate(scores, 1) if one.counts]
     return f"{' and '.join(counting)} of {len(scores)}"

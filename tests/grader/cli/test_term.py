@@ -123,6 +123,9 @@ def test_of_several_attempts_one_counts(grader, work, tmp_path):
     ran = grade("--policy", "best")
     assert "attempts, " not in ran.out
     assert scores(out)["ada"] == "2"
+    assert "was with none of --policy, --times and --history." in ran.out
+    told = grader("explain", "ada", "scores", "--run", out).out
+    assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told
     page = (out / "reports/html/students/ada.html").read_text("utf-8")
     assert "2 → 0.8" in page
     ran = grade("--policy", "best", "--gradebook", tmp_path / "gradebook.db")

@@ -1,11 +1,13 @@
 """A class of which some handed in several times: what is graded, and what another run does."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 import pytest
 
+from grader.core.records import Outcome
 from grader.course.course import load_course
 from grader.grading.attempts import with_attempts
 from grader.grading.class_files import read_results
@@ -124,3 +126,33 @@ def test_times_of_a_platform_decide_what_is_late(make):
     later = Decisions(extensions=(Extension(Whom(ADA), ("01_scores",), days=2),))
     found = notes(4, decisions=later)[0]
     assert found[-1] == "1 day late by Moodle's worksheet: 10 percent taken off."
+
+
+def test_an_undecided_attempt_is_told_and_graded_again(several):
+    """Where another one counts, nobody would see it."""
+
+    def failing(settings, students):
+        for student, found in several.grade(settings, students):
+            if STAMPS[0] in str(student.path):
+                found = replace(found, assignments=tuple(map(_failed, found.assignments)))
+            yield student, found
+
+    said = []
+    several.planned = said.extend
+    several.again(grade=failing)
+    assert said[0] == (
+        f"UNDECIDED, the grader failed on other attempts: {ADA}, 01_scores, "
+        "2027-01-30T10:00:00+00:00. The same command grades them again."
+    )
+    _rows, (ada, _other) = several.again()
+    assert several.graded == Counter([ADA])
+    assert all(one.score is not None for one in ada.assignments[0].attempts)
+
+
+def _failed(part):
+    """The same where the grader failed on every check."""
+    exercises = tuple(
+        replace(e, checks=tuple(replace(c, outcome=Outcome.ERROR) for c in e.checks))
+        for e in part.exercises
+    )
+    return replace(part, exercises=exercises)
