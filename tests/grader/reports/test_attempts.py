@@ -81,6 +81,6 @@ def test_a_students_road():
     page = student_page(CLASS[0], COURSE)
     said = " ".join(re.sub(r"<[^>]*>", " ", page).split())
     assert "3 attempts: 0 → 3 → 6" in said
-    assert "2027-01-03 10:00 (UTC): 6 of 6 points, 1 day late counts" in said
+    assert "2027-01-03 10:00 (UTC): 6 of 6 points, 1 day late. This one counts." in said
     assert page.count("<circle") == 3
     assert "<circle" not in student_page(CLASS[2], COURSE)
