@@ -21,7 +21,9 @@ STAMP = re.compile(
     r"(?P<day>\d{4}-?\d\d-?\d\d)[T _](?P<time>\d\d[:.-]?\d\d([:.-]?\d\d)?)(?P<part>\.\d+)?(?P<zone>.*)"
 )
 """A date with a time of day; some systems allow no colon in a folder's name."""
-EXCHANGED = re.compile(r"(?P<student>[^+]+)\+(?P<assignment>[^+]+)\+(?P<stamp>[^+]+)(\+[^+]*)?")
+EXCHANGED = re.compile(
+    r"(?P<student>[^+.][^+]*)\+(?P<assignment>[^+]+)\+(?P<stamp>[^+]+)(\+[^+]*)?"
+)
 """A folder of nbgrader's exchange, and of ngshare's: whose, of what, and when."""
 
 
@@ -123,9 +125,12 @@ def exchanged(
         return None
     paths = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
     found = [(path, match) for path in paths if (match := EXCHANGED.fullmatch(path.name))]
-    if not found:
+    if not any(stamp_of(match["stamp"]) for _path, match in found):  # names may have a + as well
         return None
-    notes = [f"{p.name} is no student's: its name has no +." for p in paths if "+" not in p.name]
+    others = (path.name for path in paths if not EXCHANGED.fullmatch(path.name))
+    notes = [
+        f"{name} was left out: it is not named <student>+<assignment>+<time>." for name in others
+    ]
     by_student: dict[str, list[Arrived]] = defaultdict(list)
     for path, match in found:
         at, id_ = stamp_of(match["stamp"]), match["assignment"]

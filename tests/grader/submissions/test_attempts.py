@@ -103,6 +103,7 @@ def test_nbgraders_exchange(put, read):
     put(f"bo+01_first+{stamp.format(29)}+q/first.py")
     put(f"bo+09_other+{stamp.format(29)}+q/first.py")
     put("bo+01_first+yesterday/first.py")
+    put(f"..+01_first+{stamp.format(29)}/first.py")
     found, arrived = read()
     assert found == {
         "ada": [
@@ -112,10 +113,19 @@ def test_nbgraders_exchange(put, read):
         "bo": [(29, ("01_first",), ["01_first/first.py"])],
     }
     assert arrived.notes == (
+        f"..+01_first+{stamp.format(29)} was left out: it is not named "
+        "<student>+<assignment>+<time>.",
         "bo+01_first+yesterday was left out: its name tells no time.",
         f"bo+09_other+{stamp.format(29)}+q was left out: its name tells no assignment of this "
         "course.",
     )
+
+
+def test_a_name_with_plus_is_no_exchange(put, read):
+    """Like that of a group."""
+    put("ada+bo+cem/01_first/first.py")
+    put("dee/01_first/first.py")
+    assert [*read()[0]] == ["ada+bo+cem", "dee"]
 
 
 def test_what_outcomes_can_depend_on(put, small_course, tmp_path):
