@@ -82,6 +82,11 @@ def with_times(course: Course, intake: IntakeResult, path: Path | None) -> Intak
     untold = sorted(student for student in intake.marked_late if student not in times)
     late = (f"{student}: {MARKED_LATE}" for student in untold)
     notes = [*intake.notes, *late, *_notes(unplaced, unread)]
+    several = sum(bool(one.attempts) for one in intake.students)
+    if several and path is not None:
+        notes.append(
+            f"Attempts have times of their own: for {several} of the class {path} does not count."
+        )
     return replace(intake, students=students, notes=tuple(notes))
 
 

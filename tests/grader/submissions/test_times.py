@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from grader.core.errors import UsageError
+from grader.submissions.attempts import Attempt
 from grader.submissions.intake import IntakeResult
 from grader.submissions.moments import Moment
 from grader.submissions.roster import Enrolled, read_roster
@@ -96,6 +97,18 @@ def test_a_list_of_ones_own(course, write):
         ("01_first", "your instructor's list")
     ]
     assert bo.times == ()
+
+
+def test_attempts_have_times_of_their_own(course, write, tmp_path):
+    """A list that is given all the same is told to be of no use."""
+    path = write("student,submitted_at\nada,2027-02-02T10:00:00Z\n")
+    attempt = Attempt(Moment(datetime(2027, 1, 1, tzinfo=UTC)), tmp_path)
+    arrived = IntakeResult([Student("ada", tmp_path, attempts=(attempt,))])
+    found = with_times(course, arrived, path)
+    assert found.students == arrived.students
+    assert found.notes == (
+        f"Attempts have times of their own: for 1 of the class {path} does not count.",
+    )
 
 
 @pytest.mark.parametrize(
