@@ -96,19 +96,7 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
                 course, options.submissions, options.roster, history=options.history
             ) as arrived,
         ):
-            intake = with_times(course, arrived, options.times)
-            decisions = class_decisions(
-                course,
-                options.decisions,
-                intake,
-                has_roster=options.roster is not None,
-                out=out,
-                former=() if options.anonymous is None else read_keys(options.anonymous),
-            )
-            if options.anonymous is not None:
-                intake, numbers = anonymous(intake, options.anonymous)
-                decisions = decisions.renamed(numbers)
-                _require_numbers(out, numbers)
+            intake, decisions = _as_asked(course, options, arrived)
             result = _grade(course, options, intake, decisions, screen)
             rows = result.rows
             if options.reports:
@@ -153,6 +141,26 @@ def ended_like_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _as_asked(
+    course: Course, options: GradeOptions, arrived: IntakeResult
+) -> tuple[IntakeResult, Decisions]:
+    """A class with its times, perhaps without names; and what was decided about it."""
+    intake, keys = with_times(course, arrived, options.times), options.anonymous
+    decisions = class_decisions(
+        course,
+        options.decisions,
+        intake,
+        has_roster=options.roster is not None,
+        out=options.out,
+        former=() if keys is None else read_keys(keys),
+    )
+    if keys is None:
+        return intake, decisions
+    intake, numbers = anonymous(intake, keys)
+    _require_numbers(options.out, numbers)
+    return intake, decisions.renamed(numbers)
 
 
 def _grade(

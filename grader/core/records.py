@@ -1,11 +1,12 @@
 """The words of the kit as types: outcomes, checks, and the results they add up to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from grader.core.attempt_scores import AttemptScore
 from grader.core.kit import KIT_NAME
 
 RESULT_FORMAT = f"{KIT_NAME}/result/2"
@@ -281,27 +282,6 @@ class ExerciseResult:
         """The exercise that has to be written first, by its name or, elsewhere, its id."""
         id_ = next((check.waits_for for check in self.checks if check.waits_for), "")
         return id_.removeprefix(f"{self.id.partition('/')[0]}/")
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptScore:
-    """What an assignment earned each time it was handed in.
-
-    Args:
-        at: when, in ISO's form.
-        score: after what lateness takes off; None when it is undecided.
-        days_late: days begun after the due date.
-        counts: whether the assignment's score, or a part of it, is of this attempt.
-        exercises: the score of each exercise, without lateness, by id.
-        tried: the ids of exercises that were not left as they were handed out.
-    """
-
-    at: str
-    score: Decimal | None
-    days_late: int
-    counts: bool
-    exercises: Mapping[str, Decimal | None]
-    tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
+from grader.core.attempt_scores import AttemptScore
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import AttemptScore, Result, added
+from grader.core.records import Result, added
 from grader.course.course import Course
 from grader.grading.results import exact, for_student, from_json, points, to_json
 from grader.grading.scoring import total

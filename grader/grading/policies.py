@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
+from grader.core.attempt_scores import AttemptScore
 from grader.core.language import _
-from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
 from grader.grading.deciding import decided
 from grader.grading.kept_outcomes import Head

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
 
-from grader.core.records import AssignmentResult, AttemptScore, Result
+from grader.core.attempt_scores import AttemptScore
+from grader.core.records import AssignmentResult, Result
 from grader.course.course import Course
 
 STUCK = 2

@@ -17,7 +17,7 @@ from grader.course.course import Course
 from grader.submissions.attempts import Attempt, exchanged, stamped
 from grader.submissions.commits import with_commit_times, with_history
 from grader.submissions.platform_zips import Upload, innermost, lay_out, ungraded, uploads_of
-from grader.submissions.repositories import repositories
+from grader.submissions.repositories import Repositories, repositories
 from grader.submissions.roster import Enrolled, find_enrolled, read_roster
 from grader.submissions.safe_zip import CLASS_CAPS, unpack
 from grader.submissions.student_folders import Student, read_class
@@ -68,42 +68,67 @@ def read_submissions(
         def scratch() -> Path:
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grader-class-")))
 
-        known = {one.student: one for one in enrolled}
-        if submissions.is_file() and submissions.suffix.lower() == ".zip":
-            yield _from_archive(course, submissions, scratch(), enrolled)
-        elif found := repositories(course, submissions, scratch, enrolled):
-            students = _students(found.work, known)
-            dated, untold = [], list(found.notes)
-            for student in students:
-                read = with_history if history else with_commit_times
-                one, why = read(course, student, found.clones.get(student.id, ()), scratch)
-                dated.append(one)
-                untold += [why] * bool(why)
-            yield IntakeResult(dated, known, tuple(untold))
-        elif history:
-            raise UsageError(
-                f"{submissions} holds no cloned repositories, whose commits --history reads. Give the "
-                "folder with one clone per student, <assignment>-<login>/ or <name>-<login>/."
-            )
-        elif collected := exchanged(course, submissions, scratch):
-            attempts, notes = collected
-            notes = (*notes, *_strangers(attempts, known))
-            students = _students({name: a[-1].path for name, a in attempts.items()}, known)
-            students = [replace(s, attempts=attempts.get(s.id, ())) for s in students]
-            yield IntakeResult(students, known, notes)
-        else:
-            students = read_class(submissions, course.by_id, enrolled)
-            is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
-            students, beside = _with_attempts(course, students, scratch)
-            notes = (
-                *_strangers((student.id for student in students), known),
-                *beside,
-                *(
-                    f"{name} was passed over: its name begins with a dot."
-                    for name in _dotted(submissions)
-                ),
-            )
-            yield IntakeResult(students, known, notes, is_whole=not is_one)
+        yield _read(course, submissions, scratch, enrolled, history=history)
+
+
+def _read(
+    course: Course,
+    submissions: Path,
+    scratch: Callable[[], Path],
+    enrolled: Sequence[Enrolled],
+    *,
+    history: bool,
+) -> IntakeResult:
+    """A class in whatever form it is.
+
+    Args:
+        course: the course.
+        submissions: a folder, a zip, or one student's file.
+        scratch: makes the folder for what is unpacked and copied, and returns it.
+        enrolled: who is enrolled.
+        history: whether each commit of a repository is an attempt.
+    """
+    if found := repositories(course, submissions, scratch, enrolled):
+        return _from_repositories(course, found, scratch, enrolled, history=history)
+    if history:
+        raise UsageError(
+            f"{submissions} holds no cloned repositories, whose commits --history reads. Give the "
+            "folder with one clone per student, <assignment>-<login>/ or <name>-<login>/."
+        )
+    if submissions.is_file() and submissions.suffix.lower() == ".zip":
+        return _from_archive(course, submissions, scratch(), enrolled)
+    known = {one.student: one for one in enrolled}
+    if collected := exchanged(course, submissions, scratch):
+        attempts, left_out = collected
+        students = _students({name: mine[-1].path for name, mine in attempts.items()}, known)
+        students = [replace(s, attempts=attempts.get(s.id, ())) for s in students]
+        return IntakeResult(students, known, (*left_out, *_strangers(attempts, known)))
+    students = read_class(submissions, course.by_id, enrolled)
+    is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
+    students, beside = _with_attempts(course, students, scratch)
+    dotted = (
+        f"{name} was passed over: its name begins with a dot." for name in _dotted(submissions)
+    )
+    notes = (*_strangers((student.id for student in students), known), *beside, *dotted)
+    return IntakeResult(students, known, notes, is_whole=not is_one)
+
+
+def _from_repositories(
+    course: Course,
+    found: Repositories,
+    scratch: Callable[[], Path],
+    enrolled: Sequence[Enrolled],
+    *,
+    history: bool,
+) -> IntakeResult:
+    """A class as repositories, with attempts or with when each was handed in."""
+    known = {one.student: one for one in enrolled}
+    read, students, notes = with_history if history else with_commit_times, [], [*found.notes]
+    for student in _students(found.work, known):
+        one, why = read(course, student, found.clones.get(student.id, ()), scratch)
+        students.append(one)
+        notes += [why] * bool(why)
+    return IntakeResult(students, known, tuple(notes))
 
 
 def _strangers(students: Iterable[str], known: Mapping[str, Enrolled]) -> tuple[str, ...]:
