@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.testing import N_, by_name
+from grader.testing.mixins import HasInputs, KeepsNames
 
 JOURNEY = 1
 """The token that the documents follow."""
@@ -59,6 +60,22 @@ def scores_of_the_text(printed):
     )
     inputs = printed("T45").tensor
     return (inputs @ query.T) @ (inputs @ key.T).T
+
+
+class OfScores(KeepsNames, HasInputs):
+    """Checks of a function of scores; `example(printed)` has arguments of the documents'."""
+
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_the_shape_stays(self, attempt, printed):
+        """The result should have the shape and the dtype of the scores."""
+        called = attempt(*self.example(printed))
+        called.has_shape(*called.args[0].shape)
+
+    @pytest.mark.conduct
+    def test_the_scores_are_left_as_they_are(self, attempt, draw):
+        """The scores should stay as they are."""
+        attempt(*self.inputs(draw)).keeps_arguments()
 
 
 def future(num_tokens, dtype=torch.float32):

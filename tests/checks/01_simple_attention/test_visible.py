@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsNames
 
-from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004
+from ..helpers import FOUR_DECIMALS, JOURNEY, OfScores, inputs_004
 
 # All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
 NUM_TOKENS, D_IN = 4, 5
@@ -22,9 +22,7 @@ ROUNDED_OPERANDS = 3.5e-4
 
 @pytest.mark.exercise("dot_product")
 class TestDotProduct(KeepsNames, KeepsArguments):
-    def inputs(self, draw, dtype=torch.float32):
-        """Two vectors."""
-        return draw.normal(D_IN, dtype=dtype), draw.normal(D_IN, dtype=dtype)
+    shapes = ((D_IN,), (D_IN,))
 
     @pytest.mark.gate
     @pytest.mark.conduct
@@ -95,14 +93,18 @@ class TestAttentionScores(KeepsNames):
         called.gradients_agree(what=("the gradient for the query", "the gradient for the inputs"))
 
 
-@pytest.mark.exercise("normalize_scores")
-class TestNormalizeScores(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T01")).has_shape(6)
+class ScoresOfJourney(OfScores):
+    """Checks of a function of the scores of one query."""
 
+    shapes = ((NUM_TOKENS,),)
+
+    def example(self, printed):
+        """The scores of "journey"."""
+        return (printed("T01"),)
+
+
+@pytest.mark.exercise("normalize_scores")
+class TestNormalizeScores(ScoresOfJourney):
     @pytest.mark.weight(2)
     def test_the_shares_as_printed(self, attempt, printed):
         """The scores of "journey" should become the example's shares."""
@@ -120,20 +122,9 @@ class TestNormalizeScores(KeepsNames):
         scores, shares = torch.tensor([3.0, 2.0, -1.0]), torch.tensor([0.75, 0.5, -0.25])
         attempt(scores).gives(shares, axes=("token",))
 
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(draw.uniform(NUM_TOKENS, low=0.2, high=2.0)).keeps_arguments()
-
 
 @pytest.mark.exercise("softmax_naive")
-class TestSoftmaxNaive(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T01")).has_shape(6)
-
+class TestSoftmaxNaive(ScoresOfJourney):
     @pytest.mark.weight(2)
     def test_the_weights_of_journey_as_printed(self, attempt, printed):
         """The scores of "journey" should become the example's weights."""
@@ -155,10 +146,7 @@ class TestSoftmaxNaive(KeepsNames):
         value = attempt(torch.tensor([1000.0, 1000.0])).has_shape(2)
         judge.that(not value.isnan().any(), "Scores of 1000 give NaN", about=value)
 
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(draw.normal(NUM_TOKENS)).keeps_arguments()
+    test_the_scores_are_left_as_they_are = OfScores.test_the_scores_are_left_as_they_are
 
     def test_double_precision_is_kept(self, attempt, judge, draw):
         """Scores in float64 should give weights in float64, with all their digits."""
@@ -182,13 +170,7 @@ class TestSoftmaxNaive(KeepsNames):
 
 
 @pytest.mark.exercise("softmax_stable")
-class TestSoftmaxStable(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T01")).has_shape(6)
-
+class TestSoftmaxStable(ScoresOfJourney):
     @pytest.mark.weight(2)
     def test_the_weights_of_journey_as_printed(self, attempt, printed):
         """The scores of "journey" should become the example's weights."""
@@ -221,10 +203,7 @@ class TestSoftmaxStable(KeepsNames):
         weights = torch.tensor([0.0, 1.0, 0.0])
         attempt(torch.tensor([0.0, 200.0, -200.0])).gives(weights, axes=("token",))
 
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, printed):
-        """The scores should stay as they are."""
-        attempt(printed("T01")).keeps_arguments()
+    test_the_scores_are_left_as_they_are = OfScores.test_the_scores_are_left_as_they_are
 
     def test_gradients_reach_the_scores(self, attempt, draw):
         """Gradients should flow to the scores."""

@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
-from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004, judge_no_overflow
+from ..helpers import FOUR_DECIMALS, JOURNEY, OfScores, inputs_004, judge_no_overflow
 from .helpers import PARTS, judge_each, three
 
 D_K = 2
@@ -148,11 +148,7 @@ class TestInitWeightsNormal(InitWeights):
 
 @pytest.mark.exercise("project")
 class TestProject(KeepsNames, KeepsDoublePrecision, KeepsArguments):
-    axes = (N_("token"), N_("feature"))
-
-    def inputs(self, draw, dtype=torch.float32):
-        """Tokens and a weight."""
-        return draw.normal(NUM_TOKENS, D_IN, dtype=dtype), draw.normal(D_IN, D_OUT, dtype=dtype)
+    axes, shapes = (N_("token"), N_("feature")), ((NUM_TOKENS, D_IN), (D_IN, D_OUT))
 
     @pytest.mark.gate
     @pytest.mark.conduct
@@ -204,11 +200,7 @@ class TestProject(KeepsNames, KeepsDoublePrecision, KeepsArguments):
 
 @pytest.mark.exercise("query_scores")
 class TestQueryScores(KeepsNames, KeepsDoublePrecision, KeepsArguments):
-    axes = (N_("key"),)
-
-    def inputs(self, draw, dtype=torch.float32):
-        """A query and keys."""
-        return draw.normal(D_OUT, dtype=dtype), draw.normal(NUM_TOKENS, D_OUT, dtype=dtype)
+    axes, shapes = (N_("key"),), ((D_OUT,), (NUM_TOKENS, D_OUT))
 
     @pytest.mark.gate
     @pytest.mark.conduct
@@ -252,18 +244,16 @@ class TestQueryScores(KeepsNames, KeepsDoublePrecision, KeepsArguments):
 
 
 @pytest.mark.exercise("scaled_weights")
-class TestScaledWeights(KeepsNames, KeepsDoublePrecision):
+class TestScaledWeights(OfScores, KeepsDoublePrecision):
     axes = (N_("query"), N_("key"))
 
     def inputs(self, draw, dtype=torch.float32):
         """Scores, and the size of a key."""
         return draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=dtype), D_OUT
 
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T13"), D_K).has_shape(6)
+    def example(self, printed):
+        """The scores of "journey", and the size of a key."""
+        return printed("T13"), D_K
 
     @pytest.mark.weight(2)
     def test_the_weights_of_journey_as_printed(self, attempt, printed):
@@ -302,11 +292,6 @@ class TestScaledWeights(KeepsNames, KeepsDoublePrecision):
         """Gradients should flow to the scores."""
         called = attempt(*self.inputs(draw), cotangent=draw.normal(NUM_TOKENS, NUM_TOKENS))
         called.gradients_agree(what="the gradient for the scores")
-
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(*self.inputs(draw)).keeps_arguments()
 
 
 @pytest.mark.exercise("weighted_values")

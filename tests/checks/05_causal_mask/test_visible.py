@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
-from ..helpers import future, scores_of_the_text
+from ..helpers import OfScores, future, scores_of_the_text
 from .helpers import figures
 
 D_K = 2
@@ -142,18 +142,15 @@ class TestUpperTriangularMask(Mask):
 
 
 @pytest.mark.exercise("mask_scores")
-class TestMaskScores(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(scores_of_the_text(printed), future(6, torch.bool)).has_shape(6, 6)
+class TestMaskScores(OfScores):
+    def example(self, printed):
+        """Scores, and a mask that hides the future."""
+        return scores_of_the_text(printed), future(6, torch.bool)
 
     @pytest.mark.weight(2)
     def test_the_masked_scores_as_printed(self, attempt, printed):
         """A mask of truth values should give the scores with minus infinity."""
-        called = attempt(scores_of_the_text(printed), future(6, torch.bool))
-        called.gives(printed("T22"), axes=AXES)
+        attempt(*self.example(printed)).gives(printed("T22"), axes=AXES)
 
     @pytest.mark.conduct
     def test_the_scores_that_stay_are_numbers(self, attempt, judge, printed):
@@ -181,7 +178,7 @@ class TestMaskScores(KeepsNames):
     @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, attempt, printed):
         """The scores should stay as they are."""
-        attempt(scores_of_the_text(printed), future(6, torch.bool)).keeps_arguments()
+        attempt(*self.example(printed)).keeps_arguments()
 
     def test_gradients_reach_the_scores(self, attempt, draw):
         """Gradients should flow to the scores that are not hidden, and only to those."""
@@ -193,18 +190,16 @@ class TestMaskScores(KeepsNames):
 
 
 @pytest.mark.exercise("causal_weights")
-class TestCausalWeights(KeepsNames, KeepsDoublePrecision):
+class TestCausalWeights(OfScores, KeepsDoublePrecision):
     axes = AXES
 
     def inputs(self, draw, dtype=torch.float32):
         """Scores, and the size of a key."""
         return draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=dtype), D_K
 
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(scores_of_the_text(printed), D_K).has_shape(6, 6)
+    def example(self, printed):
+        """Scores, and the size of a key."""
+        return scores_of_the_text(printed), D_K
 
     @pytest.mark.weight(2)
     def test_the_causal_weights_as_printed(self, attempt, printed):
@@ -252,8 +247,3 @@ class TestCausalWeights(KeepsNames, KeepsDoublePrecision):
             "Each row has a largest score of its own, which an own softmax has to subtract"
         )
         judge.that(not bool(lost.any()), sentence, about=lost)
-
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(*self.inputs(draw)).keeps_arguments()
