@@ -27,7 +27,7 @@ def alike(one, other):
 class Layers:
     """Layers with given parameters; `names` are those of the three."""
 
-    names = MATRICES
+    names, axes = MATRICES, AXES
 
     def drawn(self, draw, d_in, d_out, dtype=torch.float32):
         """A value for each parameter."""
@@ -85,7 +85,7 @@ class Layers:
         # The solution is asked in any case: a recording has its replies in one order.
         right = called.expected
         is_own = own is not None and alike(called.value, own.value)
-        called.gives(own.value if is_own else right, axes=AXES)
+        called.gives(own.value if is_own else right)
 
 
 def held(layer):
@@ -131,4 +131,4 @@ def judge_copies(attempt, draw, d_in, d_out, *, start=None, times=1):
     # that was given the right matrices.
     twin = v1.instance(d_in, d_out, given=dict(zip(MATRICES, expected.values(), strict=True)))
     x = draw.normal(4, d_in)
-    target(x).gives(twin(x).value, axes=AXES)
+    target(x).gives(twin(x).value)

@@ -41,13 +41,12 @@ class SelfAttention(HasGradients):
     @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, attempt, draw):
         """Other tokens and other parameters, of other sizes, should be right, too."""
-        layer = self.given(attempt, self.drawn(draw, D_IN, D_OUT))
-        layer(draw.normal(NUM_TOKENS, D_IN)).agrees(axes=AXES)
+        self.given(attempt, self.drawn(draw, D_IN, D_OUT))(draw.normal(NUM_TOKENS, D_IN)).agrees()
 
     @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, attempt, draw):
         """Tokens should be rows, also where num_tokens, d_in and d_out are equal."""
-        self.given(attempt, self.drawn(draw, 4, 4))(draw.normal(4, 4)).agrees(axes=AXES)
+        self.given(attempt, self.drawn(draw, 4, 4))(draw.normal(4, 4)).agrees()
 
 
 @pytest.mark.exercise("SelfAttention_v1")
@@ -66,8 +65,7 @@ class TestSelfAttentionV2(SelfAttention):
     def test_unseen_biases(self, attempt, draw):
         """Other weights and other biases, with qkv_bias=True, should be right, too."""
         values = self.drawn(draw, D_IN, D_OUT) | {name: draw.normal(D_OUT) for name in BIASES}
-        layer = self.given(attempt, values, qkv_bias=True)
-        layer(draw.normal(NUM_TOKENS, D_IN)).agrees(axes=AXES)
+        self.given(attempt, values, qkv_bias=True)(draw.normal(NUM_TOKENS, D_IN)).agrees()
 
     @pytest.mark.deepens("test_gradients_reach_the_layers")
     def test_gradients_are_right(self, attempt, draw):

@@ -128,8 +128,8 @@ class SelfAttention(JudgedLayers, StepsWrittenOut, KeepsNames):
             called = layer(others)
             called.keeps_arguments()
             fresh = self.made(attempt, values, seed=1)(others).value
-            called.gives(fresh, what="what other tokens give after it", axes=AXES)
-        layer(x).gives(first.value, what="the second answer", axes=AXES)
+            called.gives(fresh, what="what other tokens give after it")
+        layer(x).gives(first.value, what="the second answer")
 
 
 class OnItsOwn(SelfAttention):
@@ -138,29 +138,26 @@ class OnItsOwn(SelfAttention):
     @pytest.mark.weight(2)
     def test_other_sizes(self, attempt, draw):
         """Given other parameters, the result should be right for 4 tokens, d_in 5 and d_out 3."""
-        layer = self.given(attempt, self.drawn(draw, D_IN, D_OUT))
-        layer(draw.normal(NUM_TOKENS, D_IN)).agrees(axes=AXES)
+        self.given(attempt, self.drawn(draw, D_IN, D_OUT))(draw.normal(NUM_TOKENS, D_IN)).agrees()
 
     def test_each_row_of_weights_sums_to_one(self, attempt, draw):
         """Where all values are [1, 1, 1], the context vectors should be, too: weights sum to 1."""
         values = self.drawn(draw, NUM_TOKENS, D_OUT)
         # The tokens are the unit vectors, so the values are what is in the parameter for them.
         values[self.names[2]] = torch.ones_like(values[self.names[2]])
-        self.given(attempt, values)(torch.eye(NUM_TOKENS)).gives(
-            torch.ones(NUM_TOKENS, D_OUT), axes=AXES
-        )
+        self.given(attempt, values)(torch.eye(NUM_TOKENS)).gives(torch.ones(NUM_TOKENS, D_OUT))
 
     def test_a_single_token_gets_its_own_value(self, attempt, draw):
         """A token alone should have all the weight: its context vector is its value."""
         values, x = self.drawn(draw, D_IN, D_OUT), draw.normal(1, D_IN)
         value = values[self.names[2]]
         right = x @ (value if self.names == MATRICES else value.T)
-        self.given(attempt, values)(x).gives(right, axes=AXES)
+        self.given(attempt, values)(x).gives(right)
 
     def test_double_precision_is_kept(self, attempt, draw):
         """Parameters and tokens in float64 should give context vectors in float64."""
         layer = self.given(attempt, self.drawn(draw, D_IN, D_OUT, torch.float64))
-        layer(draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64)).agrees(axes=AXES)
+        layer(draw.normal(NUM_TOKENS, D_IN, dtype=torch.float64)).agrees()
 
 
 class HasMatrices(JudgedLayers):
@@ -191,7 +188,7 @@ class TestSelfAttentionV1(OnItsOwn, HasMatrices):
         """Given the example's matrices, the context vectors should be the example's."""
         ids = zip(MATRICES, ("T40", "T41", "T42"), strict=True)
         layer = self.given(attempt, {name: printed(id_).tensor for name, id_ in ids})
-        layer(printed("T45")).gives(printed("T16"), atol=ROUNDED_MATRICES, axes=AXES)
+        layer(printed("T45")).gives(printed("T16"), atol=ROUNDED_MATRICES)
 
     test_other_sizes = OnItsOwn.test_other_sizes
     test_each_row_of_weights_sums_to_one = OnItsOwn.test_each_row_of_weights_sums_to_one
@@ -214,8 +211,7 @@ class TestSelfAttentionV1(OnItsOwn, HasMatrices):
 
     def test_the_context_vectors_of_seed_123_as_printed(self, attempt, printed):
         """Seed 123 should give the example's numbers, if made in the order query, key, value."""
-        layer = attempt.instance(3, 2, seed=123, exact=True)
-        layer(printed("T45")).gives(printed("T16"), axes=AXES)
+        attempt.instance(3, 2, seed=123, exact=True)(printed("T45")).gives(printed("T16"))
 
 
 @pytest.mark.exercise("SelfAttention_v2")
@@ -239,8 +235,7 @@ class TestSelfAttentionV2(OnItsOwn):
     def test_biases_count_when_asked_for(self, attempt, draw):
         """With qkv_bias=True the layers should have biases, and these should change the result."""
         values = self.drawn(draw, D_IN, D_OUT) | {name: draw.normal(D_OUT) for name in BIASES}
-        layer = self.given(attempt, values, qkv_bias=True)
-        layer(draw.normal(NUM_TOKENS, D_IN)).agrees(axes=AXES)
+        self.given(attempt, values, qkv_bias=True)(draw.normal(NUM_TOKENS, D_IN)).agrees()
 
     @pytest.mark.weight(2)
     @pytest.mark.conduct
@@ -250,8 +245,7 @@ class TestSelfAttentionV2(OnItsOwn):
 
     def test_the_context_vectors_of_seed_789_as_printed(self, attempt, printed):
         """Seed 789 should give the example's numbers, if made in the order query, key, value."""
-        layer = attempt.instance(3, 2, seed=789, exact=True)
-        layer(printed("T45")).gives(printed("T17"), axes=AXES)
+        attempt.instance(3, 2, seed=789, exact=True)(printed("T45")).gives(printed("T17"))
 
     def test_each_instance_draws_its_own_weights(self, attempt, draw):
         """Two instances should start with different weights."""
@@ -293,7 +287,7 @@ class TestCopyWeights(KeepsNames):
         attempt(source.own, target.own)
         after, x = held(target), printed("T45").tensor
         if after.keys() != set(ROLES.values()):  # plain tensors: a slip of the v1, not of this
-            target(x).gives(printed("T17"), axes=AXES)
+            target(x).gives(printed("T17"))
             return
         for role, matrix in after.items():
             judge.shape(matrix, before[role].shape if role in before else (3, 2))
