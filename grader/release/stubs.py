@@ -52,12 +52,11 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
     for assignment in course.assignments:
         paths = course.paths(assignment)
         source = translated(course, read_solution(assignment, paths.solution), code)
-        made = {paths.notebook: student_notebook(source, code)}
         picture = shown_picture(course, source, code)
+        shown = picture.in_text(source) if picture else source
+        made = {paths.stub: stub(shown, code), paths.notebook: student_notebook(source, code)}
         if picture:
             made[paths.picture] = picture.svg
-            source = picture.in_text(source)
-        made[paths.stub] = stub(source, code)
         files += [OutputFile(course.inner(path), text) for path, text in made.items()]
     return files
 

@@ -179,7 +179,7 @@ def test_a_picture_is_generated_beside_stub_and_notebook(drawn: Course) -> None:
         file.write(drawn.root)
     assert stale(drawn) == []
     (drawn.root / DRAWING).write_text(CODE.replace("Both", "Each"), "utf-8")
-    assert [Path(file.path).name for file in stale(drawn)] == ["picture.svg", "scores.py"]
+    assert [Path(file.path).name for file in stale(drawn)] == ["scores.py", "picture.svg"]
 
 
 def test_a_picture_decides_no_score_and_is_translated(drawn: Course, example_course: Path) -> None:
