@@ -112,20 +112,12 @@ def _box(box: Box, width: int, height: int) -> Iterator[str]:
 
 def _map(map_: Map, width: int) -> Iterator[str]:
     beside = max(map(display_width, map_.rows), default=0)
-    rows, count = list(cells(map_)), len(map_.values[0])
+    rows = list(cells(map_))
     texts = [cell.text for row in rows for cell in row]
-    longest = max(map(display_width, (*texts, *map_.columns)))
-    above = (-(-display_width(name) // columns) + 1 for name, _, columns in headings(map_))
-    across = min(max(longest + 2, *above, 0), (width - beside) // count)
+    across = min(_across(map_, texts), (width - beside) // len(rows[0]))
     yield from filled(_plain(map_.name), width)
     yield from filled(map_.shape, width) if map_.shape else ()
-    if map_.groups:
-        yield " " * beside + "".join(
-            _right(name, across * columns) for name, _, columns in headings(map_)
-        )
-    if map_.columns or map_.sums:
-        above = "".join(_right(label, across - 1) + " " for label in map_.columns or [""] * count)
-        yield _right("", beside) + above + (f"  {map_.sums}" if map_.sums else "")
+    yield from _above(map_, " " * beside, across)
     sums = sum_texts(map_) if map_.sums else [""] * len(rows)
     for number, row in enumerate(rows):
         label = map_.rows[number] if map_.rows else ""
@@ -135,3 +127,19 @@ def _map(map_: Map, width: int) -> Iterator[str]:
             line += _right(f"{left}{cell.text or EMPTY}{right}", across)
         yield f"{line}  {sums[number]}"
     yield from filled(_plain(map_.note), width) if map_.note else ()
+
+
+def _across(map_: Map, texts: list[str]) -> int:
+    """The columns that each cell of a map needs, with its signs and what stands above it."""
+    shared = (-(-display_width(name) // count) + 1 for name, _, count in headings(map_))
+    return max(max(map(display_width, (*texts, *map_.columns))) + len(MARKS), *shared, 0)
+
+
+def _above(map_: Map, start: str, across: int) -> Iterator[str]:
+    """The lines above the cells of a map: groups of columns, and their labels."""
+    if map_.groups:
+        yield start + "".join(_right(name, across * count) for name, _, count in headings(map_))
+    if map_.columns or map_.sums:
+        labels = map_.columns or [""] * len(map_.values[0])
+        above = "".join(_right(label, across - 1) + " " for label in labels)
+        yield f"{start}{above}  {map_.sums}"
