@@ -22,6 +22,48 @@
 # Fill in the functions below. Check your work with `grader check 03`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ```text
+# Each word gets a query, a key and a value
+#
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  inputs                                  │
+# │                                  (6, 3)                                  │
+# │                      six words, three numbers each                       │
+# └──────────────────────────────────────────────────────────────────────────┘
+#             │                         │                         │
+#             ▼                         ▼                         ▼
+# ┌──────────────────────┐  ┌──────────────────────┐  ┌──────────────────────┐
+# │       queries        │  │         keys         │  │        values        │
+# │        (6, 2)        │  │        (6, 2)        │  │        (6, 2)        │
+# │      @ W_query       │  │       @ W_key        │  │      @ W_value       │
+# └──────────────────────┘  └──────────────────────┘  └──────────────────────┘
+#             │                         │                         │
+#             ▼                         ▼                         │
+# ┌────────────────────────────────────────────────┐              │
+# │                     scores                     │              │
+# │                     (6, 6)                     │              │
+# │            each query with each key            │              │
+# └────────────────────────────────────────────────┘              │
+#                          │                                      │
+#                          ▼                                      │
+# ┌────────────────────────────────────────────────┐              │
+# │                    weights                     │              │
+# │                     (6, 6)                     │              │
+# │       divided by √2, softmax of each row       │              │
+# └────────────────────────────────────────────────┘              │
+#                          │                                      │
+#                          ▼                                      ▼
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                             context vectors                              │
+# │                                  (6, 2)                                  │
+# │                       values, mixed by the weights                       │
+# └──────────────────────────────────────────────────────────────────────────┘
+#
+# Queries and keys decide how much of each word; the values are what gets
+# mixed.
+# ```
+
 # %%
 import torch
 from torch import Tensor, nn

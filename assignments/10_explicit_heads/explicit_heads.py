@@ -19,6 +19,39 @@
 #
 # Check your work with `grader check 10`, or in the notebook with the cell below each exercise.
 
+# %% [markdown]
+# ```text
+# Each head computes its own, then all are joined
+#
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  tokens                                  │
+# │                     (num_tokens, embed_dim) = (4, 3)                     │
+# └──────────────────────────────────────────────────────────────────────────┘
+#                   │                                      │
+#                   ▼                                      ▼
+# ┌───────────────────────────────────┐  ┌───────────────────────────────────┐
+# │            first head             │  │            second head            │
+# │              (4, 2)               │  │              (4, 2)               │
+# │          softmax(Q Kᵀ) V          │  │          softmax(Q Kᵀ) V          │
+# └───────────────────────────────────┘  └───────────────────────────────────┘
+#                   │                                      │
+#                   ▼                                      ▼
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                        joined along the features                         │
+# │               (num_tokens, num_heads · head_dim) = (4, 4)                │
+# └──────────────────────────────────────────────────────────────────────────┘
+#                                       │
+#                                       ▼
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  output                                  │
+# │                     (num_tokens, embed_dim) = (4, 3)                     │
+# │                     times the output weight, (4, 3)                      │
+# └──────────────────────────────────────────────────────────────────────────┘
+#
+# The same as in 08 and 09 in other words: embed_dim is d_in, q_proj is
+# W_query. There is no mask and no axis for a batch.
+# ```
+
 # %%
 import torch
 from torch import Tensor, nn

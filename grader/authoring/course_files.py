@@ -49,6 +49,8 @@ def files_are_declared(course: Course) -> Iterator[str]:
         needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
         needed += [paths.visible_checks, paths.hidden_checks]
         declared.update((*needed, paths.equivalent))
+        if paths.drawing.is_file():
+            declared.update((paths.drawing, paths.picture))
         yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())
     if course.guide and not (course.root / course.guide).is_file():
         yield f"{course.guide}: it is missing"

@@ -35,8 +35,11 @@ WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
 TENSOR_FIXTURES = re.compile(r"[(,]\s*(?:draw|printed)\b")
 """Parameters of checks that stand for tensors."""
-HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
+HINTS, EQUIVALENT, DRAWING = "hints.toml", "equivalent.toml", "picture.py"
 """Files beside a solution that decide no score."""
+
+PICTURE = "picture.svg"
+"""An assignment's picture, beside its stub and notebook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,8 @@ class Paths:
     visible_checks: Path
     hidden_checks: Path
     recording: Path
+    drawing: Path
+    picture: Path
 
 
 @dataclass(frozen=True)
@@ -277,6 +282,8 @@ class Course:
             visible_checks=checks / "test_visible.py",
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
+            drawing=solutions / DRAWING,
+            picture=stubs / PICTURE,
         )
 
     def inner(self, path: Path) -> str:
@@ -388,7 +395,7 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
-    return is_read and path.name not in (HINTS, EQUIVALENT) and path.is_file()
+    return is_read and path.name not in (HINTS, EQUIVALENT, DRAWING) and path.is_file()
 
 
 def find_course(start: Path) -> Path:

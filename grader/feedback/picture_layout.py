@@ -59,7 +59,7 @@ def grids(picture: Picture, room: int) -> tuple[Grid, Grid]:
                 tuple(
                     Cell(
                         cell_text(number, decimals, room),
-                        _step(number, most),
+                        colour_step(number, most),
                         picture.differs[row][column],
                         (row, column) == picture.first,
                     )
@@ -104,7 +104,13 @@ def _most(picture: Picture) -> float:
     return 1.0
 
 
-def _step(number: Number, most: float) -> int | None:
+def colour_step(number: Number, most: float) -> int | None:
+    """The colour of a number: from -6 to 6, 0 for zero; None for NaN and the infinities.
+
+    Args:
+        number: the number.
+        most: the size of the one with the strongest colour.
+    """
     if isinstance(number, str):
         return None
     size = min(STEPS, math.ceil(abs(number) / most * STEPS - 1e-6))

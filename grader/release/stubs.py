@@ -16,6 +16,7 @@ from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.course import Assignment, Course, Exercise
+from grader.release.pictures import shown_picture
 from grader.release.prose import in_comment, translated_code, translated_markdown
 from grader.release.solution_cells import Solution, SolutionCell, cleared, read_solution
 from grader.submissions.notebooks import IMPORTS_CELL
@@ -42,7 +43,7 @@ NOTEBOOK_METADATA = {
 
 
 def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
-    """All files that are made from the solutions, with their prose in a language.
+    """All files that are made from the solutions, pictures included, with their prose in a language.
 
     Raises:
         CourseError: when a solution cannot be read, or a translation changes what code does.
@@ -51,7 +52,11 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
     for assignment in course.assignments:
         paths = course.paths(assignment)
         source = translated(course, read_solution(assignment, paths.solution), code)
-        made = {paths.stub: stub(source, code), paths.notebook: student_notebook(source, code)}
+        picture = shown_picture(course, source, code)
+        shown = picture.in_text(source) if picture else source
+        made = {paths.stub: stub(shown, code), paths.notebook: student_notebook(source, code)}
+        if picture:
+            made[paths.picture] = picture.svg
         files += [OutputFile(course.inner(path), text) for path, text in made.items()]
     return files
 

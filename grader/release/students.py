@@ -54,7 +54,7 @@ def write_release(
     if old:
         names = ", ".join(Path(file.path).name for file in old)
         raise CourseError(
-            f"stubs or notebooks are older than their solutions ({names}); run `grader generate`"
+            f"generated files are older than their solutions ({names}); run `grader generate`"
         )
     released = list(files_of(course))
     for file in released:

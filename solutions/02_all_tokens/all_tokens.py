@@ -22,6 +22,10 @@
 # Fill in the functions below. Check your work with `grader check 02`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ![Two maps of six by six cells, a row and a column for each word. Above the scores, below the
+# weights; beside each row of weights its sum, which is 1.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor

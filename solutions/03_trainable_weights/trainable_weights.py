@@ -22,6 +22,10 @@
 # Fill in the functions below. Check your work with `grader check 03`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ![Arrows lead from the inputs to queries, keys and values. Queries and keys meet in the scores,
+# from these come the weights, and the weights mix the values to context vectors.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor, nn

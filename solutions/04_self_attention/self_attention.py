@@ -19,6 +19,10 @@
 # Fill in the classes and the function below. Check your work with `grader check 04`, or in the
 # notebook with the cell below each exercise.
 
+# %% [markdown]
+# ![The inputs above, the context vectors below. Between them the three matrices that the module
+# keeps: for queries, keys and values.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor, nn

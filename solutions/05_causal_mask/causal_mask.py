@@ -18,6 +18,11 @@
 #
 # **About 45 minutes, difficulty 2 of 3.** You need assignments 02 and 03.
 
+# %% [markdown]
+# ![Three maps of six by six cells, one above the other. First the scores, then the same with minus
+# infinity above the diagonal, then the weights: zeros above the diagonal, and rows that sum to
+# 1.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor

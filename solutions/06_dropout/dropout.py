@@ -19,6 +19,10 @@
 #
 # **About 30 minutes, difficulty 1 of 3.** You need assignment 05.
 
+# %% [markdown]
+# ![Two maps of causal weights. Above, the weights that a draw keeps are marked; below, these are
+# doubled and all others are 0, so that the rows have other sums than 1.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor

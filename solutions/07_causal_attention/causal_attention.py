@@ -17,6 +17,11 @@
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignments 04, 05 and 06.
 
+# %% [markdown]
+# ![Arrows lead from a batch of two texts to queries, keys and values, from queries and keys to
+# scores, masked scores and weights, and from weights and values to the context vectors. Each box
+# has its shape.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor, nn

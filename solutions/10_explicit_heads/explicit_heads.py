@@ -19,6 +19,10 @@
 #
 # Check your work with `grader check 10`, or in the notebook with the cell below each exercise.
 
+# %% [markdown]
+# ![Arrows lead from the tokens to two heads, from both heads to one joined tensor, and from there
+# to the output. Each box has its shape.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor, nn

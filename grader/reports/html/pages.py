@@ -18,8 +18,11 @@ from grader.feedback.outcomes import ExerciseStatus
 from grader.grading.results import for_student
 from grader.reports.html.class_views import first_to_look_at, students_map, tenths
 from grader.reports.html.heatmap import figure
-from grader.reports.html.views import card, percent, shown
+from grader.reports.html.views import AssignmentPicture, assignment_pictures, card, percent, shown
 from grader.reports.insights import alike, exercise_insights, misunderstood
+
+PICTURES = "pictures"
+"""The folder of the assignments' pictures, beside the students' pages."""
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""
@@ -73,8 +76,20 @@ def render_page(template: str, **content: Any) -> str:
     )
 
 
-def student_page(result: Result, course: Course, name: str = "") -> str:
-    """The feedback page of one student; hidden checks keep their secrets."""
+def student_page(
+    result: Result,
+    course: Course,
+    name: str = "",
+    pictures: Mapping[str, AssignmentPicture] | None = None,
+) -> str:
+    """The feedback page of one student; hidden checks keep their secrets.
+
+    Args:
+        result: of the student.
+        course: what was graded.
+        name: of the student, where it is known.
+        pictures: of the assignments, as the page links them; None for a page that holds them.
+    """
     result = for_student(result)
     sections = [
         (assignment, [card(e, course, assignment.read_from) for e in assignment.exercises])
@@ -91,6 +106,7 @@ def student_page(result: Result, course: Course, name: str = "") -> str:
         counts=[(one, statuses.count(one)) for one in ExerciseStatus if one in statuses],
         next=next((card for card in read if card.status not in DONE), None),
         sections=sections,
+        pictures=assignment_pictures(course) if pictures is None else pictures,
     )
 
 
@@ -132,10 +148,13 @@ def pages(
         covers: when they were graded, with which course, and who is missing; for the class's page.
     """
     yield "index.html", class_report(results, course, names, covers)
+    linked = assignment_pictures(course, PICTURES)
+    for picture in linked.values():
+        yield f"{STUDENTS}/{picture.address}", picture.svg
     for result in results:
         yield (
             f"{STUDENTS}/{result.student}.html",
-            student_page(result, course, names.get(result.student, "")),
+            student_page(result, course, names.get(result.student, ""), linked),
         )
 
 

@@ -163,6 +163,8 @@ def test_every_path_is_made_from_the_ids(course):
         "visible_checks": "tests/checks/02_layers/test_visible.py",
         "hidden_checks": "tests/checks/02_layers/test_hidden.py",
         "recording": "tests/checks/02_layers/recording.bin",
+        "drawing": "solutions/02_layers/picture.py",
+        "picture": "assignments/02_layers/picture.svg",
     }
 
 

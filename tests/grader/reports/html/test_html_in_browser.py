@@ -31,7 +31,7 @@ def generated(root: Path, size: int, tmp_path_factory: pytest.TempPathFactory) -
     """A generated class's page, and those of its students where they are not too many."""
     course = load_course(root)
     folder = tmp_path_factory.mktemp(f"class_of_{size}")
-    (folder / "students").mkdir()
+    (folder / "students" / "pictures").mkdir(parents=True)
     made = pages(generated_class(course, size), course)
     for path, text in made if size < 600 else [next(made)]:
         (folder / path).write_text(text, "utf-8")
