@@ -33,6 +33,8 @@ WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
 HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
 """Files beside a solution that decide no score."""
+VIEWS = "views.py"
+"""The same beside checks: what right code lets a student see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +369,8 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
-    return is_read and path.name not in (HINTS, EQUIVALENT) and path.is_file()
+    is_view = path.name == VIEWS and Path(CHECKS).name in path.parts[-3:-1]
+    return is_read and not is_view and path.name not in (HINTS, EQUIVALENT) and path.is_file()
 
 
 def find_course(start: Path) -> Path:
