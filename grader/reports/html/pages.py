@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from statistics import mean, median
 from typing import Any
 from urllib.parse import quote
@@ -13,11 +14,13 @@ from markupsafe import Markup, escape
 from grader.core import language
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
+from grader.core.views import ViewResult
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus
 from grader.grading.results import for_student
 from grader.reports.html.class_views import first_to_look_at, students_map, tenths
 from grader.reports.html.heatmap import figure
+from grader.reports.html.shown_views import view_figure
 from grader.reports.html.views import card, percent, shown
 from grader.reports.insights import exercise_insights, misunderstood
 
@@ -145,3 +148,17 @@ def address(student: str) -> str:
 def pictures(shown: Sequence[Picture]) -> str:
     """Pictures alone, with the style they need: what a notebook shows."""
     return _page("pictures.html.j2", figures=[figure(one) for one in shown])
+
+
+def views_page(results: Sequence[ViewResult], course: Course) -> str:
+    """A page of views alone, with sliders for what can be moved."""
+    exercises = [
+        (exercise, [view_figure(one) for one in group])
+        for exercise, group in groupby(results, lambda one: one.exercise)
+    ]
+    return _page("views.html.j2", title=course.text(course.title), exercises=exercises)
+
+
+def views(shown: Sequence[ViewResult]) -> str:
+    """Views alone, with the style they need and without a script: what a notebook shows."""
+    return _page("view_alone.html.j2", views=[view_figure(one) for one in shown])
