@@ -153,7 +153,13 @@ class ViewRun:
         notes = self.text.notes if self.text is not None and one.is_about_text else ()
         sliders = tuple(Slider(say(name), tuple(v)) for name, v in view.moves.items())
         empty = ViewResult(
-            one.exercise.id, say(view.title), say(view.look), say(view.ask), sliders, notes=notes
+            exercise=one.exercise.id,
+            title=say(view.title),
+            look=say(view.look),
+            ask=say(view.ask),
+            sliders=sliders,
+            notes=notes,
+            is_about_text=one.is_about_text,
         )
         self.submission.declared[one.exercise.id] = self.environment.declared(one.exercise)
         states = []

@@ -99,9 +99,13 @@ def _chosen(progress: Progress, views: "Views", target: str) -> tuple["ExerciseV
         raise UsageError(_("This course has no views: there is nothing to show."))
     others = list(dict.fromkeys(one.exercise for one in views.views))
     if target:
-        found = views.of(views.course.select((target,)))
+        wanted = views.course.select((target,))
+        found = views.of(wanted)
+        near = {exercise.assignment for exercise in wanted.values()}
+        names = [e.id for e in others if e.assignment in near]
+        names = names or list(dict.fromkeys(e.assignment for e in others))
         sentence = _("There is no view of {target}. There are views of {others}.")
-        said = sentence.format(target=target, others=listed(one.id for one in others))
+        said = sentence.format(target=target, others=listed(names))
     else:
         solved = [exercise.id for exercise in others if progress.is_solved(exercise)]
         found = views.of(solved[-1:])

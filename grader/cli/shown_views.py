@@ -43,6 +43,25 @@ def print_view(out: Console, result: ViewResult, *, is_whole: bool = True) -> No
         out.print(indented(Text(words), 2))
 
 
+def print_new_views(out: Console, course: Course, results: Sequence[ViewResult]) -> None:
+    """Show the views of an exercise that was just solved, and how to see more of it.
+
+    Args:
+        out: where to.
+        course: the course.
+        results: the views; nothing is shown where there are none.
+    """
+    for result in results:
+        out.print()
+        print_view(out, result, is_whole=False)
+    if results:
+        more = _("More of it: {command}.")
+        if any(result.is_about_text for result in results):
+            more = _('More of it: {command}; with `--text "…"` it is about words of your own.')
+        command = show_command(course, results[0].exercise)
+        out.print(indented(Text(more.format(command=command), style="dim"), 2))
+
+
 def _shown(result: ViewResult) -> Sequence[int]:
     """The states that are shown: all, or the first, the one in the middle and the last."""
     count = len(result.states)

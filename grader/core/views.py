@@ -42,6 +42,7 @@ class ViewResult:
         states: the heat maps for each setting of the sliders; the last slider moves fastest.
         problem: why nothing is shown; "" where something is.
         notes: sentences on what the code was given.
+        is_about_text: whether other words than the course's can be shown.
         is_solved: whether the exercise is; where not, what is shown may be wrong.
     """
 
@@ -53,6 +54,7 @@ class ViewResult:
     states: tuple[tuple[HeatMap, ...], ...] = ()
     problem: str = ""
     notes: tuple[str, ...] = ()
+    is_about_text: bool = False
     is_solved: bool = True
 
     @property

@@ -75,8 +75,17 @@ def _page(template: str, **content: Any) -> str:
     )
 
 
-def student_page(result: Result, course: Course, name: str = "") -> str:
-    """The feedback page of one student; hidden checks keep their secrets."""
+def student_page(
+    result: Result, course: Course, name: str = "", views: Sequence[ViewResult] = ()
+) -> str:
+    """The feedback page of one student; hidden checks keep their secrets.
+
+    Args:
+        result: the student's.
+        course: what was graded.
+        name: of the student, where it is known.
+        views: of what is solved.
+    """
     result = for_student(result)
     sections = [
         (assignment, [card(e, course, assignment.read_from) for e in assignment.exercises])
@@ -93,6 +102,10 @@ def student_page(result: Result, course: Course, name: str = "") -> str:
         counts=[(one, statuses.count(one)) for one in ExerciseStatus if one in statuses],
         next=next((card for card in read if card.status not in DONE), None),
         sections=sections,
+        views={
+            e.id: [view_figure(v) for v in views if v.exercise == e.id] for e in result.exercises
+        },
+        has_views=bool(views),
     )
 
 
