@@ -90,9 +90,7 @@ def check_exercise(exercise_id: str) -> float | int:
     except GraderError as error:
         print(error)
         return 0
-    is_rich = kernel is not None and kernel.is_rich
-    _show(course, exercise, result, is_rich=is_rich)
-    _show_views(views, is_rich=is_rich)
+    _show(course, exercise, result, views, is_rich=kernel is not None and kernel.is_rich)
     return points(result.score) or 0
 
 
@@ -137,7 +135,14 @@ def _checked(
         return result, shown_when_solved(*ran, result)
 
 
-def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) -> None:
+def _show(
+    course: Course,
+    exercise: Exercise,
+    result: Result,
+    views: Sequence[ViewResult],
+    *,
+    is_rich: bool,
+) -> None:
     """Print a result, its picture where there can be one, and what comes after a solved one."""
     console = plain_console()
     with console.capture() as shown:
@@ -147,6 +152,8 @@ def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) 
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)
+    if views:
+        _show_views(views, is_rich=is_rich)
     if all(one.is_solved for one in result.exercises):
         following = list(course.exercises.values())
         following = following[following.index(exercise) + 1 :]
@@ -181,8 +188,8 @@ def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
             console.print()
             print_view(console, view, is_whole=False)
     text = shown.get().rstrip("\n")
-    if not is_rich or not text:
-        print(text, end="\n" if text else "")
+    if not is_rich:
+        print(text)
         return
     from IPython.display import display
 

@@ -19,6 +19,8 @@ from grader.testing import ExampleText
 from grader.testing.lookup import SubmissionHandle
 
 EXAMPLE = ExampleText("One small step", [[0.0, 1.0], [0.5, 0.5], [1.0, 0.25]])
+
+
 def result_of(course: Course, work: str | None = None, words: str | None = None) -> ViewResult:
     """What the first view shows of some work; of the solution unless given."""
     found = load_views(course, course.exercises)
@@ -79,7 +81,9 @@ def test_what_cannot_be_shown_says_why(course_copy: Path, body: str, sentence: s
 
 def test_a_view_that_fails_itself_says_so(course_copy: Path) -> None:
     """What an author got wrong ends no command."""
-    result = result_of(write_views(course_copy, VIEW.replace("text.vectors[:1]", "text.vectors[:1][9]")))
+    result = result_of(
+        write_views(course_copy, VIEW.replace("text.vectors[:1]", "text.vectors[:1][9]"))
+    )
     assert result.problem.startswith("The picture could not be made (IndexError: ")
 
 

@@ -121,12 +121,10 @@ def test_a_page_and_json_have_the_same(own: Callable, folder: Path, grader: Grad
     ]
 
 
-def test_check_shows_once_what_was_just_solved(
-    own: Callable, folder: Path, grader: Grader
-) -> None:
+def test_check_shows_once_what_was_just_solved(own: Callable, folder: Path, grader: Grader) -> None:
     """The setting in the middle, and how to see more; a page has it each time."""
     own(RIGHT)
-    more = "  More of it: `grader show scores`; with `--text \"…\"` it is about words of your own."
+    more = '  More of it: `grader show scores`; with `--text "…"` it is about words of your own.'
     first = grader("check", "01").lines
     title, *_lines = SHOWN.splitlines()
     assert first[-8:] == [title, *SHOWN.splitlines()[5:], more]
