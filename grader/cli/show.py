@@ -110,8 +110,8 @@ def _chosen(progress: Progress, views: "Views", target: str) -> tuple["ExerciseV
         solved = [exercise.id for exercise in others if progress.is_solved(exercise)]
         found = views.of(solved[-1:])
         sentence = _(
-            "`grader show` alone shows what you solved last, and nothing is known to be solved as it "
-            "is now. Name an exercise, like `grader show {first}`: that shows what your code gives so "
+            "`grader show` alone shows the last exercise that is solved, and none is known to be "
+            "solved as it is now. Name an exercise, like `grader show {first}`: that shows what your code gives so "
             "far."
         )
         said = sentence.format(first=others[0].name)

@@ -86,8 +86,8 @@ def test_a_stub_says_that_it_is_one(own: Callable, folder: Path, grader: Grader)
         (["01", "--text", "a " * 13], "--text has 13 words; at most 12 can be shown."),
         (
             [],
-            "`grader show` alone shows what you solved last, and nothing is known to be solved as it "
-            "is now. Name an exercise, like `grader show scores`: that shows what your code gives so "
+            "`grader show` alone shows the last exercise that is solved, and none is known to be "
+            "solved as it is now. Name an exercise, like `grader show scores`: that shows what your code gives so "
             "far.",
         ),
     ],
