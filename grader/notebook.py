@@ -6,12 +6,13 @@ of its own. A script that builds on earlier work finds it here as well when it i
 """
 
 import difflib
+import io
 import linecache
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -132,6 +133,7 @@ def _checked(
     with _quiet_stderr():
         ran = _grader(course.root), submission, session
         result = grade(*ran, scope)
+    with redirect_stdout(io.StringIO()):  # what the code prints was shown with its checks
         return result, shown_when_solved(*ran, result)
 
 
