@@ -6,12 +6,13 @@ of its own. A script that builds on earlier work finds it here as well when it i
 """
 
 import difflib
+import io
 import linecache
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +20,13 @@ from typing import Any
 
 from grader.cli.hint import hint_name, run_hint
 from grader.cli.render import print_assignment
+from grader.cli.shown_views import print_view
 from grader.cli.view import View, plain_console
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Result
+from grader.core.views import ViewResult
 from grader.course.course import (
     COURSE_VARIABLE,
     Assignment,
@@ -35,6 +38,7 @@ from grader.course.course import (
 from grader.feedback.outcomes import shown_checks
 from grader.feedback.picture_layout import first_difference
 from grader.grading.results import points
+from grader.grading.shown_views import shown_when_solved
 from grader.grading.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -83,11 +87,11 @@ def check_exercise(exercise_id: str) -> float | int:
         if kernel is not None and kernel.is_older_than_saved(course, exercise):
             sentence = _("The notebook was saved with another version of this cell: run it again.")
             print(sentence)
-        result = _checked(course, exercise, namespace, kernel)
+        result, views = _checked(course, exercise, namespace, kernel)
     except GraderError as error:
         print(error)
         return 0
-    _show(course, exercise, result, is_rich=kernel is not None and kernel.is_rich)
+    _show(course, exercise, result, views, is_rich=kernel is not None and kernel.is_rich)
     return points(result.score) or 0
 
 
@@ -115,7 +119,8 @@ def _is_defined(course: Course, name: str, namespace: dict[str, Any]) -> bool:
 
 def _checked(
     course: Course, exercise: Exercise, namespace: dict[str, Any], kernel: "Kernel | None"
-) -> Result:
+) -> tuple[Result, tuple[ViewResult, ...]]:
+    """The result of an exercise's visible checks, and its views where it is solved."""
     # The kernel's namespace, read as one notebook that defines everything.
     source = SourceFile(KEY, "notebook", importable=False, cells=())
     readings = {a.id: Reading((KEY,), KEY) for a in course.assignments}
@@ -126,10 +131,20 @@ def _checked(
         session.servant.loader.files.update(kernel.cell_names())
     scope = Scope({exercise.id: exercise}, VISIBLE_CHECKS)
     with _quiet_stderr():
-        return grade(_grader(course.root), submission, session, scope)
+        ran = _grader(course.root), submission, session
+        result = grade(*ran, scope)
+    with redirect_stdout(io.StringIO()):  # what the code prints was shown with its checks
+        return result, shown_when_solved(*ran, result)
 
 
-def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) -> None:
+def _show(
+    course: Course,
+    exercise: Exercise,
+    result: Result,
+    views: Sequence[ViewResult],
+    *,
+    is_rich: bool,
+) -> None:
     """Print a result, its picture where there can be one, and what comes after a solved one."""
     console = plain_console()
     with console.capture() as shown:
@@ -139,6 +154,8 @@ def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) 
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)
+    if views:
+        _show_views(views, is_rich=is_rich)
     if all(one.is_solved for one in result.exercises):
         following = list(course.exercises.values())
         following = following[following.index(exercise) + 1 :]
@@ -163,6 +180,24 @@ def _show_pictures(result: Result) -> None:
 
     words = "\n".join(first_difference(picture) for picture in pictures)
     display({"text/html": page(pictures), "text/plain": words}, raw=True)
+
+
+def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
+    """Show views: as HTML, or else as text."""
+    console = plain_console()
+    with console.capture() as shown:
+        for view in views:
+            console.print()
+            print_view(console, view, is_whole=False)
+    text = shown.get().rstrip("\n")
+    if not is_rich:
+        print(text)
+        return
+    from IPython.display import display
+
+    from grader.reports.html.pages import views as page
+
+    display({"text/html": page(views), "text/plain": text}, raw=True)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 from grader.authoring import check_files, course_files, course_texts
 from grader.authoring.examples import wrong_examples
 from grader.authoring.knowing_nothing import Unearned, unearned
+from grader.authoring.proved_views import views_show_solutions
 from grader.authoring.recognition import (
     Left,
     gate_that_blocks,
@@ -124,6 +125,7 @@ def _prove(
         proofs.stubs_earn_nothing("ipynb", old)
         proofs.mistakes_are_recognised(run)
         report.faults += course_files.ids_are_unique(mistakes)
+        report.faults += views_show_solutions(grader, mistakes.solutions, chosen)
         if is_whole:
             proofs.printed_tensors_are_covered()
         if not report.faults:

@@ -65,17 +65,26 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         session = _session(course, submission, options)
         from grader.cli.hint import hint_command, verbose_command
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
+        from grader.cli.shown_views import print_new_views
         from grader.cli.view import View, console
         from grader.grading.results import to_json
+        from grader.grading.shown_views import shown_solved, shown_when_solved
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
+    # The copy's own work is what `grader status` reports.
+    is_own = options.submission is None and not options.as_graded
     with (
         closing(session),
         closing(visible_grader(course, apart=options.debug, exercises=exercises)) as grader,
     ):
         result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
+        ran = grader, submission, session, result
+        solved = shown_solved(*ran) if "html" in options.reports else ()
+        new = shown_when_solved(*ran, _solved_before(course)) if is_own else ()
     protected, now = protection(course.root), datetime.now(UTC)
-    run = CheckedWork(course, result, _platform_path(path), dict(os.environ), now, protected)
+    run = CheckedWork(
+        course, result, _platform_path(path), dict(os.environ), now, protected, solved
+    )
     reports = checked(options.reports, run)
     for file in reports.files:
         file.write(course.root)
@@ -95,14 +104,22 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
                 [grader.decided.get(id_) for id_ in exercises], result.max_score, console()
             )
             print_protection(protected, console())
+            print_new_views(console(), course, new)
             if options.as_graded:
                 print_as_graded(result, console())
-    # The copy's own work is what `grader status` reports.
-    if options.submission is None and not options.as_graded:
+    if is_own:
         from grader.progress.progress import remember
 
         remember(course, submission, result)
     return _exit_code(result, protected)
+
+
+def _solved_before(course: Course) -> set[str]:
+    """The exercises that were solved when they were last checked, by id."""
+    from grader.progress.store import Memory
+
+    found = Memory(course.root).results()
+    return {id_ for id_, last in found.items() if last.exercise.is_solved}
 
 
 def _read(course: Course, path: Path, options: CheckOptions) -> Submission:

@@ -21,6 +21,7 @@ from grader.cli.edge import (
 from grader.cli.importing import import_
 from grader.cli.new_commands import new, preview
 from grader.cli.schema import schema
+from grader.cli.show_command import show
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.cli.term_commands import compare, publish
@@ -491,7 +492,7 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
     raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))
 
 
-for command in (compare, publish):
+for command in (compare, publish, show):
     cli.add_command(command)
 cli.add_command(new)
 cli.add_command(preview)

@@ -37,6 +37,8 @@ TENSOR_FIXTURES = re.compile(r"[(,]\s*(?:draw|printed)\b")
 """Parameters of checks that stand for tensors."""
 HINTS, EQUIVALENT, DRAWING = "hints.toml", "equivalent.toml", "picture.py"
 """Files beside a solution that decide no score."""
+VIEWS = "views.py"
+"""The same beside checks: what right code lets a student see."""
 
 PICTURE = "picture.svg"
 """An assignment's picture, beside its stub and notebook."""
@@ -395,7 +397,9 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
-    return is_read and path.name not in (HINTS, EQUIVALENT, DRAWING) and path.is_file()
+    is_view = path.name == VIEWS and Path(CHECKS).name in path.parts[-3:-1]
+    beside = (HINTS, EQUIVALENT, DRAWING)
+    return is_read and not is_view and path.name not in beside and path.is_file()
 
 
 def find_course(start: Path) -> Path:
