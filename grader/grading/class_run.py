@@ -23,6 +23,7 @@ from grader.grading.class_files import (
     written,
 )
 from grader.grading.decisions import NONE, Decisions
+from grader.grading.groups import Members, SharedWork, shared_digest
 from grader.grading.journal import Journal, RunIdentity, earlier_run, new_seed
 from grader.grading.kept_outcomes import Head, read_kept, write_kept
 from grader.grading.personal import Personal
@@ -99,7 +100,11 @@ class ClassRun:
         with Journal(self.out, run.identity, self.force) as journal:
             prints = {s.id: fingerprint(s) for s in self.students}
             personal = {id_: self._personal(id_) for id_ in prints}
-            decided = {id_: one.digest for id_, one in personal.items()}
+            members = {id_: found for id_ in prints if (found := self.decisions.members(id_))}
+            decided = {
+                id_: shared_digest(one, members[id_], prints) if id_ in members else one.digest
+                for id_, one in personal.items()
+            }
             rows = {
                 id_: row
                 for id_ in prints
@@ -112,14 +117,21 @@ class ClassRun:
                 if (row := journal.unchanged_but_dates(id_, prints[id_], decided[id_]))
             }
 
+            waiting: dict[str, bool] = {}
+
             def write(student: Student, found: Result | None) -> Row:
-                if len(rows) == unchanged:
-                    set_reports_aside(self.out)
                 id_ = student.id
                 done, is_whole = run.done(id_, prints[id_], found, dated.get(id_), personal[id_])
+                if id_ in members:  # written when everybody of the group is done
+                    waiting[id_] = is_whole
+                    return done.row
+                return keep(id_, done, is_whole=is_whole)
+
+            def keep(id_: str, done: Written, *, is_whole: bool) -> Row:
+                if len(rows) == unchanged:
+                    set_reports_aside(self.out)
                 write_student(self.out, done)
-                of = prints[id_] if is_whole else PARTLY
-                journal.add(id_, of, done.row, decided[id_])
+                journal.add(id_, prints[id_] if is_whole else PARTLY, done.row, decided[id_])
                 rows[id_] = done.row
                 return done.row
 
@@ -135,6 +147,8 @@ class ClassRun:
 
                         outcomes = undecided_result(run.settings, student, outcomes)
                     watcher.done(write(student, outcomes))
+                for id_, is_whole in waiting.items():
+                    keep(id_, run.shared(id_, members[id_], personal[id_]), is_whole=is_whole)
             finally:
                 result = self._result(run.terms.course, rows, journal)
                 result = replace(result, is_written=len(rows) > unchanged)
@@ -281,6 +295,17 @@ class _Run:
         result = self.maker.result(student, kept, personal)
         is_whole = all(kept.is_latest(id_, handed_in, conditions[id_]) for id_ in conditions)
         return written(result, summary_line(result)), is_whole
+
+    def shared(self, student: str, members: Members, personal: Personal) -> Written:
+        """The result of a student of a group, when everybody's outcomes are kept.
+
+        Args:
+            student: the student's id.
+            members: who belongs to the group.
+            personal: what was decided about the student.
+        """
+        result = SharedWork(self.out, self.maker).result(student, members, personal)
+        return written(result, summary_line(result))
 
     def _new(
         self, handed_in: str, outcomes: Result

@@ -22,7 +22,14 @@ from grader.course.course import Course
 from grader.grading.late_days import LateWork, days_to_spend
 from grader.grading.personal import CheckDecision, Personal
 from grader.grading.results import points
-from grader.grading.scoring import days_late, exercise_score, lateness, scored, total
+from grader.grading.scoring import (
+    days_late,
+    exercise_score,
+    lateness,
+    nothing_handed_in,
+    scored,
+    total,
+)
 
 
 def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
@@ -62,17 +69,11 @@ def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
 def _nothing_but_points(course: Course, outcomes: Result, personal: Personal) -> Result:
     """What somebody has who handed in nothing and was given points by a person."""
     given = {override.exercise for override in personal.overrides}
-    assignments = tuple(
-        AssignmentResult(
-            *(a.id, "", Decimal(0), a.max_score),
-            tuple(
-                ExerciseResult(e.id, None if e.id in given else Decimal(0), e.points)
-                for e in a.exercises
-            ),
-        )
-        for a in course.assignments
-    )
-    return replace(outcomes, submitted=True, assignments=assignments)
+    found = []
+    for one in map(nothing_handed_in, course.assignments):
+        exercises = (replace(e, score=None) if e.id in given else e for e in one.exercises)
+        found.append(replace(one, exercises=tuple(exercises)))
+    return replace(outcomes, submitted=True, assignments=tuple(found))
 
 
 # Exercises.

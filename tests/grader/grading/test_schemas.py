@@ -55,6 +55,7 @@ ASSIGNMENT = AssignmentResult(
     file_failures=("a.py: it does not run",),
     ignored=("b.py was not read",),
     late_days_used=1,
+    handed_in_by="bo",
 )
 RESULT = Result(
     *("ada", Decimal("0.5"), 2, False, True, ("process",), "7", {"python": "3.11"}, "c0", "be"),
