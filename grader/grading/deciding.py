@@ -55,14 +55,15 @@ def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
         for one, scored_one in zip(outcomes.assignments, found.assignments, strict=True)
     ]
     dated = _with_lateness(course, parts, personal)
+    about = tuple(_about(dated, personal))
     return replace(
         outcomes,
         score=total(one.score for one in dated),
         max_score=added(one.max_score for one in dated),
         undecided=any(one.score is None for one in dated),
         assignments=tuple(dated),
-        decided=tuple(_about(dated, personal)),
-        automatic=automatic.score,
+        decided=about,
+        automatic=automatic.score if about else None,
     )
 
 

@@ -1,7 +1,8 @@
 """The results of a run's students, one after the other: made, written, and entered in the journal."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from grader.core.records import AssignmentResult, Result
@@ -39,6 +40,29 @@ class About:
     members: Members
     decided: str
 
+    def decided_for(self, row: Row, points: Mapping[str, float]) -> str:
+        """The same, without what makes no difference where a result is this one.
+
+        A check that is dropped or given changes no full score, and late days nothing that is not
+        late: where one of these is decided for everybody, only those are scored again who may gain
+        or lose by it.
+
+        Args:
+            row: the result.
+            points: what each exercise is worth.
+        """
+        if self.decided != self.personal.digest:
+            return self.decided
+        touched = {one.partition(" ")[2] for one in row.decided}
+        open_ = {
+            id_
+            for id_, score in row.exercises.items()
+            if id_ in touched or score != points.get(id_)
+        }
+        checks = tuple(c for c in self.personal.checks if c.check.partition("::")[0] in open_)
+        late_days = self.personal.late_days if row.days_late else None
+        return replace(self.personal, checks=checks, late_days=late_days).digest
+
 
 @dataclass(slots=True)
 class Doing:
@@ -63,10 +87,15 @@ class Doing:
     @staticmethod
     def of(run: "StudentRun", journal: Journal, about: Mapping[str, About]) -> "Doing":
         """As the journal says."""
+        points = run.points
         rows = {
             id_: row
             for id_, one in about.items()
-            if (row := journal.unchanged(id_, one.handed_in, one.decided))
+            if (
+                row := journal.unchanged(
+                    id_, one.handed_in, partial(one.decided_for, points=points)
+                )
+            )
         }
         dated = {
             id_: row
@@ -102,7 +131,7 @@ class Doing:
         about = self.about[student]
         write_student(self.run.out, done)
         handed_in = about.handed_in if is_whole else PARTLY
-        self.journal.add(student, handed_in, done.row, about.decided)
+        self.journal.add(student, handed_in, done.row, about.decided_for(done.row, self.run.points))
         self.rows[student] = done.row
 
 
@@ -125,6 +154,11 @@ class StudentRun:
     terms: Terms
     maker: ResultMaker
     never_lower: EarlierResults | None = None
+
+    @property
+    def points(self) -> dict[str, float]:
+        """What each exercise is worth."""
+        return {id_: exercise.points for id_, exercise in self.terms.course.exercises.items()}
 
     def done(
         self, student: str, about: About, outcomes: Result | None, dated: Row | None

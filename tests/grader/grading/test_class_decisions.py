@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -72,6 +73,33 @@ def test_other_dates_with_decisions_end_as_graded_so_from_the_start(late, make):
     fresh = make("fresh")
     fresh.run(decisions=ALL)
     assert late.files() == fresh.files()
+    assert late.graded == Counter(STUDENTS)
+
+
+CLASS_WIDE = (
+    Decisions(),
+    *(Decisions(checks=(CheckDecision(HIDDEN, is_given),)) for is_given in (True, False)),
+    *(Decisions(late_days=LateDays(days, 2)) for days in (1, 3)),
+    replace(SOME, checks=(CheckDecision(HIDDEN, True),), late_days=LateDays(3, 3)),
+)
+
+
+def test_decisions_about_everybody_end_as_graded_so_from_the_start(late, make):
+    """In any order; only those are written again who may gain or lose by it."""
+    wanted = []
+    for number, decisions in enumerate(CLASS_WIDE):
+        fresh = make(f"fresh-{number}")
+        fresh.run(decisions=decisions)
+        wanted.append(fresh.files())
+    for number in (1, 2, 3, 0, 5, 4, 1, 5, 0, 2):
+        late.run(decisions=CLASS_WIDE[number])
+        assert late.files() == wanted[number], number
+    full = [row for row in late.result.rows if row.exercises[SCORES] == 2 and not row.decided]
+    late.run(decisions=CLASS_WIDE[1])
+    assert full
+    assert late.told == [
+        f"{20 - len(full)} students are scored from known outcomes: no code is run."
+    ]
     assert late.graded == Counter(STUDENTS)
 
 
