@@ -31,6 +31,9 @@ from grader.grading.scoring import (
     total,
 )
 
+NOT_RUN = "not run"
+"""What a result with decisions lacks, in its list of these."""
+
 
 def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
     """A result with scores, from one that has outcomes only.
@@ -228,3 +231,15 @@ def _about(assignments: Sequence[AssignmentResult], personal: Personal) -> Itera
         for exercise in one.exercises:
             if exercise.decision is not None:
                 yield f"{exercise.decision.kind} {exercise.id}"
+            if _lacks_checks(exercise, personal):
+                yield f"{NOT_RUN} {exercise.id}"
+
+
+def _lacks_checks(exercise: ExerciseResult, personal: Personal) -> bool:
+    """Whether checks were not run because one failed that was decided about since."""
+    about = {decision.check for decision in personal.checks}
+    has_failed = any(
+        check.id in about and check.outcome is not Outcome.PASSED for check in exercise.checks
+    )
+    blocked = (check for check in exercise.checks if check.outcome is Outcome.BLOCKED)
+    return has_failed and any(c.weight and not c.waits_for and c.id not in about for c in blocked)
