@@ -235,6 +235,12 @@ def pack(out: Path, lang: str | None) -> None:
     help="What was decided about students: extensions, overrides …  [default: decisions.toml of the course]",
 )
 @click.option(
+    "--never-lower",
+    type=FOLDER,
+    metavar="OLD",
+    help="Keep the score of an earlier run's folder in each assignment where it is higher.",
+)
+@click.option(
     "--gradebook",
     metavar="URL",
     help="Write into nbgrader's gradebook too: a path (SQLite) or postgresql://USER@HOST/NAME.",

@@ -25,7 +25,9 @@ from grader.course.course import Course
 from grader.grading import class_run
 from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
+from grader.grading.deciding import NOT_RUN
 from grader.grading.decisions_file import class_decisions
+from grader.grading.never_lower import EarlierResults
 from grader.grading.process_pool import grade_locally
 from grader.grading.publishing import differing, last_published
 from grader.grading.set_aside import LEFT, REPORTS
@@ -55,6 +57,7 @@ class GradeOptions:
     reports: tuple[str, ...]
     assignments: tuple[str, ...]
     decisions: Path | None
+    never_lower: Path | None
     gradebook: str | None
 
 
@@ -150,9 +153,17 @@ def _grade(
             has_roster=options.roster is not None,
             out=options.out,
         ),
+        _earlier(options.never_lower),
     )
     with progress(screen) as watcher:
         return run.carry_out(_scheduler(options), watcher)
+
+
+def _earlier(folder: Path | None) -> EarlierResults | None:
+    """The run whose scores are not to fall."""
+    if folder is not None and not (folder / "results").is_dir():
+        raise UsageError(f"{folder} holds no results; --never-lower takes the --out of a run.")
+    return EarlierResults(folder) if folder is not None else None
 
 
 def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -187,6 +198,13 @@ def _print_decisions(screen: Console, rows: Sequence[Row]) -> None:
         who = "1 student has" if count == 1 else f"{count} students have"
         told = f"{who} a result with decisions: the column `decided` of scores.csv says which."
         _print_line(screen, told)
+    lacking = [row.student for row in rows if any(d.startswith(NOT_RUN) for d in row.decided)]
+    if lacking:
+        told = (
+            "A check that counts for nobody, or as passed, failed first for these, so that others "
+            f"were not run: {', '.join(lacking)}. Mend the check and grade again."
+        )
+        _print_line(screen, told, "yellow")
 
 
 def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:

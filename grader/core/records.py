@@ -298,6 +298,7 @@ class AssignmentResult:
         submitted_at: when it was handed in, where that is known; it is in no file of results.
         ignored: sentences on what was handed in for it and does not count.
         late_days_used: how many of the days late cost nothing, because the student had them.
+        handed_in_by: who of the student's group handed it in, "" for the student.
     """
 
     id: str
@@ -312,6 +313,7 @@ class AssignmentResult:
     submitted_at: datetime | None = None
     ignored: tuple[str, ...] = ()
     late_days_used: int = 0
+    handed_in_by: str = ""
 
     @property
     def is_decided_by_hand(self) -> bool:

@@ -25,7 +25,7 @@ NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 ORDER: dict[type, tuple[str, ...]] = {
     AssignmentResult: (
         *("id", "read_from", "score", "max_score", "days_late", "late_days_used", "notes"),
-        *("ignored", "file_failures", "exercises"),
+        *("handed_in_by", "ignored", "file_failures", "exercises"),
     ),
     ExerciseResult: (
         *("id", "score", "max_score", "decision", "defined", "misconceptions", "findings"),
@@ -34,7 +34,7 @@ ORDER: dict[type, tuple[str, ...]] = {
 }
 """What a file has of these, in its order; of other records it has the fields in theirs."""
 
-WHERE_ANY = ("file_failures", "ignored", "defined", "decision", "late_days_used")
+WHERE_ANY = ("file_failures", "ignored", "defined", "decision", "late_days_used", "handed_in_by")
 """Those of them that a file has only where there is any."""
 
 SPECIAL: dict[str, Any] = {

@@ -97,7 +97,7 @@ def test_help_in_a_copy_lists_what_works_there(grader, folder, tmp_path, monkeyp
 
     students = ["check", "doctor", "hint", "pack", "status", "watch"]
     assert listed("For students") == students
-    assert listed("For instructors") == ["grade", "release"]
+    assert listed("For instructors") == ["compare", "grade", "publish", "release"]
     assert {"new", "preview", "validate"} < set(listed("For authors"))
     assert "grader grade SUBMISSIONS" in grader("--help").out
     (tmp_path / "copy").mkdir()

@@ -57,7 +57,7 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
     )
     ran = grade()
     assert "1 student has a result with decisions: the column `decided`" in ran.out
-    assert "are scored from known outcomes: no code is run." in ran.out
+    assert "1 student is scored from known outcomes: no code is run." in ran.out
     assert scores(out)["bo"] == ("1.1", "0.8", "check 01_scores/scores")
     ran = grader("compare", before, out)
     assert ran.lines[0].startswith("3 students are in both: 1 gain, 0 lose; 0 have other outcomes")
