@@ -17,8 +17,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from grader.cli.hint import hint_name, run_hint
+from grader.cli.hint import hint_name, only_exercise, run_hint
 from grader.cli.render import print_assignment
+from grader.cli.styles import later, styles_text
 from grader.cli.view import View, plain_console
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
@@ -42,6 +43,7 @@ from grader.grading.submission_grader import (
     grade,
     visible_grader,
 )
+from grader.progress.other_ways import styles_of
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell, code_cells
@@ -106,6 +108,25 @@ def hint(name: str, *, restart: bool = False) -> None:
         print(error)
 
 
+def styles(name: str) -> None:
+    """Print other right ways to write an exercise that this notebook has solved.
+
+    Args:
+        name: the exercise's name or id.
+    """
+    try:
+        course = _course(Path.cwd())
+        exercise = only_exercise(course, name)
+        is_solved = exercise.id in _solved
+        print(styles_text(course, exercise) if is_solved else later(exercise))
+    except GraderError as error:
+        print(error)
+
+
+_solved: set[str] = set()
+"""The ids of the exercises that were solved when this kernel checked them last."""
+
+
 def _is_defined(course: Course, name: str, namespace: dict[str, Any]) -> bool:
     """Whether an exercise's name is defined, or one that may be meant to be it."""
     others = namespace.keys() - {exercise.name for exercise in course.exercises.values()}
@@ -139,7 +160,12 @@ def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) 
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)
+    _solved.discard(exercise.id)
     if all(one.is_solved for one in result.exercises):
+        _solved.add(exercise.id)
+        if styles_of(course, exercise):
+            call = f'from grader.notebook import styles; styles("{hint_name(course, exercise.id)}")'
+            print(_("Other right ways to write it: {commands}").format(commands=call))
         following = list(course.exercises.values())
         following = following[following.index(exercise) + 1 :]
         what = following[0].id if following else _("nothing is left to do")

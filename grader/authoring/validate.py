@@ -4,7 +4,7 @@
 that only read files are in `course_files`.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +26,7 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.printed_tensors import Printed
+from grader.course.styles import read_styles
 from grader.feedback.diagnosis import (
     ATOL,
     INFINITE,
@@ -38,6 +39,7 @@ from grader.feedback.diagnosis import (
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import passed_share
 from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.release.solution_cells import read_solution
 from grader.release.stubs import stale
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
@@ -122,6 +124,7 @@ def _prove(
         old = {course.root / file.path for file in stale(course)}
         proofs.stubs_earn_nothing("py", old)
         proofs.stubs_earn_nothing("ipynb", old)
+        proofs.styles_earn_everything()
         proofs.mistakes_are_recognised(run)
         report.faults += course_files.ids_are_unique(mistakes)
         if is_whole:
@@ -248,10 +251,7 @@ class _CheckProofs:
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif passed_share(checks) != 1:
                 self.breaking |= {c.id for c in checks if c.outcome is Outcome.ERROR}
-                wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
-                record = run.records[wrong[0].id]
-                reason = f"{record.check.line_of(record.raised)}{_reason(record.raised)}"
-                self.fault(exercise.id, f"the solution fails {wrong[0].id}: {reason}")
+                self.fault(exercise.id, f"the solution fails {_first_failure(run, checks)}")
         self.covered = {
             id_
             for record in run.records.values()
@@ -259,6 +259,21 @@ class _CheckProofs:
             for id_ in record.covered
         }
         return run
+
+    def styles_earn_everything(self) -> None:
+        """Every other right way to write an exercise earns full marks in place of the solution's."""
+        for assignment in course_texts.assignments_of(self.course, self.chosen):
+            solution = read_solution(assignment, self.course.paths(assignment).solution)
+            cells = {cell.exercise: cell.text for cell in solution.cells}
+            for name, styles in read_styles(self.course, assignment).items():
+                exercise = self.course.exercises[f"{assignment.id}/{name}"]
+                for style in styles if exercise.id in self.chosen else ():
+                    text = solution.text.replace(cells[name], style.code)
+                    made = self.mistakes.with_text(exercise, text)
+                    run, results = self.run(made, {exercise.id: exercise})
+                    wrong = _first_failure(run, results[exercise.id])
+                    if wrong:
+                        self.fault(exercise.id, f"the style {style.name!r} fails {wrong}")
 
     def mistakes_are_recognised(self, run: CheckRun) -> None:
         """Every misconception loses points and is recognised by its own name.
@@ -355,6 +370,15 @@ class _CheckProofs:
 
 def _is_hidden(check: Check) -> bool:
     return check.visibility is Visibility.HIDDEN
+
+
+def _first_failure(run: CheckRun, checks: Iterable[CheckResult]) -> str:
+    """The first check that did not pass, and why; "" where all did."""
+    for check in checks:
+        if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
+            record = run.records[check.id]
+            return f"{check.id}: {record.check.line_of(record.raised)}{_reason(record.raised)}"
+    return ""
 
 
 def _reason(error: BaseException | None) -> str:

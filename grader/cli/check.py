@@ -96,8 +96,12 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
                 print_as_graded(result, console())
     # The copy's own work is what `grader status` reports.
     if options.submission is None and not options.as_graded:
-        from grader.progress.progress import remember
+        from grader.cli.styles import styles_line
+        from grader.progress.progress import newly_solved, remember
 
+        line = "" if is_json else styles_line(course, newly_solved(course, result))
+        if line:
+            echo(line)
         remember(course, submission, result)
     return _exit_code(result, protected)
 

@@ -145,6 +145,19 @@ def hint(exercise: str, lang: str | None, **options: bool) -> None:
 
 
 @cli.command(cls=SpokenCommand)
+@click.argument("exercise")
+@lang_option
+def styles(exercise: str, lang: str | None) -> None:
+    """Show other right ways to write EXERCISE, once it is solved.
+
+    Each earns full marks, with a sentence that says why it does the same.
+    """
+    from grader.cli.styles import run_styles
+
+    run_styles(open_course(lang), exercise)
+
+
+@cli.command(cls=SpokenCommand)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

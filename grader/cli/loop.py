@@ -11,6 +11,7 @@ from grader.cli.edge import from_here
 from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
 from grader.cli.render import print_assignment, print_file_failures
 from grader.cli.status import place
+from grader.cli.styles import styles_line
 from grader.cli.view import View, broken
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
@@ -162,6 +163,8 @@ class Loop:
             sentence = _("{exercise} is still solved: {points}. Well done!")
         earned = _points(self.watched.points)
         self._say(sentence.format(exercise=self.watched.name, points=earned), "green")
+        if not was_solved:
+            self._say(styles_line(self.course, [self.watched]), "dim")
         failures = self.now.file_failures.get(self.watched.assignment, ())
         self._go_on()
         if not self.has_shown:
@@ -305,7 +308,8 @@ class Loop:
         )
 
     def _say(self, text: str, style: str = "") -> None:
-        self.screen.print(broken(Text(text, style=style)))
+        if text:
+            self.screen.print(broken(Text(text, style=style)))
 
 
 def _seen(result: ExerciseResult) -> object:

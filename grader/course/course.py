@@ -31,7 +31,7 @@ COURSE_VARIABLE = "GRADER_COURSE"
 TRANSLATIONS = "translations"
 WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
-HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
+HINTS, EQUIVALENT, STYLES = "hints.toml", "equivalent.toml", "styles.toml"
 """Files beside a solution that decide no score."""
 
 
@@ -121,6 +121,7 @@ class Paths:
     misconceptions: Path
     hints: Path
     equivalent: Path
+    styles: Path
     visible_checks: Path
     hidden_checks: Path
     recording: Path
@@ -253,6 +254,7 @@ class Course:
             misconceptions=solutions / "misconceptions.toml",
             hints=solutions / HINTS,
             equivalent=solutions / EQUIVALENT,
+            styles=solutions / STYLES,
             visible_checks=checks / "test_visible.py",
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
@@ -266,7 +268,7 @@ class Course:
     def hash(self) -> str:
         """A hash of everything that decides scores: manifest, solutions, checks, printed tensors.
 
-        Comments, hints and what is equivalent decide none.
+        Comments, hints, styles and what is equivalent decide none.
         """
         digest = hashlib.sha256()
         folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
@@ -367,7 +369,7 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
-    return is_read and path.name not in (HINTS, EQUIVALENT) and path.is_file()
+    return is_read and path.name not in (HINTS, EQUIVALENT, STYLES) and path.is_file()
 
 
 def find_course(start: Path) -> Path:

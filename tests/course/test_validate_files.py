@@ -222,6 +222,41 @@ def test_a_solutions_line_in_the_text_above_an_exercise_is_told(example) -> None
     ]
 
 
+STYLES = """
+[[styles]]
+exercise = "scores"
+name = "a product"
+code = '''
+def scores(queries, keys):
+    return queries @ keys.T / keys.shape[-1] ** 0.5
+'''
+why = "As the formula says."
+
+[[styles]]
+exercise = "scores"
+name = "not scaled"
+code = '''
+def scores(queries, keys):
+    return queries @ keys.T
+'''
+why = "It is not."
+"""
+
+
+def test_a_style_that_is_wrong_or_in_a_release_is_told(example) -> None:
+    """Each is run in place of the solution's way, and students get none of them to read."""
+    path = example.folder / "solutions" / "01_scores" / "styles.toml"
+    path.write_text(STYLES, "utf-8")
+    (wrong,) = example.faults()
+    assert wrong.startswith("01_scores/scores: the style 'not scaled' fails 01_scores/scores::")
+    path.write_text(STYLES.replace("keys.T\n", "keys.T / keys.shape[-1] ** 0.5  #\n"), "utf-8")
+    line = "return queries @ keys.T / keys.shape[-1] ** 0.5"
+    example.append(VISIBLE, f"\n\ndef right(queries, keys):\n    {line}\n")
+    assert example.faults() == [
+        f"release: {VISIBLE} contains a line of the styles of 01_scores: {line}"
+    ]
+
+
 def test_a_visible_check_that_hangs_on_a_draw_of_dropout_is_told(example) -> None:
     """Its recording would be right on one kind of processor only."""
     example.edit(VISIBLE, "import pytest\n", "import pytest\nimport torch\n")
