@@ -44,6 +44,7 @@ from grader.grading.submission_grader import (
     visible_grader,
 )
 from grader.progress.other_ways import styles_of
+from grader.sandbox.failures import stub_exercise
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell, code_cells
@@ -121,6 +122,32 @@ def styles(name: str) -> None:
         print(styles_text(course, exercise) if is_solved else later(exercise))
     except GraderError as error:
         print(error)
+
+
+@contextmanager
+def experiment() -> Iterator[None]:
+    """Runs code that looks at what this notebook defines; where it cannot run, a sentence says why."""
+    try:
+        yield
+    except Exception as error:
+        print(_why_not(error))
+
+
+def _why_not(error: Exception) -> str:
+    """Why an experiment did not run."""
+    with suppress(GraderError):
+        _course(Path.cwd())  # whose language is spoken
+    stub = stub_exercise(str(error))
+    if stub is not None:
+        sentence = _("{exercise} is still to be written. Run this cell again when it is solved.")
+        return sentence.format(exercise=stub)
+    if isinstance(error, NameError) and error.name:
+        return _("{name} is not defined here: run the cells above first.").format(name=error.name)
+    sentence = _(
+        "The experiment ended in {error}. It needs what is written above it: run it again when "
+        "those exercises are solved."
+    )
+    return sentence.format(error=f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 _solved: set[str] = set()

@@ -11,6 +11,9 @@ from grader.sandbox.failures import stub_message
 
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
+IN_NOTEBOOK = 'active="ipynb"'
+"""Marks a cell of a solution that stands in the notebook alone, as jupytext writes it."""
+
 REGION = re.compile(
     rf"^(?P<indent>[ \t]*){BEGIN}[ \t]*\n(?P<body>.*?)^[ \t]*{END}[ \t]*$",
     re.MULTILINE | re.DOTALL,
@@ -25,11 +28,13 @@ class SolutionCell:
         kind: "markdown" or "code".
         text: its content, without the comment signs of markdown.
         exercise: the exercise it holds, "" for none.
+        is_experiment: whether it stands in the notebook alone; code of it is a comment elsewhere.
     """
 
     kind: str
     text: str
     exercise: str = ""
+    is_experiment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,12 @@ def read_solution(assignment: Assignment, path: Path) -> Solution:
         raise CourseError(f"{place}: the solution cannot be read ({error.strerror})") from error
     notebook = jupytext.reads(text, fmt="py:percent")
     cells = tuple(
-        SolutionCell(cell.cell_type, cell.source, cell.metadata.get("exercise", ""))
+        SolutionCell(
+            cell.cell_type,
+            cell.source,
+            cell.metadata.get("exercise", ""),
+            cell.metadata.get("active") == "ipynb",
+        )
         for cell in notebook.cells
     )
     problems = _problems(assignment, cells)
@@ -95,6 +105,12 @@ def _problems(assignment: Assignment, cells: tuple[SolutionCell, ...]) -> list[s
             what = "no solution region" if cell.exercise else "a solution region and no exercise="
             problems.append(f"{what} {where}")
     return problems
+
+
+def without_experiments(text: str) -> str:
+    """A solution's text without the cells that stand in the notebook alone."""
+    cell = rf"(?m)^# %%.*{re.escape(IN_NOTEBOOK)}.*\n(?:(?!# %%).*(?:\n|\Z))*"
+    return f"{re.sub(cell, '', text).rstrip()}\n"
 
 
 def sentinel(assignment: Assignment, exercise: str, indent: str) -> str:

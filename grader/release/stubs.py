@@ -17,8 +17,14 @@ from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.course import Assignment, Course, Exercise
 from grader.release.prose import in_comment, translated_code, translated_markdown
-from grader.release.solution_cells import Solution, SolutionCell, cleared, read_solution
-from grader.submissions.notebooks import IMPORTS_CELL
+from grader.release.solution_cells import (
+    Solution,
+    SolutionCell,
+    cleared,
+    read_solution,
+    without_experiments,
+)
+from grader.submissions.notebooks import EXPERIMENT, IMPORTS_CELL
 
 POINTS = re.compile(rb'(?m)^ *"points": [0-9.]+,?$')
 """A test cell's points, in the metadata of a notebook."""
@@ -95,7 +101,7 @@ def stub(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
         source: the solution.
         code: the language of what generated cells say.
     """
-    text = source.text
+    text = without_experiments(source.text)
     first_code = _first_code(source)
     if first_code is not None and source.assignment.imports:
         start, imports = f"# %%\n{first_code.text}", _script_imports(source.assignment, code)
@@ -151,7 +157,8 @@ def _first_code(source: Solution) -> SolutionCell | None:
 def _plain_cell(cell: SolutionCell, number: int) -> Any:
     if cell.kind == "markdown":
         return v4.new_markdown_cell(cell.text, id=f"text-{number:02d}")
-    return v4.new_code_cell(cell.text, id=f"code-{number:02d}")
+    marks = {"tags": [EXPERIMENT]} if cell.is_experiment else {}
+    return v4.new_code_cell(cell.text, id=f"code-{number:02d}", metadata=marks)
 
 
 def _imports_cell(assignment: Assignment, code: str) -> Any:

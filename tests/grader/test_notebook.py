@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from grader import notebook
 from grader.course.course import Course
-from grader.notebook import Kernel, StopError, check_exercise, hint, use_own
+from grader.notebook import Kernel, StopError, check_exercise, experiment, hint, styles, use_own
 
 ONE = "def one():\n    return 1\n"
 
@@ -143,6 +143,45 @@ def test_outside_the_course_each_cell_says_so(
     assert check_exercise("01_first/one") == 0
     hint("one")
     assert capsys.readouterr() == (sentence * 2, "")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            NotImplementedError("01_first/one: not attempted yet"),
+            "01_first/one is still to be written. Run this cell again when it is solved.\n",
+        ),
+        (NameError("no", name="one"), "one is not defined here: run the cells above first.\n"),
+        (
+            TypeError("no"),
+            "The experiment ended in TypeError: no. It needs what is written above it: run it "
+            "again when those exercises are solved.\n",
+        ),
+    ],
+    ids=["stub", "name", "error"],
+)
+def test_an_experiment_that_cannot_run_says_why(
+    error: Exception, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a sentence, so that Run All goes on."""
+    with experiment():
+        raise error
+    assert capsys.readouterr() == (said, "")
+
+
+def test_styles_are_shown_where_this_notebook_solved_the_exercise(
+    kernel: Callable[..., Path], small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before that, a sentence says when."""
+    kernel("work/01_first", "work/01_first/first.py")
+    with pytest.MonkeyPatch.context() as patch:
+        for solved in (set(), {"01_first/one"}):
+            patch.setattr(notebook, "_solved", solved)
+            styles("one")
+    first, last = capsys.readouterr().out.splitlines()[::2]
+    assert first.startswith("01_first/one is not solved yet.")
+    assert last == "For 01_first/one no other ways are written down."
 
 
 NOT_DEFINED = (
