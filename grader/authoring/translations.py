@@ -21,7 +21,7 @@ from grader.core import language
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.text import paragraphs
-from grader.course.check_helpers import helpers_of
+from grader.course.check_helpers import helpers_of, views_of
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
@@ -143,7 +143,7 @@ def course_messages(course: Course) -> list[Message]:
             paths.hidden_checks: _check_texts(paths.hidden_checks, problems),
         }
         found += [Message(t, course.inner(path)) for path, some in texts.items() for t in some]
-    for path in helpers_of(course):
+    for path in (*helpers_of(course), *views_of(course)):
         found += [Message(text, course.inner(path)) for text in _check_texts(path, problems)]
     if problems:
         raise CourseError(*problems)

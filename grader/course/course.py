@@ -33,6 +33,8 @@ WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
 HINTS, EQUIVALENT, STYLES = "hints.toml", "equivalent.toml", "styles.toml"
 """Files beside a solution that decide no score."""
+VIEWS, PREDICTIONS = "views.py", "predictions.py"
+"""The same beside checks: what right code lets a student see, and what it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +371,9 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
-    return is_read and path.name not in (HINTS, EQUIVALENT, STYLES) and path.is_file()
+    is_shown = path.name in (VIEWS, PREDICTIONS) and Path(CHECKS).name in path.parts[-3:-1]
+    is_idle = is_shown or path.name in (HINTS, EQUIVALENT, STYLES)
+    return is_read and not is_idle and path.is_file()
 
 
 def find_course(start: Path) -> Path:

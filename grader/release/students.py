@@ -13,7 +13,7 @@ import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
-from grader.course.check_helpers import imported_helpers
+from grader.course.check_helpers import imported_helpers, views_of
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.catalogs import released_translations
 from grader.release.project import project_files
@@ -88,9 +88,11 @@ def _student_files(course: Course) -> Iterator[OutputFile]:
 
 
 def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[OutputFile]:
-    """The visible checks of some assignments, and the helpers that these import."""
-    visible = [course.paths(assignment).visible_checks for assignment in assignments]
-    for path in (*visible, *imported_helpers(visible)):
+    """The visible checks of some assignments, their views, and what these import beside them."""
+    chosen = course.only([assignment.id for assignment in assignments])
+    visible = [course.paths(assignment).visible_checks for assignment in chosen.assignments]
+    shown = (*visible, *views_of(chosen))
+    for path in dict.fromkeys((*shown, *imported_helpers(shown))):
         yield course_file(course, path)
 
 
