@@ -4,12 +4,17 @@
 that only read files are in `course_files`.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
 from grader.authoring import check_files, course_files, course_texts
+from grader.authoring.before_and_after import (
+    first_failure,
+    unanswered_predictions,
+    wrong_styles,
+)
 from grader.authoring.examples import wrong_examples
 from grader.authoring.knowing_nothing import Unearned, unearned
 from grader.authoring.recognition import (
@@ -26,7 +31,6 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.records import CheckResult, Outcome, Visibility
 from grader.course.course import Assignment, Course, Exercise
 from grader.course.printed_tensors import Printed
-from grader.course.styles import read_styles
 from grader.feedback.diagnosis import (
     ATOL,
     INFINITE,
@@ -39,12 +43,10 @@ from grader.feedback.diagnosis import (
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.scoring import passed_share
 from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
-from grader.release.solution_cells import read_solution
 from grader.release.stubs import stale
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.student import StudentOutcome
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be confused with each other, or with the right result."""
@@ -124,7 +126,8 @@ def _prove(
         old = {course.root / file.path for file in stale(course)}
         proofs.stubs_earn_nothing("py", old)
         proofs.stubs_earn_nothing("ipynb", old)
-        proofs.styles_earn_everything()
+        report.faults += wrong_styles(course, chosen, mistakes, proofs.run)
+        report.faults += unanswered_predictions(course, chosen, mistakes, proofs.with_stub)
         proofs.mistakes_are_recognised(run)
         report.faults += course_files.ids_are_unique(mistakes)
         if is_whole:
@@ -222,7 +225,7 @@ class _CheckProofs:
             if not path.is_file() or path in old:
                 continue  # which `course_files` reports
             own = {id_: e for id_, e in self.chosen.items() if e in assignment.exercises}
-            _, results = self.run(self._with_stub(assignment, path), own)
+            _, results = self.run(self.with_stub(assignment, path), own)
             for id_ in own:
                 checks = results[id_]
                 passed = [c.id for c in checks if c.weight and c.outcome is Outcome.PASSED]
@@ -234,7 +237,7 @@ class _CheckProofs:
                     ended = checks[0].outcome if checks else "no check at all"
                     self.fault(id_, f"the stub ({form}) ends as {ended}, not as not_attempted")
 
-    def _with_stub(self, assignment: Assignment, path: Path) -> Submission:
+    def with_stub(self, assignment: Assignment, path: Path) -> Submission:
         """The solutions, with a stub in place of one: what it imports is there."""
         (stub,) = read_submission(self.course, path, "stub").sources.values()
         solutions = self.mistakes.solutions
@@ -251,7 +254,7 @@ class _CheckProofs:
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif passed_share(checks) != 1:
                 self.breaking |= {c.id for c in checks if c.outcome is Outcome.ERROR}
-                self.fault(exercise.id, f"the solution fails {_first_failure(run, checks)}")
+                self.fault(exercise.id, f"the solution fails {first_failure(run, checks)}")
         self.covered = {
             id_
             for record in run.records.values()
@@ -259,21 +262,6 @@ class _CheckProofs:
             for id_ in record.covered
         }
         return run
-
-    def styles_earn_everything(self) -> None:
-        """Every other right way to write an exercise earns full marks in place of the solution's."""
-        for assignment in course_texts.assignments_of(self.course, self.chosen):
-            solution = read_solution(assignment, self.course.paths(assignment).solution)
-            cells = {cell.exercise: cell.text for cell in solution.cells}
-            for name, styles in read_styles(self.course, assignment).items():
-                exercise = self.course.exercises[f"{assignment.id}/{name}"]
-                for style in styles if exercise.id in self.chosen else ():
-                    text = solution.text.replace(cells[name], style.code)
-                    made = self.mistakes.with_text(exercise, text)
-                    run, results = self.run(made, {exercise.id: exercise})
-                    wrong = _first_failure(run, results[exercise.id])
-                    if wrong:
-                        self.fault(exercise.id, f"the style {style.name!r} fails {wrong}")
 
     def mistakes_are_recognised(self, run: CheckRun) -> None:
         """Every misconception loses points and is recognised by its own name.
@@ -370,21 +358,3 @@ class _CheckProofs:
 
 def _is_hidden(check: Check) -> bool:
     return check.visibility is Visibility.HIDDEN
-
-
-def _first_failure(run: CheckRun, checks: Iterable[CheckResult]) -> str:
-    """The first check that did not pass, and why; "" where all did."""
-    for check in checks:
-        if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
-            record = run.records[check.id]
-            return f"{check.id}: {record.check.line_of(record.raised)}{_reason(record.raised)}"
-    return ""
-
-
-def _reason(error: BaseException | None) -> str:
-    """Why a check ended as it did, in a line."""
-    if isinstance(error, StudentOutcome):
-        failure = error.failure
-        return f"{failure.type or failure.kind}: {failure.message}".rstrip(": ")
-    name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-    return f"{name}{error}".partition("\n")[0]

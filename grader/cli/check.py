@@ -27,6 +27,7 @@ from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
 
 if TYPE_CHECKING:
+    from grader.grading.submission_grader import SubmissionGrader
     from grader.sessions.base import Session
 
 
@@ -71,6 +72,9 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         closing(visible_grader(course, apart=options.debug, exercises=exercises)) as grader,
     ):
         result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
+        # The copy's own work is what `grader status` reports.
+        is_own = options.submission is None and not options.as_graded
+        follows = _what_follows(course, grader, submission, session, result) if is_own else []
     protected, now = protection(course.root), datetime.now(UTC)
     run = CheckedWork(course, result, _platform_path(path), dict(os.environ), now, protected)
     reports = checked(options.reports, run)
@@ -94,16 +98,38 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
             print_protection(protected, console())
             if options.as_graded:
                 print_as_graded(result, console())
-    # The copy's own work is what `grader status` reports.
-    if options.submission is None and not options.as_graded:
-        from grader.cli.styles import styles_line
-        from grader.progress.progress import newly_solved, remember
+    for line in () if is_json else follows:
+        echo(line)
+    if is_own:
+        from grader.progress.progress import remember
 
-        line = "" if is_json else styles_line(course, newly_solved(course, result))
-        if line:
-            echo(line)
         remember(course, submission, result)
     return _exit_code(result, protected)
+
+
+def _what_follows(
+    course: Course,
+    grader: "SubmissionGrader",
+    submission: Submission,
+    session: "Session",
+    result: Result,
+) -> list[str]:
+    """What is said of the exercises that this run is the first to find solved.
+
+    Args:
+        course: the course.
+        grader: what the run was checked with.
+        submission: the work.
+        session: that it runs in.
+        result: of the run.
+    """
+    from grader.cli.predict import predicted_lines
+    from grader.cli.styles import styles_line
+    from grader.progress.progress import newly_solved
+
+    solved = newly_solved(course, result)
+    lines = (*predicted_lines(grader, submission, session, solved), styles_line(course, solved))
+    return [line for line in lines if line]
 
 
 def _read(course: Course, path: Path, options: CheckOptions) -> Submission:

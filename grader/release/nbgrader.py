@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.course.course import MANIFEST, Assignment, Course
+from grader.course.predicted import predicted
 from grader.release.project import rendered
 from grader.release.recording_cache import recorded
 from grader.release.solution_cells import read_solution
@@ -32,9 +33,8 @@ def nbgrader_files(course: Course) -> Iterator[OutputFile]:
 def source_notebook(course: Course, assignment: Assignment) -> OutputFile:
     """The notebook with solution, markers and test cells."""
     spoken = course.language or DEFAULT_LANGUAGE
-    source = translated(
-        course, read_solution(assignment, course.paths(assignment).solution), spoken
-    )
+    path, asked = course.paths(assignment).solution, predicted(course, assignment)
+    source = translated(course, read_solution(assignment, path, asked), spoken)
     text = notebook_text(source, lambda cell: cell.text, code=spoken)
     return OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{assignment.module}.ipynb", text)
 

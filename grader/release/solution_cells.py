@@ -39,15 +39,25 @@ class SolutionCell:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A solution as its author wrote it: the text, and the same as cells."""
+    """A solution as its author wrote it: the text, and the same as cells.
+
+    Args:
+        predicted: the exercises that a prediction is asked for, by short name.
+    """
 
     assignment: Assignment
     text: str
     cells: tuple[SolutionCell, ...]
+    predicted: tuple[str, ...] = ()
 
 
-def read_solution(assignment: Assignment, path: Path) -> Solution:
+def read_solution(assignment: Assignment, path: Path, predicted: tuple[str, ...] = ()) -> Solution:
     """Read a solution in percent form.
+
+    Args:
+        assignment: whose solution it is.
+        path: its file.
+        predicted: the exercises that a prediction is asked for, by short name.
 
     Raises:
         CourseError: with everything that is wrong with its cells or markers.
@@ -80,7 +90,7 @@ def read_solution(assignment: Assignment, path: Path) -> Solution:
     problems = _problems(assignment, cells)
     if problems:
         raise CourseError(*(f"{place}: {problem}" for problem in problems))
-    return Solution(assignment, text, cells)
+    return Solution(assignment, text, cells, predicted)
 
 
 def _problems(assignment: Assignment, cells: tuple[SolutionCell, ...]) -> list[str]:

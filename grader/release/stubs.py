@@ -16,6 +16,7 @@ from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.course import Assignment, Course, Exercise
+from grader.course.predicted import predicted
 from grader.release.prose import in_comment, translated_code, translated_markdown
 from grader.release.solution_cells import (
     Solution,
@@ -24,7 +25,7 @@ from grader.release.solution_cells import (
     read_solution,
     without_experiments,
 )
-from grader.submissions.notebooks import EXPERIMENT, IMPORTS_CELL
+from grader.submissions.notebooks import EXPERIMENT, IMPORTS_CELL, PREDICTION
 
 POINTS = re.compile(rb'(?m)^ *"points": [0-9.]+,?$')
 """A test cell's points, in the metadata of a notebook."""
@@ -56,7 +57,8 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
     files = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        source = translated(course, read_solution(assignment, paths.solution), code)
+        solution = read_solution(assignment, paths.solution, predicted(course, assignment))
+        source = translated(course, solution, code)
         made = {paths.stub: stub(source, code), paths.notebook: student_notebook(source, code)}
         files += [OutputFile(course.inner(path), text) for path, text in made.items()]
     return files
@@ -89,7 +91,7 @@ def translated(course: Course, source: Solution, code: str) -> Solution:
             cells.append(replace(cell, text=words))
     except (ValueError, SyntaxError) as error:
         raise CourseError(f"{source.assignment.id} in {code}: {error}") from error
-    return Solution(source.assignment, text, tuple(cells))
+    return replace(source, text=text, cells=tuple(cells))
 
 
 def stub(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
@@ -142,6 +144,8 @@ def notebook_text(
             cells.append(_plain_cell(cell, number))
             continue
         exercise = exercises[cell.exercise]
+        if cell.exercise in source.predicted:
+            cells.append(_prediction_cell(exercise, code))
         name = grade_id(exercise, is_test=False)
         cells.append(_code_cell(answer(cell), name, solution=True, locked=False))
         cells.append(_test_cell(exercise, code))
@@ -198,6 +202,16 @@ def _test_cell(exercise: Exercise, code: str) -> Any:
     head += "\nfrom grader.notebook import check_exercise, hint"
     text, name = f'{head}\n\ncheck_exercise("{exercise.id}")', grade_id(exercise, is_test=True)
     return _code_cell(text, name, grade=True, points=exercise.points)
+
+
+def _prediction_cell(exercise: Exercise, code: str) -> Any:
+    """A cell that asks for a prediction; the student writes the number into it."""
+    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
+    comment = say("A prediction, worth no points. Run this cell, and write your choice for None.")
+    call = f'predict("{exercise.id}", answer=None)'
+    text = f"# {comment}\nfrom grader.notebook import predict\n\n{call}"
+    marks = {"tags": [PREDICTION]}
+    return v4.new_code_cell(text, id=f"predict_{exercise.name}"[:64], metadata=marks)
 
 
 def _code_cell(text: str, name: str, **marks: bool | float) -> Any:

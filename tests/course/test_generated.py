@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from grader.course.course import Course
+from grader.course.predicted import predicted
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import generate, notebook_text, stale, student_notebook
 
@@ -90,7 +91,9 @@ def test_nbgraders_own_generate_assignment_makes_the_same_notebook(
     nbgrader has one stub text for all exercises, so the exercise's name is put in afterwards.
     """
     assignment = course.assignments[0]
-    source = read_solution(assignment, course.paths(assignment).solution)
+    source = read_solution(
+        assignment, course.paths(assignment).solution, predicted(course, assignment)
+    )
     folder = tmp_path / "source" / assignment.id
     folder.mkdir(parents=True)
     text = notebook_text(source, lambda cell: cell.text)

@@ -91,9 +91,9 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     made = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     monkeypatch.setattr(IPython, "get_ipython", lambda: made)
-    notebook._kernel.cache_clear()
+    notebook.this_kernel.cache_clear()
     yield made
-    notebook._kernel.cache_clear()
+    notebook.this_kernel.cache_clear()
 
 
 def test_what_is_not_there_is_asked_for(
