@@ -8,22 +8,25 @@ of its own. A script that builds on earlier work finds it here as well when it i
 import difflib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from grader.checks.predictions import load_predictions
+from grader.cli.experiments import why_not
 from grader.cli.hint import hint_name, only_exercise, run_hint
 from grader.cli.predict import answer_text, chosen_text, is_choice, question_text
 from grader.cli.render import print_assignment
+from grader.cli.shown_views import print_view
 from grader.cli.styles import later, styles_text
 from grader.cli.view import View, plain_console
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Result
+from grader.core.views import ViewResult
 from grader.course.course import (
     COURSE_VARIABLE,
     Assignment,
@@ -35,6 +38,7 @@ from grader.course.course import (
 from grader.feedback.outcomes import shown_checks
 from grader.feedback.picture_layout import first_difference
 from grader.grading.results import points
+from grader.grading.shown_views import shown_when_solved
 from grader.grading.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -44,7 +48,6 @@ from grader.grading.submission_grader import (
 )
 from grader.progress.other_ways import styles_of
 from grader.progress.predictions import answers
-from grader.sandbox.failures import stub_exercise
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.kernel import KEY, Kernel, this_kernel
@@ -85,18 +88,20 @@ def check_exercise(exercise_id: str) -> float | int:
             sentence = _("The notebook was saved with another version of this cell: run it again.")
             print(sentence)
         submission, session = _work(course, namespace, kernel)
-        scope = Scope({exercise.id: exercise}, VISIBLE_CHECKS)
         with _quiet_stderr():
-            result = grade(_grader(course.root), submission, session, scope)
-        _show(course, exercise, result, is_rich=kernel is not None and kernel.is_rich)
-        if result.exercises[0].is_solved:
-            _solved.add(exercise.id)
-            _show_more(course, exercise, submission, session)
-        else:
-            _solved.discard(exercise.id)
+            ran = _grader(course.root), submission, session
+            result = grade(*ran, Scope({exercise.id: exercise}, VISIBLE_CHECKS))
+            views = shown_when_solved(*ran, result)
     except GraderError as error:
         print(error)
         return 0
+    is_rich = kernel is not None and kernel.is_rich
+    _show(course, exercise, result, is_rich=is_rich)
+    _show_views(views, is_rich=is_rich)
+    _solved.discard(exercise.id)
+    if result.exercises[0].is_solved:
+        _solved.add(exercise.id)
+        _show_more(course, exercise, submission, session)
     return points(result.score) or 0
 
 
@@ -170,24 +175,9 @@ def experiment() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        print(_why_not(error))
-
-
-def _why_not(error: Exception) -> str:
-    """Why an experiment did not run."""
-    with suppress(GraderError):
-        _course(Path.cwd())  # whose language is spoken
-    stub = stub_exercise(str(error))
-    if stub is not None:
-        sentence = _("{exercise} is still to be written. Run this cell again when it is solved.")
-        return sentence.format(exercise=stub)
-    if isinstance(error, NameError) and error.name:
-        return _("{name} is not defined here: run the cells above first.").format(name=error.name)
-    sentence = _(
-        "The experiment ended in {error}. It needs what is written above it: run it again when "
-        "those exercises are solved."
-    )
-    return sentence.format(error=f"{type(error).__name__}: {error}".rstrip(": "))
+        with suppress(GraderError):
+            _course(Path.cwd())  # whose language is spoken
+        print(why_not(error))
 
 
 _solved: set[str] = set()
@@ -264,6 +254,24 @@ def _show_pictures(result: Result) -> None:
 
     words = "\n".join(first_difference(picture) for picture in pictures)
     display({"text/html": page(pictures), "text/plain": words}, raw=True)
+
+
+def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
+    """Show views: as HTML, or else as text."""
+    console = plain_console()
+    with console.capture() as shown:
+        for view in views:
+            console.print()
+            print_view(console, view, is_whole=False)
+    text = shown.get().rstrip("\n")
+    if not is_rich or not text:
+        print(text, end="\n" if text else "")
+        return
+    from IPython.display import display
+
+    from grader.reports.html.pages import views as page
+
+    display({"text/html": page(views), "text/plain": text}, raw=True)
 
 
 @contextmanager

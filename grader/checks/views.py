@@ -40,6 +40,16 @@ class ExerciseView:
     exercise: Exercise
     view: View
 
+    @property
+    def asks_for(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(inspect.signature(self.view.function).parameters)
+
+    @property
+    def is_about_text(self) -> bool:
+        """Whether it shows a text's words."""
+        return "text" in self.asks_for
+
 
 @dataclass(frozen=True, slots=True)
 class Views:
@@ -56,11 +66,6 @@ class Views:
     def of(self, exercises: Collection[str]) -> tuple[ExerciseView, ...]:
         """Those of these exercises, by id."""
         return tuple(one for one in self.views if one.exercise.id in exercises)
-
-
-def has_views(course: Course, exercise: Exercise) -> bool:
-    """Whether there are views in an exercise's assignment; nothing is loaded for that."""
-    return (course.root / CHECKS / exercise.assignment / VIEWS).is_file()
 
 
 def load_views(course: Course, exercises: Collection[str]) -> Views:
@@ -81,7 +86,9 @@ def load_views(course: Course, exercises: Collection[str]) -> Views:
     if problems:
         raise CourseError(*problems)
     examples = [one for path in shared for one in _declared(course, path, ExampleText)]
-    found = [one for path in files for one in _views(course, path, bool(examples), problems)]
+    found = [
+        one for path in files for one in _views(course, path, problems, has_text=bool(examples))
+    ]
     if problems:
         raise CourseError(*problems)
     order = list(course.exercises)
@@ -96,12 +103,12 @@ def _declared(course: Course, path: Path, kind: type[Kind]) -> list[Kind]:
 
 
 def _views(
-    course: Course, path: Path, has_text: bool, problems: list[str]
+    course: Course, path: Path, problems: list[str], *, has_text: bool
 ) -> Iterator[ExerciseView]:
     for view in _declared(course, path, View):
         exercise = course.exercises.get(f"{path.parent.name}/{view.name}")
         where = f"{course.inner(path)}: {view.function.__name__}"
-        found = list(_problems(view, has_text))
+        found = list(_problems(view, has_text=has_text))
         if exercise is None:
             found.insert(0, f"there is no exercise {view.name} in the assignment")
         problems += (f"{where}: {problem}" for problem in found)
@@ -109,7 +116,7 @@ def _views(
             yield ExerciseView(exercise, view)
 
 
-def _problems(view: View, has_text: bool) -> Iterator[str]:
+def _problems(view: View, *, has_text: bool) -> Iterator[str]:
     """What is wrong in the declaration of a view."""
     asks_for = inspect.signature(view.function).parameters
     known = {*GIVEN, *view.moves} if has_text else {"student", "heat", *view.moves}
@@ -143,11 +150,16 @@ class ViewRun:
         """What a view shows of the submission; a problem says why it shows nothing."""
         view, course = one.view, self.environment.course
         say = course.text
-        asks_for = inspect.signature(view.function).parameters
-        notes = self.text.notes if self.text is not None and "text" in asks_for else ()
+        notes = self.text.notes if self.text is not None and one.is_about_text else ()
         sliders = tuple(Slider(say(name), tuple(v)) for name, v in view.moves.items())
         empty = ViewResult(
-            one.exercise.id, say(view.title), say(view.look), say(view.ask), sliders, notes=notes
+            exercise=one.exercise.id,
+            title=say(view.title),
+            look=say(view.look),
+            ask=say(view.ask),
+            sliders=sliders,
+            notes=notes,
+            is_about_text=one.is_about_text,
         )
         self.submission.declared[one.exercise.id] = self.environment.declared(one.exercise)
         states = []
@@ -165,10 +177,9 @@ class ViewRun:
         student = StudentHandle(self.submission, one.exercise, roles=Roles(dict(course.roles)))
         heat = Heat(student.calls, course.text)
         given = {"student": student, "text": self.text, "heat": heat, **moved}
-        asks_for = inspect.signature(one.view.function).parameters
         try:
             with own_time.limited(course.limits.check_seconds):
-                found = one.view.function(**{name: given[name] for name in asks_for})
+                found = one.view.function(**{name: given[name] for name in one.asks_for})
                 return (found,) if isinstance(found, HeatMap) else tuple(found)
         except StudentOutcome as outcome:
             return why_nothing_came(outcome.failure, one.exercise.name)

@@ -21,6 +21,7 @@ from grader.cli.edge import (
 from grader.cli.importing import import_
 from grader.cli.new_commands import new, preview
 from grader.cli.schema import schema
+from grader.cli.show_command import show
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.core.kit import KIT_NAME
@@ -451,6 +452,7 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
     raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))
 
 
+cli.add_command(show)
 cli.add_command(new)
 cli.add_command(preview)
 cli.add_command(import_)

@@ -42,6 +42,8 @@ class ViewResult:
         states: the heat maps for each setting of the sliders; the last slider moves fastest.
         problem: why nothing is shown; "" where something is.
         notes: sentences on what the code was given.
+        is_about_text: whether other words than the course's can be shown.
+        is_solved: whether the exercise is; where not, what is shown may be wrong.
     """
 
     exercise: str
@@ -52,6 +54,16 @@ class ViewResult:
     states: tuple[tuple[HeatMap, ...], ...] = ()
     problem: str = ""
     notes: tuple[str, ...] = ()
+    is_about_text: bool = False
+    is_solved: bool = True
+
+    @property
+    def first(self) -> int:
+        """The state that is shown first, or alone: in the middle."""
+        return sum(
+            len(slider.values) // 2 * prod(len(later.values) for later in self.sliders[place + 1 :])
+            for place, slider in enumerate(self.sliders)
+        )
 
     def setting(self, state: int) -> tuple[Number, ...]:
         """What each slider is set to in a state, by the state's number."""

@@ -125,17 +125,6 @@ def remember(course: Course, submission: Submission, result: Result) -> None:
     )
 
 
-def newly_solved(course: Course, result: Result) -> list[Exercise]:
-    """The exercises that a result solves and that were not solved when last checked."""
-    before = Memory(course.root).results()
-    return [
-        course.exercises[exercise.id]
-        for exercise in result.exercises
-        if exercise.is_solved
-        and not (exercise.id in before and before[exercise.id].exercise.is_solved)
-    ]
-
-
 def work_keys(course: Course, submission: Submission) -> dict[str, str]:
     """By assignment, a hash of what decides its results: the course, its files, their imports."""
     return {a.id: _key(course, submission, a) for a in course.assignments}

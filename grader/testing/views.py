@@ -25,8 +25,10 @@ from grader.core.language import _, listed
 from grader.core.records import Axis, Number
 from grader.core.text import clean
 from grader.core.views import HeatMap
+from grader.sandbox.wire import RemoteObject
 from grader.testing.compare import Say, describe
-from grader.testing.student import Call
+from grader.testing.judge import not_taken
+from grader.testing.student import Call, StudentHandle
 
 MOST_SHOWN = 12
 """The most words of a text, and the most rows and columns of a heat map."""
@@ -165,7 +167,7 @@ def _unknown(words: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """What views hand their tensors to: `heat(…)`, `heat.tensor(…)` and `heat.words(…)`.
+    """What views hand their tensors to: `heat(…)`, and what comes before it.
 
     Args:
         calls: the student handle's list of requests, for sentences.
@@ -196,6 +198,29 @@ class Heat:
         if name:
             sentence = _("{name} returned {what}; the picture needs a tensor of shape {shape}.")
         raise CannotShow(sentence.format(name=name, what=describe(value), shape=shape))
+
+    def load(
+        self,
+        student: StudentHandle,
+        instance: RemoteObject,
+        values: Mapping[str, torch.Tensor],
+        zeros: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
+        """Give an instance's parameters values, all of them.
+
+        Args:
+            student: the handle whose instance it is.
+            instance: of the student's.
+            values: by the parameter's name.
+            zeros: shapes of what is set to zero where it is there, such as a bias.
+
+        Raises:
+            CannotShow: when one does not take its value.
+        """
+        spare = {name: torch.zeros(tuple(shape)) for name, shape in (zeros or {}).items()}
+        problems = student.load(instance, {**values, **spare}).problems
+        if sentence := not_taken({name: problems[name] for name in values if name in problems}):
+            raise CannotShow(sentence)
 
     def __call__(
         self,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from statistics import mean, median
 from typing import Any
 from urllib.parse import quote
@@ -13,11 +14,13 @@ from markupsafe import Markup, escape
 from grader.core import language
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
+from grader.core.views import ViewResult
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus
 from grader.grading.results import for_student
 from grader.reports.html.class_views import first_to_look_at, students_map, tenths
 from grader.reports.html.heatmap import figure
+from grader.reports.html.shown_views import view_figure
 from grader.reports.html.views import card, percent, shown
 from grader.reports.insights import exercise_insights, misunderstood
 
@@ -72,8 +75,17 @@ def _page(template: str, **content: Any) -> str:
     )
 
 
-def student_page(result: Result, course: Course, name: str = "") -> str:
-    """The feedback page of one student; hidden checks keep their secrets."""
+def student_page(
+    result: Result, course: Course, name: str = "", views: Sequence[ViewResult] = ()
+) -> str:
+    """The feedback page of one student; hidden checks keep their secrets.
+
+    Args:
+        result: the student's.
+        course: what was graded.
+        name: of the student, where it is known.
+        views: of what is solved.
+    """
     result = for_student(result)
     sections = [
         (assignment, [card(e, course, assignment.read_from) for e in assignment.exercises])
@@ -90,6 +102,10 @@ def student_page(result: Result, course: Course, name: str = "") -> str:
         counts=[(one, statuses.count(one)) for one in ExerciseStatus if one in statuses],
         next=next((card for card in read if card.status not in DONE), None),
         sections=sections,
+        views={
+            e.id: [view_figure(v) for v in views if v.exercise == e.id] for e in result.exercises
+        },
+        has_views=bool(views),
     )
 
 
@@ -145,3 +161,17 @@ def address(student: str) -> str:
 def pictures(shown: Sequence[Picture]) -> str:
     """Pictures alone, with the style they need: what a notebook shows."""
     return _page("pictures.html.j2", figures=[figure(one) for one in shown])
+
+
+def views_page(results: Sequence[ViewResult], course: Course) -> str:
+    """A page of views alone, with sliders for what can be moved."""
+    exercises = [
+        (exercise, [view_figure(one) for one in group])
+        for exercise, group in groupby(results, lambda one: one.exercise)
+    ]
+    return _page("views.html.j2", title=course.text(course.title), exercises=exercises)
+
+
+def views(shown: Sequence[ViewResult]) -> str:
+    """Views alone, with the style they need and without a script: what a notebook shows."""
+    return _page("view_alone.html.j2", views=[view_figure(one) for one in shown])

@@ -1,10 +1,10 @@
 """Views: how they are declared, loaded, and run against a student's code."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from example_views import VIEW, write_views
 
 from grader.checks.fixtures import live_environment, read_solutions
 from grader.checks.views import ViewRun, Views, load_views
@@ -19,42 +19,6 @@ from grader.testing import ExampleText
 from grader.testing.lookup import SubmissionHandle
 
 EXAMPLE = ExampleText("One small step", [[0.0, 1.0], [0.5, 0.5], [1.0, 0.25]])
-SHARED = """\
-from grader.testing import ExampleText
-
-EXAMPLE = ExampleText("One small step", [[0.0, 1.0], [0.5, 0.5], [1.0, 0.25]])
-"""
-HEAD = """\
-from grader.testing import N_, view
-
-"""
-VIEW = '''\
-@view(
-    "scores",
-    N_("Scores of the first word"),
-    look=N_("They grow with the query."),
-    ask=N_("By how much?"),
-    moves={"size": [1, 2]},
-)
-def first(student, text, heat, size):
-    """Scores of the first word."""
-    value = student.call("scores", size * text.vectors[:1], text.vectors).value
-    return heat(value, rows=text.words[:1], columns=text.words, axes=["query", "key"])
-'''
-
-Write = Callable[..., Course]
-
-
-@pytest.fixture
-def written(course_copy: Path) -> Write:
-    """The example course with a text of its own, and a file of views."""
-
-    def write(views: str, shared: str = SHARED) -> Course:
-        (course_copy / CHECKS / "views.py").write_text(shared, "utf-8")
-        (course_copy / CHECKS / "01_scores" / "views.py").write_text(HEAD + views, "utf-8")
-        return load_course(course_copy)
-
-    return write
 
 
 def result_of(course: Course, work: str | None = None, words: str | None = None) -> ViewResult:
@@ -73,9 +37,9 @@ def result_of(course: Course, work: str | None = None, words: str | None = None)
     return ViewRun(environment, handle, text).run(found.views[0])
 
 
-def test_a_view_shows_what_the_code_returns_for_each_setting(written: Write) -> None:
+def test_a_view_shows_what_the_code_returns_for_each_setting(course_copy: Path) -> None:
     """One state for each value that can be moved, labelled with the words of the text."""
-    result = result_of(written(VIEW))
+    result = result_of(write_views(course_copy))
     assert (result.title, result.look, result.ask) == (
         "Scores of the first word",
         "They grow with the query.",
@@ -108,16 +72,18 @@ def test_a_view_shows_what_the_code_returns_for_each_setting(written: Write) -> 
         ),
     ],
 )
-def test_what_cannot_be_shown_says_why(written: Write, body: str, sentence: str) -> None:
+def test_what_cannot_be_shown_says_why(course_copy: Path, body: str, sentence: str) -> None:
     """There is a plain sentence where there is no picture."""
-    result = result_of(written(VIEW), f"def scores(queries, keys):\n    {body}\n")
+    result = result_of(write_views(course_copy), f"def scores(queries, keys):\n    {body}\n")
     assert sentence in result.problem
     assert result.states == ()
 
 
-def test_a_view_that_fails_itself_says_so(written: Write) -> None:
+def test_a_view_that_fails_itself_says_so(course_copy: Path) -> None:
     """What an author got wrong ends no command."""
-    result = result_of(written(VIEW.replace("text.vectors[:1]", "text.vectors[:1][9]")))
+    result = result_of(
+        write_views(course_copy, VIEW.replace("text.vectors[:1]", "text.vectors[:1][9]"))
+    )
     assert result.problem.startswith("The picture could not be made (IndexError: ")
 
 
@@ -133,10 +99,10 @@ def test_a_view_that_fails_itself_says_so(written: Write) -> None:
     ],
 )
 def test_a_wrong_declaration_is_the_authors(
-    written: Write, old: str, new: str, problem: str
+    course_copy: Path, old: str, new: str, problem: str
 ) -> None:
     """Each problem has the file and the function."""
-    course = written(VIEW.replace(old, new, 1))
+    course = write_views(course_copy, VIEW.replace(old, new, 1))
     with pytest.raises(CourseError) as raised:
         load_views(course, course.exercises)
     assert f"{CHECKS}/01_scores/views.py: first: {problem}" in raised.value.problems
@@ -148,10 +114,10 @@ def test_a_course_without_views_has_none(course_copy: Path) -> None:
     assert load_views(course, course.exercises) == Views(course)
 
 
-def test_views_are_released_and_decide_no_score(course_copy: Path, written: Write) -> None:
+def test_views_are_released_and_decide_no_score(course_copy: Path) -> None:
     """They are in students' copies, and changing one grades nobody again."""
     before = load_course(course_copy).hash
-    course = written(VIEW)
+    course = write_views(course_copy)
     released = {file.path for file in check_files(course, course.assignments)}
     assert {f"{CHECKS}/views.py", f"{CHECKS}/01_scores/views.py"} <= released
     assert course.hash == before
