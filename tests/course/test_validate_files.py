@@ -1,6 +1,7 @@
 """`grader validate` on broken copies of a small course: ledger, files, points, hints, releases."""
 
 import pytest
+from predictions import PATH, PREDICTION
 
 from grader.authoring.validate import validate
 from grader.course.course import load_course
@@ -255,6 +256,14 @@ def test_a_style_that_is_wrong_or_in_a_release_is_told(example) -> None:
     assert example.faults() == [
         f"release: {VISIBLE} contains a line of the styles of 01_scores: {line}"
     ]
+
+
+def test_a_prediction_that_is_wrong_is_told(example) -> None:
+    """The solution answers it, with the choice that is said to be right."""
+    (example.folder / PATH).write_text(PREDICTION.replace("right=2", "right=3"), "utf-8")
+    example.regenerate()
+    said = "to its prediction the solution answers 2, and `right` says 3"
+    assert example.faults() == [f"01_scores/scores: {said}"]
 
 
 def test_a_visible_check_that_hangs_on_a_draw_of_dropout_is_told(example) -> None:

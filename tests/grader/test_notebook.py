@@ -16,7 +16,16 @@ from traitlets.config import Config
 
 from grader import notebook
 from grader.course.course import Course
-from grader.notebook import Kernel, StopError, check_exercise, experiment, hint, styles, use_own
+from grader.notebook import (
+    Kernel,
+    StopError,
+    check_exercise,
+    experiment,
+    hint,
+    predict,
+    styles,
+    use_own,
+)
 
 ONE = "def one():\n    return 1\n"
 
@@ -168,6 +177,46 @@ def test_an_experiment_that_cannot_run_says_why(
     with experiment():
         raise error
     assert capsys.readouterr() == (said, "")
+
+
+PREDICTION = """\
+from grader.testing import prediction
+
+
+@prediction("one", "What is it?", choices=["zero", "one", "two"], right=2, why="It is one.")
+def number(student):
+    return student.call("one").value + 1, ""
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "Write the number of your choice for None above, and run this cell again."),
+        (4, "4 is none of the numbers above: choose one of them."),
+        ("two", "'two' is none of the numbers above: choose one of them."),
+        (3, "  Your code answers below, once one is solved."),
+    ],
+)
+def test_a_prediction_is_taken_from_its_cell(
+    kernel: Callable[..., Path],
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Any,
+    said: str,
+) -> None:
+    """The question is shown until the answer is a choice's number."""
+    kernel("work/01_first", "work/01_first/first.py")
+    place = small_course.root / "tests" / "checks" / "01_first"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "predictions.py").write_text(PREDICTION, "utf-8")
+    monkeypatch.setattr(notebook, "_predicted", {})
+    predict("01_first/one", answer=answer)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == said
+    assert ("  What is it?" in lines) is (answer != 3)
+    assert notebook._predicted == ({"01_first/one": 3} if answer == 3 else {})
 
 
 def test_styles_are_shown_where_this_notebook_solved_the_exercise(
