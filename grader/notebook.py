@@ -153,8 +153,8 @@ def predict(exercise_id: str, answer: int | None = None) -> None:
         if answer is not None and is_choice(one, answer):
             _predicted[exercise.id] = answer
             print(chosen_text(course, one, answer))
-            sentence = _("  Your code answers below, once {name} is solved.")
-            print(sentence.format(name=exercise.name))
+            sentence = _("Your code answers below, once {name} is solved.")
+            print(f"  {sentence.format(name=exercise.name)}")
             return
         print(question_text(course, exercise, one))
         sentence = _("Write the number of your choice for None above, and run this cell again.")
