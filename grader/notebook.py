@@ -9,7 +9,7 @@ import difflib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ from grader.progress.other_ways import styles_of
 from grader.progress.predictions import answers
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.kernel import KEY, Kernel, this_kernel
+from grader.submissions.kernel import KEY, Kernel, quiet_stderr, this_kernel
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
 
@@ -88,22 +88,18 @@ def check_exercise(exercise_id: str) -> float | int:
             sentence = _("The notebook was saved with another version of this cell: run it again.")
             print(sentence)
         submission, session = _work(course, namespace, kernel)
-        with _quiet_stderr():
+        with quiet_stderr():
             ran = _grader(course.root), submission, session
             result = grade(*ran, Scope({exercise.id: exercise}, VISIBLE_CHECKS))
             views = shown_when_solved(*ran, result)
     except GraderError as error:
         print(error)
         return 0
-    is_rich = kernel is not None and kernel.is_rich
-    _show(course, exercise, result, is_rich=is_rich)
-    _show_views(views, is_rich=is_rich)
+    _show(course, exercise, result, views, is_rich=kernel is not None and kernel.is_rich)
     _solved.discard(exercise.id)
     if result.exercises[0].is_solved:
         _solved.add(exercise.id)
-        with suppress(
-            GraderError
-        ):  # a course's mistake costs no points; `grader validate` tells it
+        with suppress(GraderError):  # a course's own fault, which costs no points
             _show_more(course, exercise, submission, session)
     return points(result.score) or 0
 
@@ -208,7 +204,14 @@ def _work(
     return submission, session
 
 
-def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) -> None:
+def _show(
+    course: Course,
+    exercise: Exercise,
+    result: Result,
+    views: Sequence[ViewResult],
+    *,
+    is_rich: bool,
+) -> None:
     """Print a result, its picture where there can be one, and what comes after a solved one."""
     console = plain_console()
     with console.capture() as shown:
@@ -218,6 +221,8 @@ def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) 
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)
+    if views:
+        _show_views(views, is_rich=is_rich)
     if all(one.is_solved for one in result.exercises):
         following = list(course.exercises.values())
         following = following[following.index(exercise) + 1 :]
@@ -231,7 +236,7 @@ def _show_more(
     """Print what a solved exercise says to a prediction, and what shows other ways to write it."""
     number = _predicted.get(exercise.id)
     if number is not None:
-        with _quiet_stderr():
+        with quiet_stderr():
             found = answers(_grader(course.root), submission, session, [exercise])
         for one, answer in found.values():
             print(answer_text(course, one, number, answer))
@@ -267,28 +272,14 @@ def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
             console.print()
             print_view(console, view, is_whole=False)
     text = shown.get().rstrip("\n")
-    if not is_rich or not text:
-        print(text, end="\n" if text else "")
+    if not is_rich:
+        print(text)
         return
     from IPython.display import display
 
     from grader.reports.html.pages import views as page
 
     display({"text/html": page(views), "text/plain": text}, raw=True)
-
-
-@contextmanager
-def _quiet_stderr() -> Iterator[None]:
-    """Show on stdout what is written to stderr: nbgrader scores a cell that writes there 0."""
-    stderr = sys.stderr
-    with redirect_stderr(sys.stdout):
-        try:
-            with suppress(AttributeError):  # a kernel's stream; logging may have kept hold of it
-                stderr.write = sys.stdout.write  # type: ignore[method-assign]
-            yield
-        finally:
-            with suppress(AttributeError):
-                del stderr.write
 
 
 def use_own(assignment_id: str) -> None:

@@ -17,6 +17,7 @@ from grader.authoring.before_and_after import (
 )
 from grader.authoring.examples import wrong_examples
 from grader.authoring.knowing_nothing import Unearned, unearned
+from grader.authoring.proved_views import views_show_solutions
 from grader.authoring.recognition import (
     Left,
     gate_that_blocks,
@@ -130,6 +131,7 @@ def _prove(
         report.faults += unanswered_predictions(course, chosen, mistakes, proofs.with_stub)
         proofs.mistakes_are_recognised(run)
         report.faults += course_files.ids_are_unique(mistakes)
+        report.faults += views_show_solutions(grader, mistakes.solutions, chosen)
         if is_whole:
             proofs.printed_tensors_are_covered()
         if not report.faults:

@@ -96,7 +96,7 @@ def _chosen(progress: Progress, views: "Views", target: str) -> tuple["ExerciseV
         UsageError: when there are none.
     """
     if not views.views:
-        raise UsageError(_("This course has no views: there is nothing to show."))
+        raise UsageError(_("There is nothing to show in this course."))
     others = list(dict.fromkeys(one.exercise for one in views.views))
     if target:
         wanted = views.course.select((target,))
@@ -104,14 +104,15 @@ def _chosen(progress: Progress, views: "Views", target: str) -> tuple["ExerciseV
         near = {exercise.assignment for exercise in wanted.values()}
         names = [e.id for e in others if e.assignment in near]
         names = names or list(dict.fromkeys(e.assignment for e in others))
-        sentence = _("There is no view of {target}. There are views of {others}.")
+        sentence = _("There is nothing to show for {target}. There is for {others}.")
         said = sentence.format(target=target, others=listed(names))
     else:
         solved = [exercise.id for exercise in others if progress.is_solved(exercise)]
         found = views.of(solved[-1:])
         sentence = _(
-            "Nothing that has a view is known to be solved as it is now. Name what to show, like "
-            "`grader show {first}`: it shows what your code gives so far."
+            "`grader show` alone shows the last exercise that is solved, and none is known to be "
+            "solved as it is now. Name an exercise, like `grader show {first}`: that shows what your code gives so "
+            "far."
         )
         said = sentence.format(first=others[0].name)
     if not found:

@@ -23,8 +23,8 @@ from grader.cli.spoken_help import SpokenCommand
 def show(lang: str | None, **options: Any) -> None:
     """Show what your own code makes of the course's text.
 
-    TARGET is an assignment or an exercise, as for `grader check`; nothing means what you solved
-    last. What is not solved yet is shown as your code gives it now.
+    TARGET is an assignment or an exercise, as for `grader check`; nothing means the last one in
+    the course that you have solved. What is not solved yet is shown as your code gives it now.
 
     Exits with 0; with 1 when your code gives nothing that can be shown; with 2 for a wrong command
     or course.

@@ -23,6 +23,9 @@ from grader.release.stubs import generate, stale
 from grader.submissions.protected_files import RELEASED, protected_list
 
 COMMAND = re.compile(r"(?m)^(grader .*\S) +(# )")
+SHOW = re.compile(r"(?m)^grader show .*\n")
+"""What the README says of views, where the course has any."""
+
 COMMENTS_AT = 37
 """The column of the comments beside commands."""
 
@@ -136,6 +139,8 @@ def template(course: Course, name: str) -> str:
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
         text = translated_markdown(text, partial(translate, OWN_TRANSLATIONS, KIT, code))
+    if not views_of(course):
+        text = SHOW.sub("", text)
     for placeholder, said in _about(course, code).items():
         text = text.replace(placeholder, said)
     return COMMAND.sub(_with_comment, text)

@@ -1,8 +1,10 @@
-"""What a notebook's kernel knows of the cells that it ran."""
+"""A notebook's kernel: what it knows of the cells that it ran, and where it writes."""
 
 import linecache
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -75,3 +77,17 @@ def this_kernel() -> Kernel | None:
     kernel = Kernel(shell)
     shell.events.register("post_run_cell", kernel.note)
     return kernel
+
+
+@contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """Show on stdout what is written to stderr: nbgrader scores a cell that writes there 0."""
+    stderr = sys.stderr
+    with redirect_stderr(sys.stdout):
+        try:
+            with suppress(AttributeError):  # a kernel's stream; logging may have kept hold of it
+                stderr.write = sys.stdout.write  # type: ignore[method-assign]
+            yield
+        finally:
+            with suppress(AttributeError):
+                del stderr.write

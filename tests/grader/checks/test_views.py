@@ -6,11 +6,13 @@ import pytest
 import torch
 from example_views import VIEW, write_views
 
+from grader.authoring.proved_views import views_show_solutions
 from grader.checks.fixtures import live_environment, read_solutions
 from grader.checks.views import ViewRun, Views, load_views
 from grader.core.errors import CourseError, UsageError
 from grader.core.views import ViewResult
 from grader.course.course import CHECKS, Course, load_course
+from grader.grading.submission_grader import with_live_mistakes
 from grader.release.students import check_files
 from grader.sandbox.failures import stub_message
 from grader.sessions.in_process import InProcessSession
@@ -146,3 +148,24 @@ def test_a_text_has_one_to_twelve_words(words: str, sentence: str) -> None:
     with pytest.raises(UsageError) as raised:
         EXAMPLE.text(words)
     assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("", "", ""),
+        ("By how much?", "By how much.", "its question has no question mark"),
+        (
+            "text.words[:1],",
+            "text.words[:2],",
+            "the solution shows nothing: scores returned a tensor of shape (1, 3); the picture "
+            "needs a tensor of shape (2, 3).",
+        ),
+    ],
+)
+def test_validate_proves_views(course_copy: Path, old: str, new: str, fault: str) -> None:
+    """Each shows the solution, for its own text, for one word and for twelve."""
+    course = write_views(course_copy, VIEW.replace(old, new))
+    grader, mistakes = with_live_mistakes(course, "validate")
+    faults = list(views_show_solutions(grader, mistakes.solutions, course.exercises))
+    assert faults[:1] == [f"{CHECKS}/01_scores/views.py: scores: {fault}"] * bool(fault)

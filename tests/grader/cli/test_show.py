@@ -81,13 +81,14 @@ def test_a_stub_says_that_it_is_one(own: Callable, folder: Path, grader: Grader)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["02"], "There is no view of 02. There are views of 01_scores."),
+        (["02"], "There is nothing to show for 02. There is for 01_scores."),
         (["01", "--text", " "], "--text holds no words. Give it a few, in quotation marks."),
         (["01", "--text", "a " * 13], "--text has 13 words; at most 12 can be shown."),
         (
             [],
-            "Nothing that has a view is known to be solved as it is now. Name what to show, like "
-            "`grader show scores`: it shows what your code gives so far.",
+            "`grader show` alone shows the last exercise that is solved, and none is known to be "
+            "solved as it is now. Name an exercise, like `grader show scores`: that shows what your code gives so "
+            "far.",
         ),
     ],
 )
@@ -103,7 +104,7 @@ def test_what_cannot_be_asked_for(
 def test_a_course_without_views_says_so(grader: Grader) -> None:
     """It is as it was in everything else."""
     ran = grader("show", "scores")
-    assert (ran.code, ran.err) == (2, "This course has no views: there is nothing to show.\n")
+    assert (ran.code, ran.err) == (2, "There is nothing to show in this course.\n")
 
 
 def test_a_page_and_json_have_the_same(own: Callable, folder: Path, grader: Grader) -> None:

@@ -10,7 +10,7 @@ for (const view of document.querySelectorAll(".view")) {
       const values = JSON.parse(inputs[index].dataset.values);
       const value = values[inputs[index].value];
       number = number * values.length + Number(inputs[index].value);
-      label.querySelector("output").textContent = value;
+      label.querySelector("b").textContent = value;
       inputs[index].setAttribute("aria-valuetext", value);
     });
     states.forEach((state, index) => {
