@@ -95,12 +95,11 @@ def check_exercise(exercise_id: str) -> float | int:
     except GraderError as error:
         print(error)
         return 0
-    _show(course, exercise, result, views, is_rich=kernel is not None and kernel.is_rich)
+    _show(course, result, views, is_rich=kernel is not None and kernel.is_rich)
     _solved.discard(exercise.id)
     if result.exercises[0].is_solved:
         _solved.add(exercise.id)
-        with suppress(GraderError):  # a course's own fault, which costs no points
-            _show_more(course, exercise, submission, session)
+        _follow(course, exercise, submission, session)
     return points(result.score) or 0
 
 
@@ -204,15 +203,8 @@ def _work(
     return submission, session
 
 
-def _show(
-    course: Course,
-    exercise: Exercise,
-    result: Result,
-    views: Sequence[ViewResult],
-    *,
-    is_rich: bool,
-) -> None:
-    """Print a result, its picture where there can be one, and what comes after a solved one."""
+def _show(course: Course, result: Result, views: Sequence[ViewResult], *, is_rich: bool) -> None:
+    """Print a result, its picture where there can be one, and what right code makes of a text."""
     console = plain_console()
     with console.capture() as shown:
         for assignment in result.assignments:
@@ -223,26 +215,28 @@ def _show(
         _show_pictures(result)
     if views:
         _show_views(views, is_rich=is_rich)
-    if all(one.is_solved for one in result.exercises):
-        following = list(course.exercises.values())
-        following = following[following.index(exercise) + 1 :]
-        what = following[0].id if following else _("nothing is left to do")
-        print(_("Next: {what}").format(what=what))
 
 
-def _show_more(
+def _follow(
     course: Course, exercise: Exercise, submission: Submission, session: InProcessSession
 ) -> None:
-    """Print what a solved exercise says to a prediction, and what shows other ways to write it."""
-    number = _predicted.get(exercise.id)
-    if number is not None:
-        with quiet_stderr():
-            found = answers(_grader(course.root), submission, session, [exercise])
-        for one, answer in found.values():
-            print(answer_text(course, one, number, answer))
-    if styles_of(course, exercise):
-        call = f'from grader.notebook import styles; styles("{hint_name(course, exercise.id)}")'
-        print(_("Other right ways to write it: {commands}").format(commands=call))
+    """Print what a solved exercise says to a prediction, other ways to write it, and the next one."""
+    # A fault of the course's own costs no points: `grader validate` tells it.
+    with suppress(GraderError):
+        number = _predicted.get(exercise.id)
+        if number is not None:
+            with quiet_stderr():
+                found = answers(_grader(course.root), submission, session, [exercise])
+            for one, answer in found.values():
+                print(answer_text(course, one, number, answer))
+        if styles_of(course, exercise):
+            name = hint_name(course, exercise.id)
+            call = f'`from grader.notebook import styles; styles("{name}")`'
+            print(_("Other right ways to write it: {commands}").format(commands=call))
+    following = list(course.exercises.values())
+    following = following[following.index(exercise) + 1 :]
+    what = following[0].id if following else _("nothing is left to do")
+    print(_("Next: {what}").format(what=what))
 
 
 def _hint_call(course: Course) -> Callable[[str], str]:

@@ -7,6 +7,8 @@ import pytest
 from predictions import PATH, PREDICTION
 
 from grader.cli import predict
+from grader.course.course import load_course
+from grader.progress.store import Memory
 
 QUESTION = """\
 01_scores/scores: what do you predict? It is not worth points.
@@ -102,3 +104,15 @@ def test_what_was_said_stands_beside_what_the_code_says(small_course, number, an
     one = Prediction("one", "?", ("a", "b", "c"), 2, "So.", lambda student: (1, ""))
     found = answer if isinstance(answer, str) else CodeAnswer(*answer)
     assert predict.answer_text(small_course, one, number, found) == told
+
+
+def test_what_comes_next_leads_to_a_prediction_and_back(predicting):
+    """Before it is made, and once the exercise is solved."""
+    course = load_course(predicting)
+    one, other = (course.exercises[id_] for id_ in ("01_scores/scores", "02_mixture/weights"))
+    before = "Before you write it: `grader predict scores` asks what you expect."
+    assert [predict.prediction_line(course, each) for each in (one, other)] == [before, ""]
+    assert predict.compare_line(course, one) == ""
+    Memory(predicting).remember_prediction(one.id, 1)
+    assert predict.prediction_line(course, one) == ""
+    assert predict.compare_line(course, one) == "Were you right? `grader predict scores`"
