@@ -28,7 +28,7 @@ def nine_of_ten(student):
 @prediction(
     "dropout",
     N_(
-        "A row has 100 equal weights that sum to 1, and p = 0.5. It is drawn 200 times. Where do the "
+        "A row has 100 equal weights that sum to 1, and p = 0.5. Dropout is drawn 200 times. Where do the "
         "sums of the row lie?"
     ),
     choices=[
