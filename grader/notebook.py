@@ -6,10 +6,11 @@ of its own. A script that builds on earlier work finds it here as well when it i
 """
 
 import difflib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -88,9 +89,11 @@ def check_exercise(exercise_id: str) -> float | int:
             sentence = _("The notebook was saved with another version of this cell: run it again.")
             print(sentence)
         submission, session = _work(course, namespace, kernel)
+        ran = _grader(course.root), submission, session
         with quiet_stderr():
-            ran = _grader(course.root), submission, session
             result = grade(*ran, Scope({exercise.id: exercise}, VISIBLE_CHECKS))
+        # What the code prints was shown with its checks.
+        with redirect_stdout(io.StringIO()), quiet_stderr():
             views = shown_when_solved(*ran, result)
     except GraderError as error:
         print(error)
@@ -225,7 +228,7 @@ def _follow(
     with suppress(GraderError):
         number = _predicted.get(exercise.id)
         if number is not None:
-            with quiet_stderr():
+            with redirect_stdout(io.StringIO()), quiet_stderr():
                 found = answers(_grader(course.root), submission, session, [exercise])
             for one, answer in found.values():
                 print(answer_text(course, one, number, answer))

@@ -17,7 +17,7 @@ from grader.core.text import clean, location_words
 from grader.core.views import HeatMap, Slider, ViewResult
 from grader.course.check_helpers import imported_helpers
 from grader.course.course import CHECKS, VIEWS, Course, Exercise
-from grader.feedback.messages import exception_words, explain_failure
+from grader.feedback.messages import does_not_run, exception_words, explain_failure
 from grader.sessions import own_time
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure
@@ -195,6 +195,8 @@ class ViewRun:
 
 def why_nothing_came(failure: Failure, name: str) -> str:
     """Why a request came to nothing, in a sentence; `grader check` says more."""
+    if failure.stopped and failure.loading is not None:
+        return does_not_run(failure.stopped, failure.loading)
     if failure.kind != "exception":
         return explain_failure(failure, (), name)
     at = failure.location

@@ -81,6 +81,14 @@ def test_what_cannot_be_shown_says_why(course_copy: Path, body: str, sentence: s
     assert result.states == ()
 
 
+def test_a_file_that_does_not_run_says_where(course_copy: Path) -> None:
+    """The line that stops it, which `grader check` shows as well."""
+    work = "print(nothing)\n\n\ndef scores(queries, keys):\n    return 1\n"
+    result = result_of(write_views(course_copy), work)
+    first = "scores.py does not run: line 1: NameError: name 'nothing' is not defined"
+    assert result.problem.splitlines()[:2] == [first, "    print(nothing)"]
+
+
 def test_a_view_that_fails_itself_says_so(course_copy: Path) -> None:
     """What an author got wrong ends no command."""
     result = result_of(
