@@ -26,6 +26,7 @@ from grader.course.course import MANIFEST, Assignment, Course
 from grader.course.drawing import translated_drawing
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
+from grader.course.styles import read_styles
 from grader.release.catalogs import (
     SteadyCatalog,
     domain_folder,
@@ -135,6 +136,12 @@ def course_messages(course: Course) -> list[Message]:
             ],
             paths.hints: chain.from_iterable(read_hints(assignment, paths.hints).values()),
             paths.drawing: _picture_texts(course, assignment),
+            paths.styles: [
+                text
+                for some in read_styles(course, assignment).values()
+                for style in some
+                for text in (style.name, style.why)
+            ],
             paths.visible_checks: _check_texts(paths.visible_checks, problems),
             paths.hidden_checks: _check_texts(paths.hidden_checks, problems),
         }

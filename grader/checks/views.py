@@ -185,7 +185,7 @@ class ViewRun:
                 found = one.view.function(**{name: given[name] for name in one.asks_for})
                 return (found,) if isinstance(found, HeatMap) else tuple(found)
         except StudentOutcome as outcome:
-            return _why(outcome.failure, one.exercise.name)
+            return why_nothing_came(outcome.failure, one.exercise.name)
         except CannotShow as reason:
             return str(reason)
         except (Exception, pytest.fail.Exception, own_time.OwnTimeOver) as error:
@@ -193,8 +193,8 @@ class ViewRun:
             return _("The picture could not be made ({reason}).").format(reason=clean(why))
 
 
-def _why(failure: Failure, name: str) -> str:
-    """Why a request of a view came to nothing, in a sentence; `grader check` says more."""
+def why_nothing_came(failure: Failure, name: str) -> str:
+    """Why a request came to nothing, in a sentence; `grader check` says more."""
     if failure.stopped and failure.loading is not None:
         return does_not_run(failure.stopped, failure.loading)
     if failure.kind != "exception":

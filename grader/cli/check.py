@@ -9,8 +9,8 @@ import json
 import os
 import secrets
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from grader.cli.edge import ExitCode, from_here
 from grader.cli.streams import echo
-from grader.core.errors import UsageError
+from grader.core.errors import CourseError, UsageError
 from grader.core.language import _, listed, paragraph
 from grader.core.records import Outcome, Result
 from grader.course.course import Course, Exercise
@@ -28,6 +28,7 @@ from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
 
 if TYPE_CHECKING:
+    from grader.grading.submission_grader import SubmissionGrader
     from grader.sessions.base import Session
 
 
@@ -80,7 +81,9 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
         ran = grader, submission, session, result
         solved = shown_solved(*ran) if "html" in options.reports else ()
-        new = shown_when_solved(*ran, _solved_before(course)) if is_own else ()
+        before = _solved_before(course)
+        new = shown_when_solved(*ran, before) if is_own else ()
+        lines = _what_follows(*ran, before) if is_own else []
     protected, now = protection(course.root), datetime.now(UTC)
     run = CheckedWork(
         course, result, _platform_path(path), dict(os.environ), now, protected, solved
@@ -105,6 +108,8 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
             )
             print_protection(protected, console())
             print_new_views(console(), course, new)
+            for line in lines:
+                echo(line)
             if options.as_graded:
                 print_as_graded(result, console())
     if is_own:
@@ -112,6 +117,37 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
 
         remember(course, submission, result)
     return _exit_code(result, protected)
+
+
+def _what_follows(
+    grader: "SubmissionGrader",
+    submission: Submission,
+    session: "Session",
+    result: Result,
+    before: Collection[str],
+) -> list[str]:
+    """What is said of the exercises that this run is the first to find solved.
+
+    Args:
+        grader: what the run was checked with.
+        submission: the work.
+        session: that it runs in.
+        result: of the run.
+        before: the ids of the exercises that were solved before.
+
+    Returns:
+        Nothing where a course's predictions or styles are wrong: `grader validate` says how.
+    """
+    from grader.cli.predict import predicted_lines
+    from grader.cli.styles import styles_line
+
+    course = grader.environment.course
+    new = [e.id for e in result.exercises if e.is_solved and e.id not in before]
+    solved = [course.exercises[id_] for id_ in new]
+    with suppress(CourseError):
+        lines = predicted_lines(grader, submission, session, solved)
+        return [line for line in (*lines, styles_line(course, solved)) if line]
+    return []
 
 
 def _solved_before(course: Course) -> set[str]:

@@ -9,9 +9,11 @@ from rich.text import Text
 
 from grader.cli.edge import from_here
 from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
+from grader.cli.predict import compare_line, prediction_line
 from grader.cli.render import print_assignment, print_file_failures
 from grader.cli.shown_views import print_new_views
 from grader.cli.status import place
+from grader.cli.styles import styles_line
 from grader.cli.view import View, broken
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
@@ -170,6 +172,9 @@ class Loop:
             sentence = _("{exercise} is still solved: {points}. Well done!")
         earned = _points(self.watched.points)
         self._say(sentence.format(exercise=self.watched.name, points=earned), "green")
+        if not was_solved:
+            self._say(compare_line(self.course, self.watched), "dim")
+            self._say(styles_line(self.course, [self.watched]), "dim")
         print_new_views(self.screen, self.course, self.views.get(self.watched.id, ()))
         failures = self.now.file_failures.get(self.watched.assignment, ())
         self._go_on()
@@ -266,6 +271,8 @@ class Loop:
     def _say_next(self, exercise: Exercise, what: str) -> None:
         self._say(_("Next: {what}").format(what=what), "bold")
         self._say("  " + _("in {file}").format(file=place(self.now, exercise)))
+        if not is_attempted(self.now.results.get(exercise.id)):
+            self._say(prediction_line(self.course, exercise))
 
     def _give_hint(self) -> None:
         if self.watched is None:
@@ -314,7 +321,8 @@ class Loop:
         )
 
     def _say(self, text: str, style: str = "") -> None:
-        self.screen.print(broken(Text(text, style=style)))
+        if text:
+            self.screen.print(broken(Text(text, style=style)))
 
 
 def _seen(result: ExerciseResult) -> object:

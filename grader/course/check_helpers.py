@@ -1,14 +1,15 @@
 """What several checks share: `tests/checks/helpers.py`, and one beside an assignment's checks.
 
 Checks import them by `from ..helpers import …` and `from .helpers import …`. A helper that visible
-checks import is released with them. Views stand in `views.py` beside either, and are all released.
+checks import is released with them. Views stand in `views.py` beside either, predictions in
+`predictions.py`; all are released.
 """
 
 import ast
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.course.course import CHECKS, VIEWS, Course
+from grader.course.course import CHECKS, PREDICTIONS, VIEWS, Course
 
 HELPERS = "helpers"
 
@@ -19,8 +20,8 @@ def helpers_of(course: Course) -> tuple[Path, ...]:
 
 
 def views_of(course: Course) -> tuple[Path, ...]:
-    """The files of views of the course, and of each assignment, that there are."""
-    return _beside_checks(course, VIEWS)
+    """The files of views and predictions, of the course and of each assignment, that there are."""
+    return (*_beside_checks(course, VIEWS), *_beside_checks(course, PREDICTIONS))
 
 
 def _beside_checks(course: Course, name: str) -> tuple[Path, ...]:

@@ -35,10 +35,10 @@ WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
 TENSOR_FIXTURES = re.compile(r"[(,]\s*(?:draw|printed)\b")
 """Parameters of checks that stand for tensors."""
-HINTS, EQUIVALENT, DRAWING = "hints.toml", "equivalent.toml", "picture.py"
+HINTS, EQUIVALENT, DRAWING, STYLES = "hints.toml", "equivalent.toml", "picture.py", "styles.toml"
 """Files beside a solution that decide no score."""
-VIEWS = "views.py"
-"""The same beside checks: what right code lets a student see."""
+VIEWS, PREDICTIONS = "views.py", "predictions.py"
+"""The same beside checks: what right code lets a student see, and what it answers."""
 
 PICTURE = "picture.svg"
 """An assignment's picture, beside its stub and notebook."""
@@ -136,6 +136,7 @@ class Paths:
     misconceptions: Path
     hints: Path
     equivalent: Path
+    styles: Path
     visible_checks: Path
     hidden_checks: Path
     recording: Path
@@ -281,6 +282,7 @@ class Course:
             misconceptions=solutions / "misconceptions.toml",
             hints=solutions / HINTS,
             equivalent=solutions / EQUIVALENT,
+            styles=solutions / STYLES,
             visible_checks=checks / "test_visible.py",
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
@@ -296,7 +298,7 @@ class Course:
     def hash(self) -> str:
         """A hash of everything that decides scores: manifest, solutions, checks, printed tensors.
 
-        Comments, hints and what is equivalent decide none.
+        Comments, hints, styles and what is equivalent decide none.
         """
         digest = hashlib.sha256()
         folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
@@ -397,9 +399,9 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
-    is_view = path.name == VIEWS and Path(CHECKS).name in path.parts[-3:-1]
-    beside = (HINTS, EQUIVALENT, DRAWING)
-    return is_read and not is_view and path.name not in beside and path.is_file()
+    is_shown = path.name in (VIEWS, PREDICTIONS) and Path(CHECKS).name in path.parts[-3:-1]
+    is_idle = is_shown or path.name in (HINTS, EQUIVALENT, DRAWING, STYLES)
+    return is_read and not is_idle and path.is_file()
 
 
 def find_course(start: Path) -> Path:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.course.course import MANIFEST, PICTURE, Assignment, Course
+from grader.course.predicted import predicted
 from grader.release.pictures import shown_picture
 from grader.release.project import rendered
 from grader.release.recording_cache import recorded
@@ -43,8 +44,8 @@ def source_notebook(course: Course, assignment: Assignment) -> OutputFile:
 def _source(course: Course, assignment: Assignment) -> tuple[Solution, str]:
     """A solution in the course's language, and which one that is."""
     code = course.language or DEFAULT_LANGUAGE
-    source = read_solution(assignment, course.paths(assignment).solution)
-    return translated(course, source, code), code
+    path, asked = course.paths(assignment).solution, predicted(course, assignment)
+    return translated(course, read_solution(assignment, path, asked), code), code
 
 
 def _small_course(

@@ -20,6 +20,8 @@ A class of checks inherits what many exercises share (`grader.testing.mixins`): 
 - `by_name`: a parameter, or its gradient, by its name, wherever in a module it is kept.
 - `describe`: a value in a few words, for a sentence of the check.
 - `view`, `ExampleText`: what right code lets a student see (`grader.testing.views`).
+- `prediction`: what a student says before an exercise, and their code after it
+  (`grader.testing.predictions`).
 - `Heat`, `Text`: the types of what a view is called with, for helpers.
 
 What several checks of a course share stands in `tests/checks/helpers.py`, for one assignment in
@@ -35,6 +37,7 @@ from grader.testing.attempt import Attempt, Called, Instance, by_name
 from grader.testing.compare import describe
 from grader.testing.draw import Draw
 from grader.testing.judge import Judge
+from grader.testing.predictions import prediction
 from grader.testing.replies import Failure
 from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
 from grader.testing.views import ExampleText, Heat, Text, view
@@ -56,5 +59,6 @@ __all__ = [
     "Text",
     "by_name",
     "describe",
+    "prediction",
     "view",
 ]

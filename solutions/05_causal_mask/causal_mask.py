@@ -209,3 +209,24 @@ def causal_weights(scores: Tensor, d_k: int) -> Tensor:
     masked = mask_scores(scores, upper_triangular_mask(scores.shape[-1]))
     return torch.softmax(masked / d_k**0.5, dim=-1)
     ### END SOLUTION
+
+
+# %% [markdown] active="ipynb"
+# **Experiment.** What "journey" may see, its first two weights, in three ways: the mask after the
+# softmax with nothing repaired, the same with rows that sum to 1 again, and the mask before the
+# softmax. Then the last word is exchanged for one that every query likes more. Look for what
+# changes from the first round to the second, then answer: how can a word that is hidden change a
+# weight that is not?
+
+# %% active="ipynb"
+# from grader.notebook import experiment
+#
+# with experiment():
+#     scores = WEIGHTS.log()  # whose softmax gives the weights back
+#     other = scores.clone()
+#     other[:, 5] += 3.0
+#     for each in (scores, other):
+#         late = mask_weights(torch.softmax(each, dim=-1), lower_triangular_mask(6))
+#         for weights in (late, renormalize_rows(late), causal_weights(each, 1)):
+#             print([round(weight, 4) for weight in weights[1, :2].tolist()])
+#         print()

@@ -1,6 +1,7 @@
 """`grader validate` on broken copies of a small course: ledger, files, points, hints, releases."""
 
 import pytest
+from predictions import PATH, PREDICTION
 
 from grader.authoring.validate import validate
 from grader.course.course import load_course
@@ -220,6 +221,49 @@ def test_a_solutions_line_in_the_text_above_an_exercise_is_told(example) -> None
         f"02_mixture: {line}"
         for form in ("py", "ipynb")
     ]
+
+
+STYLES = """
+[[styles]]
+exercise = "scores"
+name = "a product"
+code = '''
+def scores(queries, keys):
+    return queries @ keys.T / keys.shape[-1] ** 0.5
+'''
+why = "As the formula says."
+
+[[styles]]
+exercise = "scores"
+name = "not scaled"
+code = '''
+def scores(queries, keys):
+    return queries @ keys.T
+'''
+why = "It is not."
+"""
+
+
+def test_a_style_that_is_wrong_or_in_a_release_is_told(example) -> None:
+    """Each is run in place of the solution's way, and students get none of them to read."""
+    path = example.folder / "solutions" / "01_scores" / "styles.toml"
+    path.write_text(STYLES, "utf-8")
+    (wrong,) = example.faults()
+    assert wrong.startswith("01_scores/scores: the style 'not scaled' fails 01_scores/scores::")
+    path.write_text(STYLES.replace("keys.T\n", "keys.T / keys.shape[-1] ** 0.5  #\n"), "utf-8")
+    line = "return queries @ keys.T / keys.shape[-1] ** 0.5"
+    example.append(VISIBLE, f"\n\ndef right(queries, keys):\n    {line}\n")
+    assert example.faults() == [
+        f"release: {VISIBLE} contains a line of the styles of 01_scores: {line}"
+    ]
+
+
+def test_a_prediction_that_is_wrong_is_told(example) -> None:
+    """The solution answers it, with the choice that is said to be right."""
+    (example.folder / PATH).write_text(PREDICTION.replace("right=2", "right=3"), "utf-8")
+    example.regenerate()
+    said = "to its prediction the solution answers 2, and `right` says 3"
+    assert example.faults() == [f"01_scores/scores: {said}"]
 
 
 def test_a_visible_check_that_hangs_on_a_draw_of_dropout_is_told(example) -> None:
