@@ -133,6 +133,13 @@ class StudentHandle:
         (value,) = self._read(lambda reply: read_values(reply, "value"), frame)
         return value
 
+    def aside(self) -> "StudentHandle":
+        """A handle on the same submission, for what an earlier exercise gives.
+
+        No message shows what it is asked, and no known mistake is recognised by what it returns.
+        """
+        return StudentHandle(self.submission, self.exercise, roles=self.roles)
+
     def parameters(self, name: str) -> list[str]:
         """The names of a function's parameters, or of those of a class's constructor.
 
