@@ -1,8 +1,17 @@
-"""Assignment 07 in steps: a slip that comes along from the step before is paid for there."""
+"""One's own work carries on: a slip that comes along is paid for once, and 08 is compared with 09."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from grader.core.records import Outcome
+from grader.course.course import Course
+from grader.grading.known_mistakes import RecordedMistakes
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, SubmissionGrader, grade
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.submission import read_submission
 from tests.course.conftest import Answer
 
 BATCHED, MASKED, CAUSAL = "BatchAttention", "MaskedAttention", "CausalAttention"
@@ -73,3 +82,40 @@ def test_a_step_is_judged_by_the_solution_where_the_one_before_is_missing(checke
     assert checked(CAUSAL, *missing[0], missing[1]).is_solved
     result = checked(CAUSAL, "keys.shape[-1] ** 0.5", "1", *missing)
     assert not result.is_solved
+
+
+LAYER = "09_multi_head_attention/MultiHeadAttention"
+OTHER_WAYS = f"{LAYER}::visible::test_other_ways_give_the_same"
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        (None, "`scaled_dot_product_attention` gives"),
+        ("multi_head_wrapper.py", "your own wrapper of assignment 08 gives"),
+        ("1 / 0", "`scaled_dot_product_attention` gives"),
+        ("class MultiHeadAttentionWrapper: pass", "`scaled_dot_product_attention` gives"),
+    ],
+    ids=["no file", "right", "raises", "another class"],
+)
+def test_a_layer_is_compared_with_the_heads_of_the_assignment_before(
+    course: Course, grader: SubmissionGrader, tmp_path: Path, own: str | None, said: str
+) -> None:
+    """Where they are right; torch's ready-made attention is there in any case."""
+    folders = [course.paths(a).solution for a in course.assignments[6:9]]
+    for path in folders:
+        shutil.copy(path, tmp_path)
+    layer, wrapper = tmp_path / folders[2].name, tmp_path / folders[1].name
+    text = layer.read_text("utf-8")
+    layer.write_text(text.replace("scores / head_dim**0.5", "scores"), "utf-8")
+    if own is None:
+        wrapper.unlink()
+    elif own != wrapper.name:
+        wrapper.write_text(own, "utf-8")
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope({LAYER: course.exercises[LAYER]}, VISIBLE_CHECKS)
+    used = replace(grader, mistakes=RecordedMistakes({}))
+    (exercise,) = grade(used, submission, InProcessSession(submission), scope).exercises
+    (remark,) = (check for check in exercise.checks if check.id == OTHER_WAYS)
+    assert remark.outcome is Outcome.REMARK
+    assert said in remark.message
