@@ -92,12 +92,19 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A file to fill in, with its exercises in order."""
+    """A file to fill in, with its exercises in order.
+
+    Args:
+        imports: the assignments without which it cannot be done.
+        lends: the code of what later files that import from it receive in place of the student's
+            own, so that a slip in it costs points once.
+    """
 
     id: str
     title: str
     exercises: tuple[Exercise, ...]
     imports: tuple[str, ...] = ()
+    lends: str = ""
     due: datetime | None = None
 
     @property
@@ -454,5 +461,6 @@ def _assignment(entry: Table) -> Assignment:
         exercises=tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers()),
         title=entry.text("title"),
         imports=entry.texts("imports"),
+        lends=entry.code("lends", points.identifiers()),
         due=entry.moment("due"),
     )

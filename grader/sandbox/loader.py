@@ -108,6 +108,8 @@ class Loader:
         adopted: the key of a namespace that is filled elsewhere, if there is one.
         awaited: for the name of each of the course's modules the file that stands for it, or "";
             a file that imports one that is not there ends at that line.
+        lent: by the course's module, the code of names that others import from it in place of the
+            student's own.
     """
 
     register: bool = False
@@ -118,13 +120,18 @@ class Loader:
     files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     adopted: str = ""
     awaited: dict[str, str] = field(default_factory=dict)
+    lent: dict[str, str] = field(default_factory=dict)
 
     def add(
-        self, texts: Mapping[str, dict[str, Any]], awaited: Mapping[str, str] | None = None
+        self,
+        texts: Mapping[str, dict[str, Any]],
+        awaited: Mapping[str, str] | None = None,
+        lent: Mapping[str, str] | None = None,
     ) -> None:
         """Make these files known, and what stands for the course's modules; none is run yet."""
         self.texts.update(texts)
         self.awaited.update(awaited or {})
+        self.lent.update(lent or {})
 
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:
         """Treat a namespace that is filled elsewhere (by a notebook's kernel) as a loaded file."""
@@ -171,6 +178,9 @@ class Loader:
         names, level = given.get("fromlist") or (), given.get("level", 0)
         folder = folder_of(importer, level)
         found = self._own_modules(name, folder, importer)
+        lent = self._lent(name, found) if level == 0 and name in self.lent else None
+        if lent is not None and (found or all(hasattr(lent, inner) for inner in names)):
+            return lent
         if not found and level == 0:
             return __import__(name, *rest, **named)
         if not found:
@@ -183,6 +193,14 @@ class Loader:
             if not name and not hasattr(found[-1], inner):  # `from . import heads`
                 raise ModuleNotFoundError(f"No module named {inner!r}", name=inner)
         return found[-1] if names else found[0]
+
+    def _lent(self, name: str, own: list[types.ModuleType]) -> types.ModuleType:
+        """A module as others import it: the student's own, with what the course lends in it."""
+        module = types.ModuleType(name)
+        for each in own:
+            module.__dict__.update(vars(each))
+        exec(self.lent[name], module.__dict__)
+        return module
 
     def _own_modules(self, name: str, folder: str, importer: str) -> list[types.ModuleType]:
         """The submission's own modules that each part of a dotted name stands for.

@@ -6,7 +6,12 @@ import torch
 
 from grader.testing import N_, StudentOutcome
 
-BEFORE = {"MaskedAttention": "BatchAttention", "CausalAttention": "MaskedAttention"}
+OF_ONE_TEXT = "SelfAttention_v2"
+BEFORE = {
+    "BatchAttention": OF_ONE_TEXT,
+    "MaskedAttention": "BatchAttention",
+    "CausalAttention": "MaskedAttention",
+}
 """Of each class, the student's own class that it grows from."""
 
 NAMES = ("W_query", "W_key", "W_value")
@@ -36,14 +41,14 @@ def made(attempt, weights, *arguments, **options):
 
 def step_before(layer):
     """The student's own class that this one grows from, made alike; None where it cannot be."""
-    name, (args, how) = BEFORE.get(layer.name), layer.by
-    if name is None:
-        return None
-    length = args[2] if len(args) > 2 else how["context_length"]
-    sizes = args[:2] if name == "BatchAttention" else (*args[:2], length)
+    name, (args, how) = BEFORE[layer.name], layer.by
+    sizes = args[:2]
+    if name == "MaskedAttention":
+        sizes += (args[2] if len(args) > 2 else how["context_length"],)
     biased = (True,) if args[-1] is True or how.get("qkv_bias") else ()
     values = {"given": layer.given, "spare": no_biases(layer.given)} if layer.given else {}
-    own = replace(layer.of(name), student=layer.student.aside())
+    elsewhere = f"04_self_attention/{name}" if name == OF_ONE_TEXT else ""
+    own = replace(layer.of(name), student=layer.student.aside(elsewhere))
     try:
         return own.instance(*sizes, *biased, seed=how.get("seed"), **values)
     except StudentOutcome:
@@ -56,13 +61,17 @@ def by_step_before(layer, x):
     A token that sees no later ones has what it has in a text that ends with it.
     """
     own = step_before(layer)
-    ends = range(1, x.shape[1] + 1) if own and own.name == "BatchAttention" else ()
+    if own is None:
+        return None
     try:
-        rows = [own(x[:, :end], training=False).value[:, -1:] for end in ends]
-        value = torch.cat(rows, dim=1) if rows else own and own(x, training=False).value
+        if own.name == OF_ONE_TEXT:
+            return torch.stack([own(text, training=False).value for text in x])
+        if own.name == "BatchAttention":
+            texts = (x[:, : end + 1] for end in range(x.shape[1]))
+            return torch.cat([own(text, training=False).value[:, -1:] for text in texts], dim=1)
+        return own(x, training=False).value
     except (StudentOutcome, TypeError, IndexError, RuntimeError):
         return None
-    return value if isinstance(value, torch.Tensor) else None
 
 
 def alike(one, other):
@@ -89,7 +98,8 @@ def of_step_before(called):
     other = x.clone()
     other[:, 0] += 1
     changed = by_step_before(layer, other)
-    return None if changed is None or alike(changed[:, -1], own[:, -1]) else own
+    is_mixing = isinstance(changed, torch.Tensor) and changed.shape == own.shape
+    return own if is_mixing and not alike(changed[:, -1], own[:, -1]) else None
 
 
 def judge_vectors(called):

@@ -115,9 +115,9 @@ class Step(StepsWrittenOut, KeepsNames):
     def test_without_qkv_bias_there_are_three_parameters(self, attempt, judge, draw):
         """Without `qkv_bias`, the three weights should be the only parameters."""
         layer, weights = self.layer(attempt), drawn(draw, 3, 5)
-        names, before = own_names(layer.state), step_before(layer)
-        right = sorted(f"{name}.weight" for name in NAMES)
-        if names != right and before is not None and own_names(before.state) == names:
+        names, right = own_names(layer.state), sorted(f"{name}.weight" for name in NAMES)
+        before = step_before(layer) if names != right else None
+        if before is not None and own_names(before.state) == names:
             return
         report = attempt.student.load(layer.own, weights).by_name
         what = N_("each parameter, looked for by its name")
@@ -137,7 +137,7 @@ class Step(StepsWrittenOut, KeepsNames):
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights."""
         layers = [self.layer(attempt, seed) for seed in (1, 2)]
-        before = [step_before(layer) for layer in layers]
+        before = [step_before(layer) for layer in layers] if starts_alike(*layers) else [None]
         if None in before or not starts_alike(*before):
             judge_start(attempt, *layers)
 
@@ -185,7 +185,7 @@ class TestBatchAttention(Step):
         weights = drawn(draw, 3, 5)
         for batch_size in (2, 1):
             layer = given(attempt, weights)
-            layer(draw.normal(batch_size, 4, 3), training=False).agrees(axes=AXES)
+            judge_vectors(layer(draw.normal(batch_size, 4, 3), training=False))
 
     test_all_sizes_the_same = Step.test_all_sizes_the_same
 
@@ -196,7 +196,9 @@ class TestBatchAttention(Step):
         """
         right, layer = printed("T17"), attempt.instance(3, 2, seed=789, exact=True)
         called = layer(batch_of_the_text(printed), training=False)
-        called.gives(torch.stack([right.tensor] * 2), atol=right.atol, axes=AXES)
+        own = of_step_before(called)
+        expected = torch.stack([right.tensor] * 2) if own is None else own
+        called.gives(expected, atol=right.atol, axes=AXES)
 
 
 class MaskedStep(Step, HidesTheFuture):
@@ -266,8 +268,9 @@ class MaskedStep(Step, HidesTheFuture):
         """
         layer, x = self.layer(attempt), torch.ones(1, 4, 3)
         what = N_("tensors and layers in plain attributes")
-        before = step_before(layer)
-        if before is None or not before.state.kept or before.state.kept != layer.state.kept:
+        kept = layer.state.kept
+        before = step_before(layer) if kept else None
+        if before is None or before.state.kept != kept:
             judge_kept(layer, x, what)
 
 
