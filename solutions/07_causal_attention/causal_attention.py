@@ -66,7 +66,7 @@ def stack_batch(inputs: Tensor, copies: int) -> Tensor:
 #
 # With a batch in front, only the *last two* axes of the keys are to be swapped before queries and
 # keys are multiplied. Each entry of the batch then has its own scores. Your `SelfAttention_v2` of
-# assignment 04 is a good start; nothing is masked yet.
+# assignment 04 is a good start: copy it. Nothing is masked yet.
 
 
 # %% exercise="BatchAttention"

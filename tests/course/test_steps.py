@@ -9,7 +9,13 @@ import pytest
 from grader.core.records import Outcome
 from grader.course.course import Course
 from grader.grading.known_mistakes import RecordedMistakes
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, SubmissionGrader, grade
+from grader.grading.submission_grader import (
+    ALL_CHECKS,
+    VISIBLE_CHECKS,
+    Scope,
+    SubmissionGrader,
+    grade,
+)
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 from tests.course.conftest import Answer
@@ -119,3 +125,44 @@ def test_a_layer_is_compared_with_the_heads_of_the_assignment_before(
     (remark,) = (check for check in exercise.checks if check.id == OTHER_WAYS)
     assert remark.outcome is Outcome.REMARK
     assert said in remark.message
+
+
+USES_OWN = """import torch
+from grader.notebook import use_own
+
+use_own("01_simple_attention")
+from simple_attention import softmax_stable
+"""
+WEIGHTS = "02_all_tokens/attention_weights"
+ROWS = "torch.stack([softmax_stable(row) for row in scores])"
+SOFTMAX = "torch.exp(x - x.max())"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (SOFTMAX, SOFTMAX),
+        (SOFTMAX, "torch.exp2(x - x.max())"),
+        (SOFTMAX, "1 / 0"),
+        ("def softmax_stable(", "def softmax_safe("),
+        ("import torch\n", "import torch)\n"),
+        ("", None),
+    ],
+    ids=["right", "wrong", "raises", "missing", "syntax", "no file"],
+)
+def test_an_own_softmax_may_be_used_and_costs_points_once(
+    course: Course, grader: SubmissionGrader, tmp_path: Path, old: str, new: str | None
+) -> None:
+    """Whatever is wrong with it, what builds on it is right."""
+    softmax, tokens = (course.paths(a).solution for a in course.assignments[:2])
+    text = tokens.read_text("utf-8").replace("import torch\n", USES_OWN, 1)
+    text = text.replace("torch.softmax(scores, dim=-1)", ROWS)
+    (tmp_path / tokens.name).write_text(text, "utf-8")
+    if new is not None:
+        changed = softmax.read_text("utf-8").replace(old, new, 1)
+        (tmp_path / softmax.name).write_text(changed, "utf-8")
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope({WEIGHTS: course.exercises[WEIGHTS]}, ALL_CHECKS)
+    used = replace(grader, mistakes=RecordedMistakes({}))
+    (exercise,) = grade(used, submission, InProcessSession(submission), scope).exercises
+    assert exercise.is_solved
