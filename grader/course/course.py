@@ -456,11 +456,12 @@ def _course(root: Path, table: Table) -> Course:
 def _assignment(entry: Table) -> Assignment:
     id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_first_steps")
     points = entry.table("exercises")
+    exercises = tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers())
     return Assignment(
         id=id_,
-        exercises=tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers()),
+        exercises=exercises,
         title=entry.text("title"),
         imports=entry.texts("imports"),
-        lends=entry.code("lends", points.identifiers()),
+        lends=entry.code("lends", [exercise.name for exercise in exercises]),
         due=entry.moment("due"),
     )

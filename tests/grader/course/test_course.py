@@ -164,6 +164,7 @@ id = "1_first"
 title = ""
 due = 2027-02-01
 imports = "02_second"
+lends = "def other(): ..."
 [assignments.exercises]
 dot = 0.4
 cross = "two"
@@ -187,6 +188,8 @@ cross = "two"
             "course.toml: assignments[1].due: found datetime.date(2027, 2, 1); "
             "a date and time with offset, like 2027-02-01T23:59:00+01:00 is needed",
             "course.toml: assignments[1].imports: found '02_second'; a list of texts is needed",
+            "course.toml: assignments[1].lends: found 'def other(): ...'; "
+            "Python code that defines exercises of this assignment is needed",
             "course.toml: assignments[1].exercises.dot: found 0.4; "
             "a whole or half number from 0 to 1000000, like 2 or 2.5, is needed",
             "course.toml: assignments[1].exercises.cross: found 'two'; "
