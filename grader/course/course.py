@@ -21,7 +21,7 @@ from grader.core.language import (
     translate,
 )
 from grader.core.records import added
-from grader.course.imports import faulty_imports
+from grader.course.imports import faulty_imports, unknown_assignments
 from grader.course.settings import LedgerSettings, RoleWords, languages_of, ledger_of, roles_of
 from grader.course.toml_table import Table, read_toml
 
@@ -96,6 +96,7 @@ class Assignment:
 
     Args:
         imports: the assignments without which it cannot be done.
+        compares: other assignments whose work its checks look at, where it is there.
         lends: the code of what later files that import from it receive in place of the student's
             own, so that a slip in it costs points once.
     """
@@ -104,6 +105,7 @@ class Assignment:
     title: str
     exercises: tuple[Exercise, ...]
     imports: tuple[str, ...] = ()
+    compares: tuple[str, ...] = ()
     lends: str = ""
     due: datetime | None = None
 
@@ -406,6 +408,8 @@ def load_course(root: Path) -> Course:
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
     problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
+    compared = {a.id: a.compares for a in course.assignments}
+    problems += unknown_assignments(compared, MANIFEST, "compares")
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)
@@ -462,6 +466,7 @@ def _assignment(entry: Table) -> Assignment:
         exercises=exercises,
         title=entry.text("title"),
         imports=entry.texts("imports"),
+        compares=entry.texts("compares"),
         lends=entry.code("lends", [exercise.name for exercise in exercises]),
         due=entry.moment("due"),
     )

@@ -16,6 +16,7 @@ from grader.grading.submission_grader import (
     SubmissionGrader,
     grade,
 )
+from grader.progress.progress import work_keys
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 from tests.course.conftest import Answer
@@ -166,3 +167,15 @@ def test_an_own_softmax_may_be_used_and_costs_points_once(
     used = replace(grader, mistakes=RecordedMistakes({}))
     (exercise,) = grade(used, submission, InProcessSession(submission), scope).exercises
     assert exercise.is_solved
+
+
+def test_a_change_of_what_is_compared_asks_for_new_results(course: Course, tmp_path: Path) -> None:
+    """Of the layer, where the wrapper changes, and of nothing that does not look at it."""
+    for assignment in course.assignments[7:10]:
+        shutil.copy(course.paths(assignment).solution, tmp_path)
+    before = work_keys(course, read_submission(course, tmp_path, "me"))
+    with (tmp_path / "multi_head_wrapper.py").open("a") as file:
+        file.write("# one more line\n")
+    after = work_keys(course, read_submission(course, tmp_path, "me"))
+    changed = [id_[:2] for id_, key in after.items() if key != before[id_]]
+    assert changed == ["08", "09"]

@@ -282,11 +282,12 @@ def test_the_same_number_twice_is_refused(problems):
 def test_an_import_of_nothing_names_the_nearest(problems):
     """A misspelt import is told with the id that is meant."""
     text = '[course]\ntitle = "T"\n' + assignment("01_first")
-    text += assignment("02_second", 'imports = ["01_frist", "nonsense"]')
+    text += assignment("02_second", 'imports = ["01_frist", "nonsense"]\ncompares = ["03_third"]')
     assert problems(text) == [
         "course.toml: assignments[2].imports: found '01_frist', which is no assignment's id; "
         "did you mean '01_first'?",
         "course.toml: assignments[2].imports: found 'nonsense', which is no assignment's id",
+        "course.toml: assignments[2].compares: found '03_third', which is no assignment's id",
     ]
 
 
