@@ -205,6 +205,10 @@ def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
 # Everything together: hide the scores above the diagonal, scale, take the softmax of each row.
 #
 # $$\text{softmax}\left(\frac{\text{masked scores}}{\sqrt{d_k}}\right)$$
+#
+# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
+# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
+# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
 
 
 # %%

@@ -22,7 +22,7 @@ from grader.core.language import (
     translate,
 )
 from grader.core.records import added
-from grader.course.imports import faulty_imports
+from grader.course.imports import faulty_imports, unknown_assignments
 from grader.course.settings import LedgerSettings, RoleWords, languages_of, ledger_of, roles_of
 from grader.course.toml_table import Table, read_toml
 from grader.sandbox.limits import libraries_in
@@ -105,6 +105,10 @@ class Assignment:
     """A file to fill in, with its exercises in order.
 
     Args:
+        imports: the assignments without which it cannot be done.
+        compares: other assignments whose work its checks look at, where it is there.
+        lends: the code of what later files that import from it receive in place of the student's
+            own, so that a slip in it costs points once.
         optional: its points are extra: they add to a score, and not to what there is to earn.
     """
 
@@ -112,6 +116,8 @@ class Assignment:
     title: str
     exercises: tuple[Exercise, ...]
     imports: tuple[str, ...] = ()
+    compares: tuple[str, ...] = ()
+    lends: str = ""
     due: datetime | None = None
     optional: bool = False
 
@@ -433,6 +439,8 @@ def load_course(root: Path) -> Course:
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
     problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
+    compared = {a.id: a.compares for a in course.assignments}
+    problems += unknown_assignments(compared, MANIFEST, "compares")
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)
@@ -485,11 +493,14 @@ def _course(root: Path, table: Table) -> Course:
 def _assignment(entry: Table) -> Assignment:
     id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_first_steps")
     points = entry.table("exercises")
+    exercises = tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers())
     return Assignment(
         id=id_,
-        exercises=tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers()),
+        exercises=exercises,
         title=entry.text("title"),
         imports=entry.texts("imports"),
+        compares=entry.texts("compares"),
+        lends=entry.code("lends", [exercise.name for exercise in exercises]),
         due=entry.moment("due"),
         optional=entry.flag("optional", default=False),
     )

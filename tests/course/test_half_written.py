@@ -14,7 +14,7 @@ from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visib
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 
-CLASSES = 8
+CLASSES = 10
 
 
 def with_open_forwards(solution: Path) -> tuple[str, list[str]]:
