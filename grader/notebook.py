@@ -10,7 +10,7 @@ import linecache
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -104,6 +104,34 @@ def hint(name: str, *, restart: bool = False) -> None:
         run_hint(course, name, how, again=False, everything=False, restart=restart)
     except GraderError as error:
         print(error)
+
+
+@contextmanager
+def experiment(*names: str) -> Iterator[None]:
+    """Run what uses the student's own code; where that is not there yet, one sentence says so.
+
+    Args:
+        names: of the exercises that it needs.
+    """
+    try:
+        yield
+    except Exception as error:
+        with suppress(GraderError):
+            _course(Path.cwd())  # its language is spoken
+        print(_why_not(error, names))
+
+
+def _why_not(error: Exception, names: Sequence[str]) -> str:
+    """Why an experiment ended early, and what to do next."""
+    needed = ", ".join(names)
+    if isinstance(error, NotImplementedError):
+        sentence = _("This needs {name}, which is not written yet. Write it, then run this again.")
+        return sentence.format(name=str(error).partition(":")[0] or needed)
+    if isinstance(error, NameError):
+        sentence = _("This needs {name}, which is not there yet: first run everything above this.")
+        return sentence.format(name=error.name)
+    sentence = _("This stopped with {error}. Check what it needs: {names}.")
+    return sentence.format(error=f"{type(error).__name__}: {error}".rstrip(": "), names=needed)
 
 
 def _is_defined(course: Course, name: str, namespace: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from grader import notebook
 from grader.course.course import Course
-from grader.notebook import Kernel, StopError, check_exercise, hint, use_own
+from grader.notebook import Kernel, StopError, check_exercise, experiment, hint, use_own
 
 ONE = "def one():\n    return 1\n"
 
@@ -219,3 +219,43 @@ def test_earlier_work_that_changed_is_read_anew(kernel: Callable[..., Path]) -> 
     (place / "work" / "01_first" / "first.py").unlink()
     notebook._read_own_anew(names)
     assert names["one"]() == 10
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            'raise NotImplementedError("01_first/one: not attempted yet")',
+            "This needs 01_first/one, which is not written yet. Write it, then run this again.",
+        ),
+        (
+            "raise NotImplementedError",
+            "This needs one, two, which is not written yet. Write it, then run this again.",
+        ),
+        (
+            "model",
+            "This needs model, which is not there yet: first run everything above this.",
+        ),
+        (
+            "1 / 0",
+            "This stopped with ZeroDivisionError: division by zero. Check what it needs: one, two.",
+        ),
+    ],
+    ids=["a stub", "a stub without words", "not made yet", "a mistake"],
+)
+def test_an_experiment_says_in_a_sentence_what_it_needs(
+    capsys: pytest.CaptureFixture[str], code: str, said: str
+) -> None:
+    """Nothing is raised, so that Run All goes on."""
+    with experiment("one", "two"):
+        exec(code, {})
+    assert capsys.readouterr().out == f"{said}\n"
+
+
+def test_an_experiment_that_works_says_nothing_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What it prints is all there is."""
+    with experiment("one"):
+        sys.stdout.write("seen\n")
+    assert capsys.readouterr().out == "seen\n"
