@@ -10,7 +10,7 @@
 # be learnt by heart. To continue it, look for the place where the last letter stood before, and
 # copy what came after it. Looking and copying is what attention does.
 #
-# A guess is right once in 26 times, a loss of 3.26. Training takes less than a minute, without a
+# A guess is right once in 26 times, and its loss is 3.26. Training takes less than a minute, without a
 # graphics card; then the loss is nearly 0, and nearly every letter is right that can be known.
 #
 # Then you look at the heads, and switch one off. In our run one of the four does what all depends

@@ -7,6 +7,8 @@ from grader.testing import N_, Failure, StudentOutcome
 from ..helpers import LAYERS, zero_biases
 
 LAYER = "MultiHeadAttention"
+NOT_RUNNING = N_("It needs your {name} of assignment 09, which does not run yet")
+NOT_RIGHT = N_("It needs your {name} of assignment 09, which is not right yet")
 FEATURES, CONTEXT_LENGTH, NUM_HEADS = 12, 7, 3
 
 
@@ -41,20 +43,21 @@ def is_close(value, expected):
 
 
 def judge_own(attempt, name, is_right):
-    """End the check where what it needs of the student's own assignment 09 is not right.
+    """End the check where what it needs of the student's own assignment 09 is there and not right.
 
     Args:
         attempt: what is judged.
         name: what is needed.
         is_right: says whether it is; it may end in a `StudentOutcome`.
     """
-    cause = Failure("exception")
+    cause, template = Failure("exception"), NOT_RIGHT
     try:
         if is_right():
             return
     except StudentOutcome as outcome:
-        cause = outcome.failure
+        cause, template = outcome.failure, NOT_RUNNING
         if cause.kind in ("not_attempted", "blocked"):
             raise
-    template = N_("It needs your {name} of assignment 09, which is not right yet")
+        if cause.kind == "missing":  # it may be imported under another name
+            return
     raise attempt.student.blocked(attempt.judge.words(template, name=name), cause) from None
