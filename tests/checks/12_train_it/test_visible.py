@@ -117,20 +117,31 @@ class TestAttentionBlock(KeepsNames):
         called.parameter_gradients_agree("W_query.weight", "out_proj.weight")
 
     @pytest.mark.conduct
-    def test_texts_may_be_as_long_as_the_context(self, attempt, draw):
-        """A text should be allowed to have as many tokens as `context_length` says."""
+    def test_texts_may_be_as_long_as_the_context(self, attempt, judge, draw):
+        """A text should be allowed as many tokens as `context_length` says, and no more."""
         one = block(attempt, parameters(draw), context_length=LONG)
         one(draw.normal(1, LONG, FEATURES), training=False).has_shape(1, LONG, FEATURES)
+        longer, own = draw.normal(1, LONG + 1, FEATURES), own_layer(attempt, LONG)
+        refusal = attempt.student.refusal
+        is_refused = refusal(one.own, longer, training=False) is not None
+        if own is not None and refusal(own, longer, training=False) is not None:
+            judge.that(is_refused, "Your layer refuses a longer text, and the block does not")
+
+
+def own_layer(attempt, context_length):
+    """The student's own layer; None where they have it under another name."""
+    try:
+        return attempt.student.call(LAYER, FEATURES, FEATURES, context_length, 0.0, NUM_HEADS).value
+    except StudentOutcome as outcome:
+        if outcome.failure.kind != "missing":
+            raise
+        return None
 
 
 def own_shapes(attempt):
     """The shapes of the parameters of the student's own layer; of the solution's without one."""
-    sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS)
-    try:
-        made = attempt.student.call(LAYER, *sizes).value
-    except StudentOutcome as outcome:
-        if outcome.failure.kind != "missing":
-            raise
+    made = own_layer(attempt, CONTEXT_LENGTH)
+    if made is None:
         square = [FEATURES, FEATURES]
         names = ("W_query", "W_key", "W_value", "out_proj")
         return {f"{name}.weight": square for name in names} | {"out_proj.bias": [FEATURES]}
