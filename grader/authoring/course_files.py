@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.authoring.translations import translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.course.check_helpers import helpers_of, views_of
+from grader.course.check_helpers import helpers_of, hidden_data, views_of
 from grader.course.course import CHECKS, SOLUTIONS, WORK, Course, Exercise
 from grader.course.hints import read_hints
 from grader.course.styles import read_styles
@@ -45,6 +45,7 @@ def hints_are_complete(course: Course) -> Iterator[str]:
 def files_are_declared(course: Course) -> Iterator[str]:
     """Nothing undeclared lies among the course's files, and nothing declared is missing."""
     declared: set[Path] = {*course.ledger_files, *helpers_of(course), *views_of(course)}
+    declared.update(hidden_data(course))
     for assignment in course.assignments:
         paths = course.paths(assignment)
         needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]

@@ -46,6 +46,16 @@ def hidden_helpers(course: Course) -> tuple[Path, ...]:
     return tuple(path for path in helpers_of(course) if path not in seen)
 
 
+def hidden_data(course: Course) -> tuple[Path, ...]:
+    """The JSON files beside hidden checks that these name: what they load, and nobody receives."""
+    found = []
+    for assignment in course.assignments:
+        hidden = course.paths(assignment).hidden_checks
+        text = hidden.read_bytes() if hidden.is_file() else b""
+        found += [p for p in sorted(hidden.parent.glob("*.json")) if p.name.encode() in text]
+    return tuple(found)
+
+
 def _imported(file: Path) -> list[Path]:
     try:
         tree = ast.parse(file.read_bytes() if file.is_file() else b"")

@@ -303,3 +303,13 @@ def test_what_is_still_to_be_translated_stops_nobody_unless_asked_to(example):
     assert (report.faults, report.warnings) == ([], told)
     asked = validate(load_course(example.folder), ("scores",), translations=True)
     assert (asked.faults, asked.warnings) == (told, [])
+
+
+def test_data_is_declared_where_hidden_checks_name_it(example) -> None:
+    """A JSON file beside them that nothing loads is one too many."""
+    (example.folder / HIDDEN).with_name("table.json").write_text("{}", "utf-8")
+    told = "tests/checks/01_scores/table.json: course.toml does not declare it"
+    assert example.faults() == [told]
+    with (example.folder / HIDDEN).open("a", encoding="utf-8") as file:
+        file.write('\nTABLE = "table.json"\n')
+    assert example.faults() == []

@@ -307,3 +307,12 @@ def test_earlier_work_that_changed_is_read_anew(kernel: Callable[..., Path]) -> 
     (place / "work" / "01_first" / "first.py").unlink()
     notebook._read_own_anew(names)
     assert names["one"]() == 10
+
+
+def test_an_experiment_that_works_says_nothing_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What it prints is all there is."""
+    with experiment():
+        sys.stdout.write("seen\n")
+    assert capsys.readouterr().out == "seen\n"
