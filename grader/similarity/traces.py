@@ -17,7 +17,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.core.errors import SubmissionError
-from grader.core.language import N_
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import Assignment, Course
 from grader.submissions.notebooks import cells_of, text_of
@@ -41,14 +40,14 @@ PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch"
 class Kind(StrEnum):
     """What kind of thing a trace is; the value is for people."""
 
-    CELL = N_("a cell with the same random id")
-    VALUES = N_("the same wrong values, which no known mistake explains")
-    COMMENT = N_("a comment")
-    STRING = N_("a string")
-    NAME = N_("a name")
-    FORM = N_("a long function of the same form")
-    LINE = N_("a line of code")
-    REMOVED = N_("the same lines of the stub removed")
+    CELL = "a cell with the same random id"
+    VALUES = "the same wrong values, which no known mistake explains"
+    COMMENT = "a comment"
+    STRING = "a string"
+    NAME = "a name"
+    FORM = "a long function of the same form"
+    LINE = "a line of code"
+    REMOVED = "the same lines of the stub removed"
 
 
 @dataclass(frozen=True, slots=True, order=True)
