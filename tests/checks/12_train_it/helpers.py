@@ -27,13 +27,20 @@ def block(attempt, values, context_length=CONTEXT_LENGTH, num_heads=NUM_HEADS):
     return attempt.instance(*sizes, given=inside, spare=spare)
 
 
-def layer_is_right(attempt, values, x):
-    """Whether the student's own layer of assignment 09 gives what the solution's gives."""
-    features = len(values["out_proj.bias"])
-    sizes = (features, features, CONTEXT_LENGTH, 0.0, NUM_HEADS)
-    own = attempt.of(LAYER).instance(*sizes, given=values, spare=zero_biases(values))
-    called = own(x, training=False)
-    return is_close(called.value, called.expected)
+SIZES = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS)
+
+
+def right_layer(attempt, values, x):
+    """What a right layer of assignment 09 gives; asked beforehand, whatever the student's gives."""
+    made = attempt.reference.call(LAYER, *SIZES).value
+    attempt.reference.load(made, values)
+    return attempt.reference.call(made, x, training=False).value
+
+
+def layer_is_right(attempt, values, x, right):
+    """Whether the student's own layer of assignment 09 gives what a right one gives."""
+    own = attempt.of(LAYER).instance(*SIZES, given=values, spare=zero_biases(values))
+    return is_close(own(x, training=False).value, right)
 
 
 def is_close(value, expected):
