@@ -172,7 +172,7 @@ def can_be_known(inputs: Tensor) -> Tensor:
 def accuracy(model: LetterModel, texts: Tensor) -> float:
     """The share of the letters which can be known that get the largest score."""
     inputs, targets = inputs_and_targets(texts)
-    with torch.no_grad():
+    with torch.inference_mode():
         is_right = model(inputs).argmax(dim=-1) == targets
     return is_right[can_be_known(inputs)].float().mean().item()
 
@@ -332,7 +332,7 @@ def accuracy_without(model: LetterModel, texts: Tensor, block: int, head: int) -
     """The accuracy with one head switched off; afterwards the model is as it was."""
     weight = model.blocks[block].attention.out_proj.weight
     before = weight.detach().clone()
-    with torch.no_grad():
+    with torch.autograd.no_grad():
         weight.copy_(switch_off_head(before, head, NUM_HEADS))
         found = accuracy(model, texts)
         weight.copy_(before)
