@@ -25,7 +25,7 @@ from grader.submissions.submission import Submission
 LONG = 8
 """A function of more statements is long enough that its mere form says something."""
 
-TOKEN = re.compile(
+WORDS = re.compile(
     r"""
     (?P<string>[rbfuRBFU]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
     | (?P<comment>\#[^\n]*)
@@ -203,7 +203,7 @@ def _text_traces(
 ) -> Iterator[tuple[Trace, Line | None]]:
     """Comments, strings, names and lines of the student's own, each with its line."""
     text = "\n".join(line.text for line in own)
-    for match in TOKEN.finditer(text):
+    for match in WORDS.finditer(text):
         line = own[text.count("\n", 0, match.start())]
         word = match[0]
         if match.lastgroup == "comment":
