@@ -128,7 +128,7 @@ def test_canvas_gets_its_own_columns(class_run, example_class) -> None:
     most = [str(assignment.max_score) for assignment in class_run.course.assignments]
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles]
     assert possible == ["    Points Possible", "", "", "", "", *most]
-    assert first == ["Lovelace, Ada", "42", "", "ada", "A", "6", "3.1", *[""] * 10]
+    assert first == ["Lovelace, Ada", "42", "", "ada", "A", "6", "6.1", *[""] * 10]
     assert second == ["never_handed_in", "", "", "never_handed_in", "", *[""] * 12]
 
 
