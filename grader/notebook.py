@@ -6,24 +6,28 @@ of its own. A script that builds on earlier work finds it here as well when it i
 """
 
 import difflib
-import linecache
+import io
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from grader.cli.hint import hint_name, run_hint
+from grader.checks.predictions import load_predictions
+from grader.cli.experiments import why_not
+from grader.cli.hint import hint_name, only_exercise, run_hint
+from grader.cli.predict import answer_text, chosen_text, is_choice, question_text
 from grader.cli.render import print_assignment
+from grader.cli.shown_views import print_view
+from grader.cli.styles import later, styles_text
 from grader.cli.view import View, plain_console
 from grader.core import language
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import _
 from grader.core.records import Result
+from grader.core.views import ViewResult
 from grader.course.course import (
     COURSE_VARIABLE,
     Assignment,
@@ -35,6 +39,7 @@ from grader.course.course import (
 from grader.feedback.outcomes import shown_checks
 from grader.feedback.picture_layout import first_difference
 from grader.grading.results import points
+from grader.grading.shown_views import shown_when_solved
 from grader.grading.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -42,13 +47,13 @@ from grader.grading.submission_grader import (
     grade,
     visible_grader,
 )
+from grader.progress.other_ways import styles_of
+from grader.progress.predictions import answers
 from grader.sandbox.loader import Loader
 from grader.sessions.in_process import InProcessSession
-from grader.submissions.notebooks import Cell, code_cells
-from grader.submissions.source_file import SourceFile, definitions
+from grader.submissions.kernel import KEY, Kernel, quiet_stderr, this_kernel
+from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission, read_submission
-
-KEY = "this notebook"
 
 
 class StopError(UsageError):
@@ -79,15 +84,25 @@ def check_exercise(exercise_id: str) -> float | int:
                 "one. If the cell above ends in an error, mend the error first."
             )
             raise UsageError(sentence.format(name=exercise.name))
-        kernel = _kernel()
+        kernel = this_kernel()
         if kernel is not None and kernel.is_older_than_saved(course, exercise):
             sentence = _("The notebook was saved with another version of this cell: run it again.")
             print(sentence)
-        result = _checked(course, exercise, namespace, kernel)
+        submission, session = _work(course, namespace, kernel)
+        ran = _grader(course.root), submission, session
+        with quiet_stderr():
+            result = grade(*ran, Scope({exercise.id: exercise}, VISIBLE_CHECKS))
+        # What the code prints was shown with its checks.
+        with redirect_stdout(io.StringIO()), quiet_stderr():
+            views = shown_when_solved(*ran, result)
     except GraderError as error:
         print(error)
         return 0
-    _show(course, exercise, result, is_rich=kernel is not None and kernel.is_rich)
+    _show(course, result, views, is_rich=kernel is not None and kernel.is_rich)
+    _solved.discard(exercise.id)
+    if result.exercises[0].is_solved:
+        _solved.add(exercise.id)
+        _follow(course, exercise, submission, session)
     return points(result.score) or 0
 
 
@@ -106,6 +121,70 @@ def hint(name: str, *, restart: bool = False) -> None:
         print(error)
 
 
+def styles(name: str) -> None:
+    """Print other right ways to write an exercise that this notebook has solved.
+
+    Args:
+        name: the exercise's name or id.
+    """
+    try:
+        course = _course(Path.cwd())
+        exercise = only_exercise(course, name)
+        is_solved = exercise.id in _solved
+        print(styles_text(course, exercise) if is_solved else later(exercise))
+    except GraderError as error:
+        print(error)
+
+
+def predict(exercise_id: str, answer: int | None = None) -> None:
+    """Ask what the student expects of an exercise, or remember the number of their choice.
+
+    Args:
+        exercise_id: the full id.
+        answer: the number of a choice; None where nothing is chosen yet.
+    """
+    try:
+        course = _course(Path.cwd())
+        (exercise,) = course.select((exercise_id,)).values()
+        one = load_predictions(course, [exercise.id]).get(exercise.id)
+        if one is None:
+            sentence = _("There is no prediction for {target}.")
+            raise UsageError(sentence.format(target=exercise.id))
+        _predicted.pop(exercise.id, None)
+        if answer is not None and is_choice(one, answer):
+            _predicted[exercise.id] = answer
+            print(chosen_text(course, one, answer))
+            sentence = _("Your code answers below, once {name} is solved.")
+            print(f"  {sentence.format(name=exercise.name)}")
+            return
+        print(question_text(course, exercise, one))
+        sentence = _("Write the number of your choice for None above, and run this cell again.")
+        if answer is not None:
+            sentence = _("{answer!r} is none of the numbers above: choose one of them.")
+        print(f"\n{sentence.format(answer=answer)}")
+    except GraderError as error:
+        print(error)
+
+
+_predicted: dict[str, int] = {}
+"""The numbers of the choices that were predicted in this kernel, by exercise."""
+
+
+@contextmanager
+def experiment() -> Iterator[None]:
+    """Runs code that looks at what this notebook defines; where it cannot run, a sentence says why."""
+    try:
+        yield
+    except Exception as error:
+        with suppress(GraderError):
+            _course(Path.cwd())  # whose language is spoken
+        print(why_not(error))
+
+
+_solved: set[str] = set()
+"""The ids of the exercises that were solved when this kernel checked them last."""
+
+
 def _is_defined(course: Course, name: str, namespace: dict[str, Any]) -> bool:
     """Whether an exercise's name is defined, or one that may be meant to be it."""
     others = namespace.keys() - {exercise.name for exercise in course.exercises.values()}
@@ -113,10 +192,10 @@ def _is_defined(course: Course, name: str, namespace: dict[str, Any]) -> bool:
     return name in namespace or bool(close)
 
 
-def _checked(
-    course: Course, exercise: Exercise, namespace: dict[str, Any], kernel: "Kernel | None"
-) -> Result:
-    # The kernel's namespace, read as one notebook that defines everything.
+def _work(
+    course: Course, namespace: dict[str, Any], kernel: Kernel | None
+) -> tuple[Submission, InProcessSession]:
+    """The kernel's namespace, read as one notebook that defines everything, in its session."""
     source = SourceFile(KEY, "notebook", importable=False, cells=())
     readings = {a.id: Reading((KEY,), KEY) for a in course.assignments}
     submission = Submission("me", {KEY: source}, readings)
@@ -124,13 +203,11 @@ def _checked(
     session.servant.loader.adopt(KEY, namespace)
     if kernel is not None:
         session.servant.loader.files.update(kernel.cell_names())
-    scope = Scope({exercise.id: exercise}, VISIBLE_CHECKS)
-    with _quiet_stderr():
-        return grade(_grader(course.root), submission, session, scope)
+    return submission, session
 
 
-def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) -> None:
-    """Print a result, its picture where there can be one, and what comes after a solved one."""
+def _show(course: Course, result: Result, views: Sequence[ViewResult], *, is_rich: bool) -> None:
+    """Print a result, its picture where there can be one, and what right code makes of a text."""
     console = plain_console()
     with console.capture() as shown:
         for assignment in result.assignments:
@@ -139,11 +216,30 @@ def _show(course: Course, exercise: Exercise, result: Result, *, is_rich: bool) 
     print(shown.get().rstrip("\n"))
     if is_rich:
         _show_pictures(result)
-    if all(one.is_solved for one in result.exercises):
-        following = list(course.exercises.values())
-        following = following[following.index(exercise) + 1 :]
-        what = following[0].id if following else _("nothing is left to do")
-        print(_("Next: {what}").format(what=what))
+    if views:
+        _show_views(views, is_rich=is_rich)
+
+
+def _follow(
+    course: Course, exercise: Exercise, submission: Submission, session: InProcessSession
+) -> None:
+    """Print what a solved exercise says to a prediction, other ways to write it, and the next one."""
+    # A fault of the course's own costs no points: `grader validate` tells it.
+    with suppress(GraderError):
+        number = _predicted.get(exercise.id)
+        if number is not None:
+            with redirect_stdout(io.StringIO()), quiet_stderr():
+                found = answers(_grader(course.root), submission, session, [exercise])
+            for one, answer in found.values():
+                print(answer_text(course, one, number, answer))
+        if styles_of(course, exercise):
+            name = hint_name(course, exercise.id)
+            call = f'`from grader.notebook import styles; styles("{name}")`'
+            print(_("Other right ways to write it: {commands}").format(commands=call))
+    following = list(course.exercises.values())
+    following = following[following.index(exercise) + 1 :]
+    what = following[0].id if following else _("nothing is left to do")
+    print(_("Next: {what}").format(what=what))
 
 
 def _hint_call(course: Course) -> Callable[[str], str]:
@@ -165,18 +261,22 @@ def _show_pictures(result: Result) -> None:
     display({"text/html": page(pictures), "text/plain": words}, raw=True)
 
 
-@contextmanager
-def _quiet_stderr() -> Iterator[None]:
-    """Show on stdout what is written to stderr: nbgrader scores a cell that writes there 0."""
-    stderr = sys.stderr
-    with redirect_stderr(sys.stdout):
-        try:
-            with suppress(AttributeError):  # a kernel's stream; logging may have kept hold of it
-                stderr.write = sys.stdout.write  # type: ignore[method-assign]
-            yield
-        finally:
-            with suppress(AttributeError):
-                del stderr.write
+def _show_views(views: Sequence[ViewResult], *, is_rich: bool) -> None:
+    """Show views: as HTML, or else as text."""
+    console = plain_console()
+    with console.capture() as shown:
+        for view in views:
+            console.print()
+            print_view(console, view, is_whole=False)
+    text = shown.get().rstrip("\n")
+    if not is_rich:
+        print(text)
+        return
+    from IPython.display import display
+
+    from grader.reports.html.pages import views as page
+
+    display({"text/html": page(views), "text/plain": text}, raw=True)
 
 
 def use_own(assignment_id: str) -> None:
@@ -193,7 +293,7 @@ def use_own(assignment_id: str) -> None:
         StopError: in a notebook, when it is not found.
         SystemExit: the same in a script.
     """
-    kernel, caller = _kernel(), sys._getframe(1).f_globals
+    kernel, caller = this_kernel(), sys._getframe(1).f_globals
     is_script = caller["__name__"] == "__main__" and "__file__" in caller
     here = Path(caller["__file__"]).absolute().parent if is_script else Path.cwd()
     try:
@@ -258,66 +358,6 @@ def _source(course: Course, assignment: Assignment, folder: Path) -> SourceFile 
     keys = submission.readings[assignment.id].sources
     sources = (submission.sources[key] for key in keys)
     return next((s for s in sources if s.module == assignment.module), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """What the notebook's kernel knows of the cells that it ran.
-
-    Args:
-        shell: IPython's.
-        since: when this was made, in seconds since 1970: other cells ran before.
-        ran_at: the same for the cells that ran after, by their numbers.
-    """
-
-    shell: Any
-    since: float = field(default_factory=time.time)
-    ran_at: dict[int, float] = field(default_factory=dict)
-
-    @property
-    def is_rich(self) -> bool:
-        """Whether it shows more than text."""
-        return hasattr(self.shell, "kernel")
-
-    def note(self, result: Any) -> None:
-        """Remember that a cell was run just now."""
-        self.ran_at[result.execution_count] = time.time()
-
-    def cell_names(self) -> dict[str, tuple[str, None]]:
-        """By the file name that IPython gives to a cell's code, what a student calls the cell."""
-        names = ((file, self.shell.compile.format_code_name(file)) for file in [*linecache.cache])
-        return {file: (name[1], None) for file, name in names if name}
-
-    def is_older_than_saved(self, course: Course, exercise: Exercise) -> bool:
-        """Whether the file was saved, after an exercise's cell ran, with another text of it."""
-        path = Path.cwd() / f"{course.by_id[exercise.assignment].module}.ipynb"
-        history = [Cell(*pair) for pair in enumerate(self.shell.history_manager.input_hist_raw)]
-        ran = [cell for cell in history if _defines(cell, exercise.name)]
-        try:
-            saved = [c for c in code_cells(path.read_bytes()) if _defines(c, exercise.name)]
-            saved_at = path.stat().st_mtime
-        except (OSError, GraderError):
-            return False
-        if len(saved) != 1 or not ran or ran[-1].text.strip() == saved[0].text.strip():
-            return False
-        return saved_at > self.ran_at.get(ran[-1].number or 0, self.since)
-
-
-def _defines(cell: Cell, name: str) -> bool:
-    source = SourceFile(KEY, "notebook", importable=False, cells=(cell,))
-    return any(definitions(source, name))
-
-
-@lru_cache(maxsize=1)
-def _kernel() -> Kernel | None:
-    """The kernel that this runs in, None in a script."""
-    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    shell = find() if find is not None else None
-    if shell is None:
-        return None
-    kernel = Kernel(shell)
-    shell.events.register("post_run_cell", kernel.note)
-    return kernel
 
 
 def _course(start: Path) -> Course:

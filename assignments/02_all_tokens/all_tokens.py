@@ -22,6 +22,34 @@
 # Fill in the functions below. Check your work with `grader check 02`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ```text
+# Each word asks all six words: one row of weights for each
+#
+# Scores of each word with each
+#            Your  journey   starts     with      one     step
+# Your       1.00     0.95     0.94     0.48     0.46     0.63
+# journey    0.95     1.50     1.48     0.84     0.71     1.09
+# starts     0.94     1.48     1.46     0.83     0.72     1.06
+# with       0.48     0.84     0.83     0.49     0.35     0.66
+# one        0.46     0.71     0.72     0.35     0.67     0.29
+# step       0.63     1.09     1.06     0.66     0.29     0.95
+#                             softmax of each row
+#                                      ↓
+# Weights
+#            Your  journey   starts     with      one     step   sum
+# Your       0.21     0.20     0.20     0.12     0.12     0.15   1.00
+# journey    0.14     0.24     0.23     0.12     0.11     0.16   1.00
+# starts     0.14     0.24     0.23     0.12     0.11     0.16   1.00
+# with       0.14     0.21     0.20     0.15     0.13     0.17   1.00
+# one        0.15     0.20     0.20     0.14     0.19     0.13   1.00
+# step       0.14     0.22     0.21     0.14     0.10     0.19   1.00
+#
+# A row says where one word looks; it sums to 1. The scores are the same
+# across the diagonal; the weights are not, because each row has a sum of its
+# own.
+# ```
+
 # %%
 import torch
 from torch import Tensor
@@ -102,6 +130,10 @@ def attention_scores_matmul(inputs: Tensor) -> Tensor:
 #
 # A row holds the scores of one query, so it is each *row* that must sum to 1. Which axis the
 # softmax runs along decides that. Here the scores are symmetric, but soon they will not be.
+#
+# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
+# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
+# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
 
 
 # %%

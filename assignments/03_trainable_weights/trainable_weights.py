@@ -22,6 +22,48 @@
 # Fill in the functions below. Check your work with `grader check 03`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ```text
+# Each word gets a query, a key and a value
+#
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  inputs                                  │
+# │                                  (6, 3)                                  │
+# │                      six words, three numbers each                       │
+# └──────────────────────────────────────────────────────────────────────────┘
+#             │                         │                         │
+#             ▼                         ▼                         ▼
+# ┌──────────────────────┐  ┌──────────────────────┐  ┌──────────────────────┐
+# │       queries        │  │         keys         │  │        values        │
+# │        (6, 2)        │  │        (6, 2)        │  │        (6, 2)        │
+# │      @ W_query       │  │       @ W_key        │  │      @ W_value       │
+# └──────────────────────┘  └──────────────────────┘  └──────────────────────┘
+#             │                         │                         │
+#             ▼                         ▼                         │
+# ┌────────────────────────────────────────────────┐              │
+# │                     scores                     │              │
+# │                     (6, 6)                     │              │
+# │            each query with each key            │              │
+# └────────────────────────────────────────────────┘              │
+#                          │                                      │
+#                          ▼                                      │
+# ┌────────────────────────────────────────────────┐              │
+# │                    weights                     │              │
+# │                     (6, 6)                     │              │
+# │       divided by √2, softmax of each row       │              │
+# └────────────────────────────────────────────────┘              │
+#                          │                                      │
+#                          ▼                                      ▼
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                             context vectors                              │
+# │                                  (6, 2)                                  │
+# │                       values, mixed by the weights                       │
+# └──────────────────────────────────────────────────────────────────────────┘
+#
+# Queries and keys decide how much of each word; the values are what gets
+# mixed.
+# ```
+
 # %%
 import torch
 from torch import Tensor, nn
@@ -195,6 +237,10 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 # keeps the scores in range, however many entries there are:
 #
 # $$\text{weights} = \text{softmax}\left(\frac{\text{scores}}{\sqrt{d_k}}\right)$$
+#
+# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
+# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
+# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
 
 
 # %%

@@ -19,6 +19,31 @@
 # Fill in the classes and the function below. Check your work with `grader check 04`, or in the
 # notebook with the cell below each exercise.
 
+# %% [markdown]
+# ```text
+# The module keeps three matrices; the words pass through
+#
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  inputs                                  │
+# │                       (num_tokens, d_in) = (6, 3)                        │
+# └──────────────────────────────────────────────────────────────────────────┘
+#               times what the module keeps, each (d_in, d_out)
+#                                      ↓
+# W_query                   W_key                     W_value
+# (3, 2)                    (3, 2)                    (3, 2)
+#  0.30  0.52                0.14  0.10                0.08  0.20
+#  0.25  0.69                0.18  0.73                0.32  0.40
+#  0.07  0.87                0.32  0.69                0.12  0.83
+#                           scores, weights, mixture
+#                                      ↓
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                             context vectors                              │
+# │                       (num_tokens, d_out) = (6, 2)                       │
+# └──────────────────────────────────────────────────────────────────────────┘
+#
+# Training changes these 18 numbers and nothing else.
+# ```
+
 # %%
 import torch
 from torch import Tensor, nn
@@ -43,6 +68,10 @@ INPUTS = torch.tensor(
 # the queries, keys and values of all tokens, the whole layer is one line:
 #
 # $$\text{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
+# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
+# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
 
 
 # %%

@@ -18,6 +18,43 @@
 #
 # **About 45 minutes, difficulty 2 of 3.** You need assignments 02 and 03.
 
+# %% [markdown]
+# ```text
+# No word looks ahead
+#
+# Scores
+#            Your  journey   starts     with      one     step
+# Your       0.29     0.07     0.08    −0.01     0.13    −0.05
+# journey    0.47     0.17     0.18     0.03     0.18     0.01
+# starts     0.46     0.17     0.17     0.03     0.17     0.01
+# with       0.26     0.10     0.10     0.02     0.10     0.01
+# one        0.22     0.09     0.09     0.02     0.08     0.01
+# step       0.34     0.13     0.13     0.02     0.13     0.01
+#                      minus infinity above the diagonal
+#                                      ↓
+# Masked scores
+#            Your  journey   starts     with      one     step
+# Your       0.29       −∞       −∞       −∞       −∞       −∞
+# journey    0.47     0.17       −∞       −∞       −∞       −∞
+# starts     0.46     0.17     0.17       −∞       −∞       −∞
+# with       0.26     0.10     0.10     0.02       −∞       −∞
+# one        0.22     0.09     0.09     0.02     0.08       −∞
+# step       0.34     0.13     0.13     0.02     0.13     0.01
+#                         scaled, softmax of each row
+#                                      ↓
+# Weights
+#            Your  journey   starts     with      one     step   sum
+# Your       1.00        0        0        0        0        0   1.00
+# journey    0.55     0.45        0        0        0        0   1.00
+# starts     0.38     0.31     0.31        0        0        0   1.00
+# with       0.28     0.25     0.25     0.23        0        0   1.00
+# one        0.22     0.20     0.20     0.19     0.20        0   1.00
+# step       0.19     0.17     0.17     0.15     0.17     0.15   1.00
+#
+# The softmax makes 0 of each −∞. "Your" sees itself alone, "step" sees all
+# six, and each row still sums to 1.
+# ```
+
 # %%
 import torch
 from torch import Tensor
@@ -168,6 +205,10 @@ def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
 # Everything together: hide the scores above the diagonal, scale, take the softmax of each row.
 #
 # $$\text{softmax}\left(\frac{\text{masked scores}}{\sqrt{d_k}}\right)$$
+#
+# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
+# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
+# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
 
 
 # %%

@@ -19,6 +19,33 @@
 #
 # **About 30 minutes, difficulty 1 of 3.** You need assignment 05.
 
+# %% [markdown]
+# ```text
+# Dropped weights are 0, kept ones are doubled
+#
+# Before
+#            Your  journey   starts     with      one     step   sum
+# Your      [1.00]       0        0        0        0        0   1.00
+# journey    0.55    [0.45]       0        0        0        0   1.00
+# starts     0.38     0.31    [0.31]       0        0        0   1.00
+# with      [0.28]   [0.25]    0.25     0.23        0        0   1.00
+# one       [0.22]    0.20     0.20     0.19     0.20        0   1.00
+# step       0.19    [0.17]    0.17     0.15     0.17     0.15   1.00
+#                   p = 0.5: what is marked is kept, times 2
+#                                      ↓
+# After
+#            Your  journey   starts     with      one     step   sum
+# Your      [2.00]       0        0        0        0        0   2.00
+# journey       0    [0.90]       0        0        0        0   0.90
+# starts        0        0    [0.62]       0        0        0   0.62
+# with      [0.55]   [0.49]       0        0        0        0   1.04
+# one       [0.43]       0        0        0        0        0   0.43
+# step          0    [0.33]       0        0        0        0   0.33
+#
+# After one draw the rows no longer sum to 1; on average over many draws they
+# do. The next draw keeps others; outside of training nothing is dropped.
+# ```
+
 # %%
 import torch
 from torch import Tensor

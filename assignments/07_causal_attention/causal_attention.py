@@ -12,10 +12,56 @@
 # does not fit a text of 4. And a mask that the module does not know of stays behind when the
 # module moves to another device.
 #
-# Take it step by step: first `stack_batch`, then the layers, scores, weights and context vectors
-# for a batch, then the mask, then dropout. The checks tell you which of these holds already.
+# So the module grows in three steps, each with a verdict of its own: a batch, the mask, dropout.
+# You may begin each class as a copy of the one before, or inherit from it.
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignments 04, 05 and 06.
+
+# %% [markdown]
+# ```text
+# Two texts at once, each with scores of its own
+#
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  inputs                                  │
+# │                    (b, num_tokens, d_in) = (2, 4, 3)                     │
+# └──────────────────────────────────────────────────────────────────────────┘
+#             │                         │                         │
+#             ▼                         ▼                         ▼
+# ┌──────────────────────┐  ┌──────────────────────┐  ┌──────────────────────┐
+# │       queries        │  │         keys         │  │        values        │
+# │      (2, 4, 2)       │  │      (2, 4, 2)       │  │      (2, 4, 2)       │
+# └──────────────────────┘  └──────────────────────┘  └──────────────────────┘
+#             │                         │                         │
+#             ▼                         ▼                         │
+# ┌────────────────────────────────────────────────┐              │
+# │                     scores                     │              │
+# │                   (2, 4, 4)                    │              │
+# │             a square for each text             │              │
+# └────────────────────────────────────────────────┘              │
+#                          │                                      │
+#                          ▼                                      │
+# ┌────────────────────────────────────────────────┐              │
+# │                 masked scores                  │              │
+# │                   (2, 4, 4)                    │              │
+# │  the mask is a buffer of (6, 6); its first 4   │              │
+# │    rows and columns are used for both texts    │              │
+# └────────────────────────────────────────────────┘              │
+#                          │                                      │
+#                          ▼                                      │
+# ┌────────────────────────────────────────────────┐              │
+# │                    weights                     │              │
+# │                   (2, 4, 4)                    │              │
+# │            scaled, softmax, dropout            │              │
+# └────────────────────────────────────────────────┘              │
+#                          │                                      │
+#                          ▼                                      ▼
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                             context vectors                              │
+# │                    (b, num_tokens, d_out) = (2, 4, 2)                    │
+# └──────────────────────────────────────────────────────────────────────────┘
+#
+# b is the number of texts. No product mixes one text with the other.
+# ```
 
 # %%
 import torch
@@ -60,14 +106,110 @@ def stack_batch(inputs: Tensor, copies: int) -> Tensor:
 
 
 # %% [markdown]
-# ## The module
+# ## Step 1: self-attention for a batch
 #
 # With a batch in front, only the *last two* axes of the keys are to be swapped before queries and
-# keys are multiplied. Each entry of the batch then has its own scores, and all share one mask. A
-# text may be shorter than `context_length`, so only a corner of the mask is used.
+# keys are multiplied. Each entry of the batch then has its own scores. Your `SelfAttention_v2` of
+# assignment 04 is a good start: copy it. Nothing is masked yet.
+
+
+# %%
+class BatchAttention(nn.Module):
+    """Self-attention for batches: what `SelfAttention_v2` does, for each text by itself.
+
+    Its linear layers `W_query`, `W_key` and `W_value` are created in this order.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of queries, keys, values and context vectors.
+        qkv_bias: whether the three linear layers have a bias.
+
+    Example:
+        >>> _ = torch.manual_seed(789)
+        >>> attention = BatchAttention(3, 2)
+        >>> attention(stack_batch(INPUTS, 2))[1, 0]
+        tensor([-0.0739,  0.0713], grad_fn=<SelectBackward0>)
+    """
+
+    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
+        super().__init__()
+        # TODO: create the three linear layers.
+        raise NotImplementedError("07_causal_attention/BatchAttention: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of a batch, in which every token sees its whole text.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`.
+
+        Returns:
+            Shape `(batch_size, num_tokens, d_out)`.
+        """
+        # TODO: scores from queries and keys, scaled softmax, mixture of the values.
+        raise NotImplementedError("07_causal_attention/BatchAttention: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 2: the mask, as a buffer
+#
+# All texts of a batch share one mask. It is made once, for `context_length` tokens. A text may be
+# shorter, so only a corner of the mask is used.
 #
 # The mask is not trained, yet it belongs to the module: registered as a **buffer**, it moves along
 # when the module is moved to another device.
+
+
+# %%
+class MaskedAttention(nn.Module):
+    """What `BatchAttention` is, and no token looks ahead.
+
+    Its linear layers `W_query`, `W_key` and `W_value` are created in this order, and `mask` is a
+    buffer.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of queries, keys, values and context vectors.
+        context_length: the largest number of tokens of a text.
+        qkv_bias: whether the three linear layers have a bias.
+
+    Example:
+        >>> _ = torch.manual_seed(123)
+        >>> attention = MaskedAttention(3, 2, context_length=6)
+        >>> attention(stack_batch(INPUTS, 2))[0, 0]
+        tensor([-0.4519,  0.2216], grad_fn=<SelectBackward0>)
+    """
+
+    mask: Tensor
+
+    def __init__(self, d_in: int, d_out: int, context_length: int, qkv_bias: bool = False) -> None:
+        super().__init__()
+        # TODO: create the three linear layers and the buffer for the mask.
+        raise NotImplementedError("07_causal_attention/MaskedAttention: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of a batch, in which no token sees a later one.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`, with at most `context_length` tokens.
+
+        Returns:
+            Shape `(batch_size, num_tokens, d_out)`.
+        """
+        # TODO: scores from queries and keys, mask, scaled softmax, mixture of the values.
+        raise NotImplementedError("07_causal_attention/MaskedAttention: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 3: dropout
+#
+# The whole module: `MaskedAttention`, and in training some weights are dropped after the softmax.
+# This is the class that assignment 08 builds on.
 
 
 # %%

@@ -17,6 +17,42 @@
 #
 # **About 20 minutes, difficulty 1 of 3.** You need your own `CausalAttention` of assignment 07.
 
+# %% [markdown]
+# ```text
+# Two heads look at the same words, each in its own way
+#
+# The words
+# Your    0.43  0.15  0.89
+# journey 0.55  0.87  0.66
+# starts  0.57  0.85  0.64
+# with    0.22  0.58  0.33
+# one     0.77  0.25  0.10
+# step    0.05  0.80  0.55
+#           each head is a CausalAttention with matrices of its own
+#                                      ↓
+# Context, 2 features                    Context, 2 features
+#     first head                            second head
+#  −0.45   0.22                            0.48   0.11
+#  −0.59   0.01                            0.59   0.33
+#  −0.63  −0.06                            0.62   0.39
+#  −0.57  −0.08                            0.55   0.36
+#  −0.55  −0.10                            0.53   0.34
+#  −0.53  −0.11                            0.51   0.35
+#                       side by side, along the features
+#                                      ↓
+# Context, 4 features
+#            first head   second head
+# Your    −0.45   0.22   0.48   0.11
+# journey −0.59   0.01   0.59   0.33
+# starts  −0.63  −0.06   0.62   0.39
+# with    −0.57  −0.08   0.55   0.36
+# one     −0.55  −0.10   0.53   0.34
+# step    −0.53  −0.11   0.51   0.35
+#
+# Nothing is added up: the first two features are the first head's, the others
+# the second's.
+# ```
+
 # %%
 # Finds your own assignment 07 when this file is run by itself.
 if __name__ == "__main__":

@@ -21,6 +21,49 @@
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignments 07 and 08.
 
+# %% [markdown]
+# ```text
+# A head is a piece of the features of each token
+#
+# Queries
+# (b, num_tokens, d_out) = (1, 3, 4)
+#                head 0        head 1
+# Your    −0.35   0.40  −0.57   0.27
+# journey −0.30  −0.03  −0.87   0.10
+# starts  −0.30  −0.02  −0.86   0.11
+#      view cuts the features, transpose puts the heads before the tokens
+#                                      ↓
+# (num_tokens, head_dim)                 (num_tokens, head_dim)
+#         head 0                                 head 1
+#  −0.35   0.40                           −0.57   0.27
+#  −0.30  −0.03                           −0.87   0.10
+#  −0.30  −0.02                           −0.86   0.11
+#
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                           queries of all heads                           │
+# │                   (b, num_heads, num_tokens, head_dim)                   │
+# │                               (1, 2, 3, 2)                               │
+# └──────────────────────────────────────────────────────────────────────────┘
+#                 in each head: scores, mask, softmax, mixture
+#                                      ↓
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                           context of all heads                           │
+# │                   (b, num_heads, num_tokens, head_dim)                   │
+# │                               (1, 2, 3, 2)                               │
+# └──────────────────────────────────────────────────────────────────────────┘
+#                transpose back, view: the pieces side by side
+#                                      ↓
+# Merged
+# (b, num_tokens, d_out) = (1, 3, 4)
+#                head 0        head 1
+# Your    −0.31  −0.23   0.48   0.11
+# journey −0.23   0.03   0.58   0.30
+# starts  −0.21   0.12   0.61   0.37
+#
+# Cutting and merging only reorder the numbers. Last, out_proj mixes the
+# heads.
+# ```
+
 # %%
 import torch
 from torch import Tensor, nn

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 10. Explicit heads
 #
-# The idea of several heads once more, in another notation. You may do this assignment between 08
-# and 09, as a bridge: first every head by itself, with matrices small enough to follow by hand,
-# then all of them in a compact module.
+# What is this one for? Nothing new is computed: it is the idea of several heads once more, in
+# another notation and without a mask, so that you recognise it in papers and programs. You may do
+# it between 08 and 09, as a bridge: first every head by itself, with matrices small enough to
+# follow by hand, then all of them in a compact module.
 #
 # Papers and programs name the same things differently. Here a token has `embed_dim` features
 # instead of `d_in`, and the layers are `q_proj`, `k_proj`, `v_proj`. There is one text of four
@@ -18,6 +19,39 @@
 # **About 45 minutes, difficulty 2 of 3.** You need assignment 04; 08 helps.
 #
 # Check your work with `grader check 10`, or in the notebook with the cell below each exercise.
+
+# %% [markdown]
+# ```text
+# Each head computes its own, then all are joined
+#
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  tokens                                  │
+# │                     (num_tokens, embed_dim) = (4, 3)                     │
+# └──────────────────────────────────────────────────────────────────────────┘
+#                   │                                      │
+#                   ▼                                      ▼
+# ┌───────────────────────────────────┐  ┌───────────────────────────────────┐
+# │            first head             │  │            second head            │
+# │              (4, 2)               │  │              (4, 2)               │
+# │          softmax(Q Kᵀ) V          │  │          softmax(Q Kᵀ) V          │
+# └───────────────────────────────────┘  └───────────────────────────────────┘
+#                   │                                      │
+#                   ▼                                      ▼
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                        joined along the features                         │
+# │               (num_tokens, num_heads · head_dim) = (4, 4)                │
+# └──────────────────────────────────────────────────────────────────────────┘
+#                                       │
+#                                       ▼
+# ┌──────────────────────────────────────────────────────────────────────────┐
+# │                                  output                                  │
+# │                     (num_tokens, embed_dim) = (4, 3)                     │
+# │                     times the output weight, (4, 3)                      │
+# └──────────────────────────────────────────────────────────────────────────┘
+#
+# The same as in 08 and 09 in other words: embed_dim is d_in, q_proj is
+# W_query. There is no mask and no axis for a batch.
+# ```
 
 # %%
 import torch

@@ -11,9 +11,10 @@ from pathlib import Path
 from grader.authoring.translations import translation_files
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
-from grader.course.check_helpers import helpers_of
+from grader.course.check_helpers import helpers_of, hidden_data, views_of
 from grader.course.course import CHECKS, SOLUTIONS, WORK, Course, Exercise
 from grader.course.hints import read_hints
+from grader.course.styles import read_styles
 from grader.grading.known_mistakes import LiveMistakes
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.release.stubs import generate, stale
@@ -23,7 +24,7 @@ SHORT_LINE = 12
 """Lines of a solution shorter than this give nothing away."""
 
 GENERATED = ("__pycache__", ".ipynb_checkpoints")
-SECRET_FILES = ("test_hidden.py", "misconceptions.toml", "equivalent.toml")
+SECRET_FILES = ("test_hidden.py", "misconceptions.toml", "equivalent.toml", "styles.toml")
 
 
 def points_agree(course: Course) -> Iterator[str]:
@@ -43,12 +44,15 @@ def hints_are_complete(course: Course) -> Iterator[str]:
 
 def files_are_declared(course: Course) -> Iterator[str]:
     """Nothing undeclared lies among the course's files, and nothing declared is missing."""
-    declared: set[Path] = {*course.ledger_files, *helpers_of(course)}
+    declared: set[Path] = {*course.ledger_files, *helpers_of(course), *views_of(course)}
+    declared.update(hidden_data(course))
     for assignment in course.assignments:
         paths = course.paths(assignment)
         needed = [paths.stub, paths.notebook, paths.solution, paths.misconceptions, paths.hints]
         needed += [paths.visible_checks, paths.hidden_checks]
-        declared.update((*needed, paths.equivalent))
+        declared.update((*needed, paths.equivalent, paths.styles))
+        if paths.drawing.is_file():
+            declared.update((paths.drawing, paths.picture))
         yield from (f"{course.inner(p)}: it is missing" for p in needed if not p.is_file())
     if course.guide and not (course.root / course.guide).is_file():
         yield f"{course.guide}: it is missing"
@@ -151,7 +155,7 @@ def _released_lines(file: OutputFile) -> Iterator[str]:
 
 
 def _secret_lines(course: Course) -> Iterator[tuple[str, str]]:
-    """Lines of solutions that no release may contain, with where they are from."""
+    """Lines of solutions and styles that no release may contain, with where they are from."""
     for assignment in course.assignments:
         text = course.paths(assignment).solution.read_text("utf-8")
         outside = {line.strip() for line in REGION.sub("", text).splitlines()}
@@ -160,3 +164,8 @@ def _secret_lines(course: Course) -> Iterator[tuple[str, str]]:
                 line = raw.strip()
                 if len(line) > SHORT_LINE and line not in outside and line not in (BEGIN, END):
                     yield line, f"the solution of {assignment.id}"
+        for styles in read_styles(course, assignment).values():
+            lines = (raw.strip() for style in styles for raw in style.code.splitlines()[1:])
+            for line in lines:
+                if len(line) > SHORT_LINE and line not in outside:
+                    yield line, f"the styles of {assignment.id}"

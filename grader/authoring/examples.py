@@ -1,16 +1,13 @@
 """Proves that the examples in the docstrings of solutions, which students read, are true."""
 
 import doctest
-import importlib
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import Any
 
 from grader.core.text import clean
 from grader.course.course import Assignment, Course
+from grader.release.solution_modules import loaded
 from grader.sessions import own_time
 
 Raised = tuple[type[BaseException], BaseException, TracebackType]
@@ -63,7 +60,7 @@ def wrong_examples(course: Course, assignment: Assignment) -> list[str]:
     path = course.inner(course.paths(assignment).solution)
     runner, seconds = _Examples(path), course.limits.submission_seconds
     try:
-        with _loaded(course, assignment) as module, own_time.limited(seconds):
+        with loaded(course, assignment) as module, own_time.limited(seconds):
             for test in doctest.DocTestFinder().find(module):
                 runner.run(test, out=lambda _text: None)
     except own_time.OwnTimeOver:
@@ -72,21 +69,3 @@ def wrong_examples(course: Course, assignment: Assignment) -> list[str]:
         said = f"{type(error).__name__}: {clean(str(error))[:200]}"
         runner.wrong.append(f"{path}: its examples cannot be run: {said}")
     return runner.wrong
-
-
-@contextmanager
-def _loaded(course: Course, assignment: Assignment) -> Iterator[ModuleType]:
-    """The module of a solution, which finds those of the others; all are forgotten afterwards."""
-    names = {one.module for one in course.assignments}
-    before = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
-    path, writes = sys.path[:], sys.dont_write_bytecode
-    sys.path[:0] = [str(course.paths(one).solution.parent) for one in course.assignments]
-    sys.dont_write_bytecode = True  # an edit within the same second would go unseen
-    try:
-        importlib.invalidate_caches()
-        yield importlib.import_module(assignment.module)
-    finally:
-        sys.path[:], sys.dont_write_bytecode = path, writes
-        for name in names & sys.modules.keys():
-            del sys.modules[name]
-        sys.modules.update(before)

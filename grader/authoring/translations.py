@@ -21,10 +21,12 @@ from grader.core import language
 from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.text import paragraphs
-from grader.course.check_helpers import helpers_of
+from grader.course.check_helpers import helpers_of, views_of
 from grader.course.course import MANIFEST, Assignment, Course
+from grader.course.drawing import translated_drawing
 from grader.course.hints import read_hints
 from grader.course.misconceptions import read_misconceptions
+from grader.course.styles import read_styles
 from grader.release.catalogs import (
     SteadyCatalog,
     domain_folder,
@@ -32,6 +34,7 @@ from grader.release.catalogs import (
     po_bytes,
     read_translations,
 )
+from grader.release.pictures import drawing_of
 from grader.release.prose import Say, translated_code, translated_markdown
 from grader.release.solution_cells import cleared, read_solution
 
@@ -132,11 +135,18 @@ def course_messages(course: Course) -> list[Message]:
                 for text in (one.mistake.symptom, one.mistake.question)
             ],
             paths.hints: chain.from_iterable(read_hints(assignment, paths.hints).values()),
+            paths.drawing: _picture_texts(course, assignment),
+            paths.styles: [
+                text
+                for some in read_styles(course, assignment).values()
+                for style in some
+                for text in (style.name, style.why)
+            ],
             paths.visible_checks: _check_texts(paths.visible_checks, problems),
             paths.hidden_checks: _check_texts(paths.hidden_checks, problems),
         }
         found += [Message(t, course.inner(path)) for path, some in texts.items() for t in some]
-    for path in helpers_of(course):
+    for path in (*helpers_of(course), *views_of(course)):
         found += [Message(text, course.inner(path)) for text in _check_texts(path, problems)]
     if problems:
         raise CourseError(*problems)
@@ -156,6 +166,14 @@ def _solution_texts(assignment: Assignment, path: Path) -> Iterator[str]:
             yield from _prose(translated_markdown, cell.text)
         else:
             yield from _prose(translated_code, cleared(assignment, cell))
+
+
+def _picture_texts(course: Course, assignment: Assignment) -> list[str]:
+    """The words in the picture of an assignment, where it has one."""
+    if not course.paths(assignment).drawing.is_file():
+        return []
+    drawing = drawing_of(course, assignment)
+    return _prose(lambda _text, listen: translated_drawing(drawing, listen).title, "")
 
 
 def _prose(walk: Callable[[str, Say], str], text: str) -> list[str]:

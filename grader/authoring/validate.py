@@ -10,8 +10,14 @@ from itertools import combinations
 from pathlib import Path
 
 from grader.authoring import check_files, course_files, course_texts
+from grader.authoring.before_and_after import (
+    first_failure,
+    unanswered_predictions,
+    wrong_styles,
+)
 from grader.authoring.examples import wrong_examples
 from grader.authoring.knowing_nothing import Unearned, unearned
+from grader.authoring.proved_views import views_show_solutions
 from grader.authoring.recognition import (
     Left,
     gate_that_blocks,
@@ -42,7 +48,6 @@ from grader.release.stubs import stale
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.student import StudentOutcome
 
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be confused with each other, or with the right result."""
@@ -122,8 +127,11 @@ def _prove(
         old = {course.root / file.path for file in stale(course)}
         proofs.stubs_earn_nothing("py", old)
         proofs.stubs_earn_nothing("ipynb", old)
+        report.faults += wrong_styles(course, chosen, mistakes, proofs.run)
+        report.faults += unanswered_predictions(course, chosen, mistakes, proofs.with_stub)
         proofs.mistakes_are_recognised(run)
         report.faults += course_files.ids_are_unique(mistakes)
+        report.faults += views_show_solutions(grader, mistakes.solutions, chosen)
         if is_whole:
             proofs.printed_tensors_are_covered()
         if not report.faults:
@@ -220,7 +228,7 @@ class _CheckProofs:
             if not path.is_file() or path in old:
                 continue  # which `course_files` reports
             own = {id_: e for id_, e in self.chosen.items() if e in assignment.exercises}
-            _, results = self.run(self._with_stub(assignment, path), own)
+            _, results = self.run(self.with_stub(assignment, path), own)
             for id_ in own:
                 checks = results[id_]
                 passed = [c.id for c in checks if c.weight and c.outcome is Outcome.PASSED]
@@ -232,7 +240,7 @@ class _CheckProofs:
                     ended = checks[0].outcome if checks else "no check at all"
                     self.fault(id_, f"the stub ({form}) ends as {ended}, not as not_attempted")
 
-    def _with_stub(self, assignment: Assignment, path: Path) -> Submission:
+    def with_stub(self, assignment: Assignment, path: Path) -> Submission:
         """The solutions, with a stub in place of one: what it imports is there."""
         (stub,) = read_submission(self.course, path, "stub").sources.values()
         solutions = self.mistakes.solutions
@@ -249,10 +257,7 @@ class _CheckProofs:
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif passed_share(checks) != 1:
                 self.breaking |= {c.id for c in checks if c.outcome is Outcome.ERROR}
-                wrong = [c for c in checks if c.outcome not in (Outcome.PASSED, Outcome.REMARK)]
-                record = run.records[wrong[0].id]
-                reason = f"{record.check.line_of(record.raised)}{_reason(record.raised)}"
-                self.fault(exercise.id, f"the solution fails {wrong[0].id}: {reason}")
+                self.fault(exercise.id, f"the solution fails {first_failure(run, checks)}")
         for record in run.records.values():
             self.report.faults += check_files.axes_that_are_none(record)
         self.covered = {
@@ -358,12 +363,3 @@ class _CheckProofs:
 
 def _is_hidden(check: Check) -> bool:
     return check.visibility is Visibility.HIDDEN
-
-
-def _reason(error: BaseException | None) -> str:
-    """Why a check ended as it did, in a line."""
-    if isinstance(error, StudentOutcome):
-        failure = error.failure
-        return f"{failure.type or failure.kind}: {failure.message}".rstrip(": ")
-    name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-    return f"{name}{error}".partition("\n")[0]

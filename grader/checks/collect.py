@@ -20,15 +20,14 @@ take less).
 import inspect
 import os
 import re
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
 from grader.checks.fixtures import Fixtures
+from grader.checks.modules import forget_checks, load
 from grader.checks.run import Check
 from grader.core.errors import CourseError, GraderFault
 from grader.core.language import _
@@ -75,7 +74,7 @@ class _Collection:
 
     def pytest_sessionstart(self) -> None:
         """Load what check files import, where the marks are known."""
-        self.faults += filter(None, (_load(self.course, path) for path in self.helpers))
+        self.faults += filter(None, (load(self.course, path) for path in self.helpers))
         if self.faults:
             pytest.exit("a helper cannot be loaded")
 
@@ -165,7 +164,7 @@ def collect(
     if collection.problems:
         raise CourseError(*collection.problems)
     if collection.faults:
-        _forget_checks(course.root / CHECKS, also_own=True)
+        forget_checks(course.root / CHECKS, also_own=True)
         raise GraderFault("checks could not be collected: " + "; ".join(collection.faults))
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
@@ -186,31 +185,10 @@ def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
         *(str(path) for path in files),
     ]
-    _forget_checks(root / CHECKS)
+    forget_checks(root / CHECKS)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTEST_ADDOPTS", raising=False)
         return int(pytest.main(arguments, plugins=[collection]))
-
-
-def _load(course: Course, path: Path) -> str:
-    """Load a helper under the name by which checks import it.
-
-    Returns:
-        Why it cannot be loaded; "" where it can.
-    """
-    name = ".".join(path.relative_to(course.root).with_suffix("").parts)
-    spec = spec_from_file_location(name, path)
-    if name in sys.modules or spec is None or spec.loader is None:
-        return ""
-    sys.modules[name] = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(sys.modules[name])
-    except BaseException as error:
-        del sys.modules[name]
-        if not isinstance(error, Exception | pytest.fail.Exception):
-            raise
-        return f"{course.inner(path)}: {type(error).__name__}: {error}"
-    return ""
 
 
 def _why(report: str) -> str:
@@ -220,21 +198,6 @@ def _why(report: str) -> str:
     lines_of_checks = re.findall(place, report, re.MULTILINE)
     location = f" (line {lines_of_checks[-1]})" if lines_of_checks else ""
     return f"{lines[-1] if lines else report.strip()[-200:]}{location}"
-
-
-def _forget_checks(folder: Path, *, also_own: bool = False) -> None:
-    """Let go of the check files and helpers of other courses, whose modules have the same names.
-
-    Args:
-        folder: this course's checks.
-        also_own: this course's, too: Python keeps the module of a file that failed to load, and
-            the next submission would find it without its checks.
-    """
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None) or ""
-        is_check = bool(file) and name.startswith("tests.checks.")
-        if is_check and (also_own or not Path(file).is_relative_to(folder)):
-            del sys.modules[name]
 
 
 def _files(

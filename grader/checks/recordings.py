@@ -6,18 +6,19 @@ check of an assignment, in order.
 
 import struct
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grader.core.errors import CourseError
 from grader.core.kit import KIT_NAME
 from grader.core.records import Mistake, MistakeKind
+from grader.course.styles import Style
 from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
 from grader.sessions.reference_sessions import Transcripts
 
-FORMAT = f"{KIT_NAME}/recording/6"
+FORMAT = f"{KIT_NAME}/recording/7"
 MAX_BYTES = 2**28
 
 
@@ -33,6 +34,7 @@ class Recording:
         known: per exercise, how its checks end with one known mistake and with two.
         hints: per exercise, by its short name.
         decided: per exercise, the points that visible checks decide; others are for hidden ones.
+        styles: right ways to write an exercise, by its short name, for who has solved it.
     """
 
     source: str
@@ -42,6 +44,7 @@ class Recording:
     known: dict[str, tuple[list[Known], list[Known]]]
     hints: dict[str, tuple[str, ...]]
     decided: dict[str, float]
+    styles: dict[str, tuple[Style, ...]] = field(default_factory=dict)
 
 
 def write_recording(recording: Recording) -> bytes:
@@ -59,6 +62,7 @@ def write_recording(recording: Recording) -> bytes:
         "traces": transcripts,
         "hints": {name: list(texts) for name, texts in recording.hints.items()},
         "decided": recording.decided,
+        "styles": {name: [*map(astuple, some)] for name, some in recording.styles.items()},
         "known": {
             exercise: [[_known_node(entry, payloads) for entry in entries] for entries in both]
             for exercise, both in recording.known.items()
@@ -94,8 +98,9 @@ def read_recording(path: Path) -> Recording:
         }
         hints = {name: tuple(texts) for name, texts in header["hints"].items()}
         decided = {exercise: float(points) for exercise, points in header["decided"].items()}
+        styles = {name: tuple(Style(*one) for one in s) for name, s in header["styles"].items()}
         opened = header["source"], header["names"], header["classes"]
-        return Recording(*opened, transcripts, known, hints, decided)
+        return Recording(*opened, transcripts, known, hints, decided, styles)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
     except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:

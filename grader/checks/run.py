@@ -77,6 +77,7 @@ class Check:
     def run(self, fixtures: Fixtures, environment: CheckEnvironment) -> "CheckRecord":
         """Call the check with the fixtures it asks for by name, and end it when it takes too long."""
         error: BaseException | None = None
+        fixtures.judge.axes = getattr(self.owner, "axes", ())
         given = {name: getattr(fixtures, name) for name in self.asks_for}
         seconds = environment.course.limits.check_seconds
         try:

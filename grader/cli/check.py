@@ -9,8 +9,8 @@ import json
 import os
 import secrets
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from grader.cli.edge import ExitCode, from_here
 from grader.cli.streams import echo
-from grader.core.errors import UsageError
+from grader.core.errors import CourseError, UsageError
 from grader.core.language import _, listed, paragraph
 from grader.core.records import Outcome, Result
 from grader.course.course import Course, Exercise
@@ -28,6 +28,7 @@ from grader.submissions.protected_files import Protection, protection
 from grader.submissions.submission import Submission, read_submission
 
 if TYPE_CHECKING:
+    from grader.grading.submission_grader import SubmissionGrader
     from grader.sessions.base import Session
 
 
@@ -65,17 +66,28 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         session = _session(course, submission, options)
         from grader.cli.hint import hint_command, verbose_command
         from grader.cli.render import print_as_graded, print_check, print_decided, print_protection
+        from grader.cli.shown_views import print_new_views
         from grader.cli.view import View, console
         from grader.grading.results import to_json
+        from grader.grading.shown_views import shown_solved, shown_when_solved
         from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 
+    # The copy's own work is what `grader status` reports.
+    is_own = options.submission is None and not options.as_graded
     with (
         closing(session),
         closing(visible_grader(course, apart=options.debug, exercises=exercises)) as grader,
     ):
         result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
+        ran = grader, submission, session, result
+        solved = shown_solved(*ran) if "html" in options.reports else ()
+        before = _solved_before(course)
+        new = shown_when_solved(*ran, before) if is_own else ()
+        lines = _what_follows(*ran, before) if is_own else []
     protected, now = protection(course.root), datetime.now(UTC)
-    run = CheckedWork(course, result, _platform_path(path), dict(os.environ), now, protected)
+    run = CheckedWork(
+        course, result, _platform_path(path), dict(os.environ), now, protected, solved
+    )
     reports = checked(options.reports, run)
     for file in reports.files:
         file.write(course.root)
@@ -95,14 +107,55 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
                 [grader.decided.get(id_) for id_ in exercises], result.max_score, console()
             )
             print_protection(protected, console())
+            print_new_views(console(), course, new)
+            for line in lines:
+                echo(line)
             if options.as_graded:
                 print_as_graded(result, console())
-    # The copy's own work is what `grader status` reports.
-    if options.submission is None and not options.as_graded:
+    if is_own:
         from grader.progress.progress import remember
 
         remember(course, submission, result)
     return _exit_code(result, protected)
+
+
+def _what_follows(
+    grader: "SubmissionGrader",
+    submission: Submission,
+    session: "Session",
+    result: Result,
+    before: Collection[str],
+) -> list[str]:
+    """What is said of the exercises that this run is the first to find solved.
+
+    Args:
+        grader: what the run was checked with.
+        submission: the work.
+        session: that it runs in.
+        result: of the run.
+        before: the ids of the exercises that were solved before.
+
+    Returns:
+        Nothing where a course's predictions or styles are wrong: `grader validate` says how.
+    """
+    from grader.cli.predict import predicted_lines
+    from grader.cli.styles import styles_line
+
+    course = grader.environment.course
+    new = [e.id for e in result.exercises if e.is_solved and e.id not in before]
+    solved = [course.exercises[id_] for id_ in new]
+    with suppress(CourseError):
+        lines = predicted_lines(grader, submission, session, solved)
+        return [line for line in (*lines, styles_line(course, solved)) if line]
+    return []
+
+
+def _solved_before(course: Course) -> set[str]:
+    """The exercises that were solved when they were last checked, by id."""
+    from grader.progress.store import Memory
+
+    found = Memory(course.root).results()
+    return {id_ for id_, last in found.items() if last.exercise.is_solved}
 
 
 def _read(course: Course, path: Path, options: CheckOptions) -> Submission:

@@ -21,6 +21,7 @@ from grader.cli.edge import (
 from grader.cli.importing import import_
 from grader.cli.new_commands import new, preview
 from grader.cli.schema import schema
+from grader.cli.show_command import show
 from grader.cli.spoken_help import SpokenCommand, SpokenGroup
 from grader.cli.streams import echo
 from grader.cli.term_commands import compare, publish
@@ -146,6 +147,42 @@ def hint(exercise: str, lang: str | None, **options: bool) -> None:
 
 
 @cli.command(cls=SpokenCommand)
+@click.argument("target")
+@click.option(
+    "--answer",
+    "numbers",
+    type=int,
+    multiple=True,
+    metavar="NUMBER",
+    help="The choice that you predict; given once for each prediction of TARGET.",
+)
+@lang_option
+def predict(target: str, numbers: tuple[int, ...], lang: str | None) -> None:
+    """Predict what your code will do, and have it answer once it is written.
+
+    TARGET is an assignment or an exercise, as for `grader check`. A prediction is never worth
+    points. What you said is remembered; when the exercise is solved, this shows it again, with what
+    your own code says and why.
+    """
+    from grader.cli.predict import run_predict
+
+    run_predict(open_course(lang), target, numbers)
+
+
+@cli.command(cls=SpokenCommand)
+@click.argument("exercise")
+@lang_option
+def styles(exercise: str, lang: str | None) -> None:
+    """Show other right ways to write EXERCISE, once it is solved.
+
+    Each earns full marks, with a sentence that says why it does the same.
+    """
+    from grader.cli.styles import run_styles
+
+    run_styles(open_course(lang), exercise)
+
+
+@cli.command(cls=SpokenCommand)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -232,6 +269,12 @@ def pack(out: Path, lang: str | None) -> None:
     type=ANYTHING,
     metavar="FILE",
     help="What was decided about students: extensions, overrides …  [default: decisions.toml of the course]",
+)
+@click.option(
+    "--never-lower",
+    type=FOLDER,
+    metavar="OLD",
+    help="Keep the score of an earlier run's folder in each assignment where it is higher.",
 )
 @click.option(
     "--times",
@@ -535,7 +578,7 @@ def mutate(targets: tuple[str, ...], jobs: int | None, verbose: bool) -> None:
     raise SystemExit(run_mutate(current_course(), targets, jobs=jobs or cores(), verbose=verbose))
 
 
-for command in (compare, publish):
+for command in (compare, publish, show):
     cli.add_command(command)
 cli.add_command(new)
 cli.add_command(preview)

@@ -40,7 +40,9 @@ class Done(SystemExit):
         os._exit(int(self.code or 0))
 
 
-STUDENTS_COMMANDS = ("check", "watch", "status", "hint", "pack", "doctor")
+STUDENTS_COMMANDS = (
+    *("check", "watch", "status", "hint", "predict", "show", "styles", "pack", "doctor"),
+)
 """Those that work in a student's copy; the others are not listed there."""
 
 AUTHORS_COMMANDS = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -26,9 +27,11 @@ from grader.grading import class_run
 from grader.grading.attempts import with_attempts
 from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
+from grader.grading.deciding import NOT_RUN
 from grader.grading.decisions import Decisions
 from grader.grading.decisions_file import class_decisions
 from grader.grading.journal import earlier_run
+from grader.grading.never_lower import EarlierResults
 from grader.grading.policies import Policy
 from grader.grading.process_pool import grade_locally
 from grader.grading.publishing import differing, last_published
@@ -61,6 +64,7 @@ class GradeOptions:
     reports: tuple[str, ...]
     assignments: tuple[str, ...]
     decisions: Path | None
+    never_lower: Path | None
     gradebook: str | None
     times: Path | None = None
     policy: str = Policy.LAST
@@ -159,7 +163,9 @@ def _as_asked(
     if keys is None:
         return intake, decisions
     intake, numbers = anonymous(intake, keys)
-    _require_numbers(options.out, numbers)
+    _require_numbers(options.out, "out", numbers)
+    if options.never_lower is not None:
+        _require_numbers(options.never_lower, "never-lower", numbers)
     return intake, decisions.renamed(numbers)
 
 
@@ -183,6 +189,7 @@ def _grade(
         intake.roster,
         _assignments(course, options.assignments),
         decisions,
+        _earlier(options.never_lower),
         _counting_options(options),
     )
     _print_other_options(screen, options)
@@ -205,27 +212,38 @@ def _print_other_options(screen: Console, options: GradeOptions) -> None:
     """Say where the run before was with other options that decide what counts."""
     before = earlier_run(options.out)
     if before is not None and before.options != _counting_options(options):
-        said = " ".join(before.options) or "none of --policy, --times and --history"
+        said = " ".join(before.options) or "none of --policy, --times, --history and --never-lower"
         _print_line(screen, f"The run before this one was with {said}.", "yellow")
 
 
-def _require_numbers(out: Path, numbers: Mapping[str, str]) -> None:
-    """Raise UsageError where a folder has results under names."""
-    folders = (out, out / LEFT)
+def _require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> None:
+    """Raise UsageError where a folder, which this option gives, has results under names."""
+    folders = (folder, folder / LEFT)
     found = {path.stem for where in folders for path in (where / "results").glob("*.json")}
     if named := sorted(found - {*numbers.values()}):
         raise UsageError(
-            f"{out} has results of students who are no numbers of the key file, like {named[0]}. "
-            "Give another --out."
+            f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "
+            f"Give another --{option}."
         )
 
 
 def _counting_options(options: GradeOptions) -> tuple[str, ...]:
     """What was given of the options that decide what counts of what was handed in."""
     policy = () if options.policy == Policy.LAST else ("--policy", str(options.policy))
-    is_told = options.times is not None and options.anonymous is None  # a path may have a name
-    times = ("--times", str(options.times.resolve())) if options.times and is_told else ()
-    return (*policy, *times, *(("--history",) if options.history else ()))
+    given = {"--times": options.times, "--never-lower": options.never_lower}
+    paths = [
+        (option, str(path.resolve()))
+        for option, path in given.items()
+        if path is not None and options.anonymous is None  # a path may have a name
+    ]
+    return (*policy, *chain(*paths), *(("--history",) if options.history else ()))
+
+
+def _earlier(folder: Path | None) -> EarlierResults | None:
+    """The run whose scores are not to fall."""
+    if folder is not None and not (folder / "results").is_dir():
+        raise UsageError(f"{folder} holds no results; --never-lower takes the --out of a run.")
+    return EarlierResults(folder) if folder is not None else None
 
 
 def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -260,6 +278,13 @@ def _print_decisions(screen: Console, rows: Sequence[Row]) -> None:
         who = "1 student has" if count == 1 else f"{count} students have"
         told = f"{who} a result with decisions: the column `decided` of scores.csv says which."
         _print_line(screen, told)
+    lacking = [row.student for row in rows if any(d.startswith(NOT_RUN) for d in row.decided)]
+    if lacking:
+        told = (
+            "A check that counts for nobody, or as passed, failed first for these, so that others "
+            f"were not run: {', '.join(lacking)}. Mend the check and grade again."
+        )
+        _print_line(screen, told, "yellow")
 
 
 def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:

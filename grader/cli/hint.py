@@ -39,7 +39,7 @@ def run_hint(
         UsageError: when the name is no exercise's.
         CourseError: when the author's file of hints has a problem.
     """
-    exercise = _only(course, name)
+    exercise = only_exercise(course, name)
     helper = Helper(course, exercise)
     hints = helper.hints()
     if everything:
@@ -56,7 +56,12 @@ def run_hint(
         echo(_(NOT_REMEMBERED), err=True)
 
 
-def _only(course: Course, name: str) -> Exercise:
+def only_exercise(course: Course, name: str) -> Exercise:
+    """The one exercise of a name or an id.
+
+    Raises:
+        UsageError: when it names none, or an assignment.
+    """
     first, *others = course.select((name,)).values()
     if others:
         names = listed(hint_name(course, one.id) for one in (first, *others))

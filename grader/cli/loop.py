@@ -9,12 +9,16 @@ from rich.text import Text
 
 from grader.cli.edge import from_here
 from grader.cli.hint import NOT_REMEMBERED, advice_text, hint_command, verbose_command
+from grader.cli.predict import compare_line, prediction_line
 from grader.cli.render import print_assignment, print_file_failures
+from grader.cli.shown_views import print_new_views
 from grader.cli.status import place
+from grader.cli.styles import styles_line
 from grader.cli.view import View, broken
 from grader.core.errors import GraderError, UsageError
 from grader.core.language import N_, _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result, added
+from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import headline, is_attempted
 from grader.grading.results import points
@@ -40,6 +44,7 @@ class Loop:
         before: what was known before the last save.
         watched: the exercise whose verdicts are shown; None when all are solved.
         has_shown: whether its verdict was shown since the last save.
+        views: of what was solved since then, by exercise.
     """
 
     course: Course
@@ -55,6 +60,7 @@ class Loop:
     is_busy: bool = False
     is_over: bool = False
     has_shown: bool = False
+    views: dict[str, tuple[ViewResult, ...]] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Say what is watched, and check what is not known yet."""
@@ -116,6 +122,8 @@ class Loop:
             return
         remember(self.course, self.now.submission, verdict.result)
         self.now = self.now.adding(verdict.result)
+        if verdict.views:
+            self.views[verdict.views[0].exercise] = verdict.views
         if self.watched is not None:
             self._show_watched(verdict.result, self.watched)
         if verdict.is_last:
@@ -141,7 +149,9 @@ class Loop:
         far = [exercise for exercise in rest if exercise.assignment != first.assignment]
         self.is_busy = True
         batches = [batch for batch in ([first], near, far) if batch]
-        self.checker.check(self.now.submission, batches)
+        self.views = {}
+        solved = [e.id for e in self.chosen if self.is_first_run or self.before.is_solved(e)]
+        self.checker.check(self.now.submission, batches, solved)
 
     def _conclude(self) -> None:
         """All that a save changed is known."""
@@ -162,6 +172,10 @@ class Loop:
             sentence = _("{exercise} is still solved: {points}. Well done!")
         earned = _points(self.watched.points)
         self._say(sentence.format(exercise=self.watched.name, points=earned), "green")
+        if not was_solved:
+            self._say(compare_line(self.course, self.watched), "dim")
+            self._say(styles_line(self.course, [self.watched]), "dim")
+        print_new_views(self.screen, self.course, self.views.get(self.watched.id, ()))
         failures = self.now.file_failures.get(self.watched.assignment, ())
         self._go_on()
         if not self.has_shown:
@@ -257,6 +271,8 @@ class Loop:
     def _say_next(self, exercise: Exercise, what: str) -> None:
         self._say(_("Next: {what}").format(what=what), "bold")
         self._say("  " + _("in {file}").format(file=place(self.now, exercise)))
+        if not is_attempted(self.now.results.get(exercise.id)):
+            self._say(prediction_line(self.course, exercise))
 
     def _give_hint(self) -> None:
         if self.watched is None:
@@ -305,7 +321,8 @@ class Loop:
         )
 
     def _say(self, text: str, style: str = "") -> None:
-        self.screen.print(broken(Text(text, style=style)))
+        if text:
+            self.screen.print(broken(Text(text, style=style)))
 
 
 def _seen(result: ExerciseResult) -> object:

@@ -1,4 +1,4 @@
-"""A picture on a terminal: numbers side by side, in colour where there is colour."""
+"""A picture, or a view, on a terminal: numbers side by side, in colour where there is colour."""
 
 import re
 
@@ -9,6 +9,7 @@ from rich.text import Text
 
 from grader.core.language import _
 from grader.core.records import Picture
+from grader.core.views import ViewResult
 from grader.feedback.picture_layout import (
     STEPS,
     Cell,
@@ -17,6 +18,7 @@ from grader.feedback.picture_layout import (
     cut_words,
     first_location,
     grids,
+    map_grids,
     window,
 )
 
@@ -67,6 +69,37 @@ def render_picture(picture: Picture, out: Console, indent: int) -> list[Text]:
     if picture.source:
         source = _("The expected values are {place}.").format(place=picture.source)
         lines.append(Text(source, style="dim"))
+    return [_plain(line) if is_ascii else line for line in lines]
+
+
+def render_maps(result: ViewResult, state: int, out: Console, indent: int) -> list[Text]:
+    """The heat maps of one state of a view, one below the other.
+
+    Args:
+        result: the view.
+        state: its number.
+        out: the terminal, which decides on width, colours and characters.
+        indent: the columns that stay free before each line.
+    """
+    columns = min(COLUMNS, out.width) - indent
+    has_colour = out.color_system in ("256", "truecolor")
+    lines = []
+    for place, one in enumerate(result.states[state]):
+        beside, above = one.rows.labels or ("",), one.columns.labels
+        width = max(map(cell_len, (one.rows.name and f"{one.rows.name} ↓", *beside)))
+        room = max(NARROWEST, min(WIDEST, (columns - width - 1) // len(above) - 1))
+        grid = map_grids(result, room)[state][place]
+        if one.title:
+            lines.append(Text(one.title, style="bold"))
+        if one.rows.name or one.columns.name:
+            sides = (one.rows.name and f"{one.rows.name} ↓", one.columns.name)
+            head = f"{_right(sides[0], width)} {sides[1]} →" if sides[1] else sides[0]
+            lines.append(Text(head, style="dim"))
+        lines.append(Text(" " * width + _head(above, room), style="dim"))
+        for label, cells in zip(beside, grid.rows, strict=True):
+            row = _row(cells, room, has_colour=has_colour)
+            lines.append(Text(_right(label, width)).append_text(row))
+    is_ascii = not out.encoding.lower().startswith("utf")
     return [_plain(line) if is_ascii else line for line in lines]
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from grader.cli.edge import from_here, open_course
 from grader.cli.hint import hint_name
+from grader.cli.predict import prediction_line
 from grader.cli.render import exercise_sign, print_file_failures
 from grader.cli.view import broken, console
 from grader.core.errors import UsageError
@@ -15,7 +16,7 @@ from grader.core.language import _
 from grader.core.records import added
 from grader.core.text import filled
 from grader.course.course import Course, Exercise
-from grader.feedback.outcomes import NOT_HANDED_IN, status_words, where_to_look
+from grader.feedback.outcomes import NOT_HANDED_IN, is_attempted, status_words, where_to_look
 from grader.grading.results import points
 from grader.progress.progress import Progress, read_progress
 from grader.progress.store import Memory
@@ -82,6 +83,9 @@ def print_status(
                     _print_exercise(now, exercise, out)
     out.print()
     for line in what_next(now, chosen):
+        out.print(broken(Text(line)))
+    following = [e for e in following[:1] if not is_attempted(now.results.get(e.id))]
+    for line in filter(None, (prediction_line(now.course, exercise) for exercise in following)):
         out.print(broken(Text(line)))
 
 

@@ -301,6 +301,7 @@ class AssignmentResult:
         late_days_used: how many of the days late cost nothing, because the student had them.
         time_source: where that time is known from; "" for nbgrader's timestamp, and for no time.
         attempts: each time it was handed in, where that is known, the first one first.
+        handed_in_by: who of the student's group handed it in, "" for the student.
     """
 
     id: str
@@ -317,6 +318,7 @@ class AssignmentResult:
     late_days_used: int = 0
     time_source: str = ""
     attempts: tuple[AttemptScore, ...] = ()
+    handed_in_by: str = ""
 
     @property
     def is_decided_by_hand(self) -> bool:

@@ -1,28 +1,37 @@
 """What several checks share: `tests/checks/helpers.py`, and one beside an assignment's checks.
 
 Checks import them by `from ..helpers import …` and `from .helpers import …`. A helper that visible
-checks import is released with them.
+checks import is released with them. Views stand in `views.py` beside either, predictions in
+`predictions.py`; all are released.
 """
 
 import ast
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.course.course import CHECKS, Course
+from grader.course.course import CHECKS, PREDICTIONS, VIEWS, Course
 
 HELPERS = "helpers"
 
 
 def helpers_of(course: Course) -> tuple[Path, ...]:
     """The helpers of the course, and of each assignment, that there are."""
+    return _beside_checks(course, f"{HELPERS}.py")
+
+
+def views_of(course: Course) -> tuple[Path, ...]:
+    """The files of views and predictions, of the course and of each assignment, that there are."""
+    return (*_beside_checks(course, VIEWS), *_beside_checks(course, PREDICTIONS))
+
+
+def _beside_checks(course: Course, name: str) -> tuple[Path, ...]:
     folders = [course.root / CHECKS]
     folders += [course.paths(assignment).visible_checks.parent for assignment in course.assignments]
-    paths = (folder / f"{HELPERS}.py" for folder in folders)
-    return tuple(path for path in paths if path.is_file())
+    return tuple(folder / name for folder in folders if (folder / name).is_file())
 
 
 def imported_helpers(files: Iterable[Path]) -> tuple[Path, ...]:
-    """The helpers that files of checks import, and those that these import, which come first."""
+    """What files of checks, or views, import beside them, and what that imports, which comes first."""
     found: dict[Path, None] = {}
     for file in files:
         own = [path for path in _imported(file) if path not in found]
@@ -31,10 +40,20 @@ def imported_helpers(files: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def hidden_helpers(course: Course) -> tuple[Path, ...]:
-    """The helpers that no visible check imports, so that nobody but authors receives them."""
+    """The helpers that no visible check or view imports, so that only authors receive them."""
     visible = (course.paths(assignment).visible_checks for assignment in course.assignments)
-    seen = imported_helpers(visible)
+    seen = imported_helpers((*visible, *views_of(course)))
     return tuple(path for path in helpers_of(course) if path not in seen)
+
+
+def hidden_data(course: Course) -> tuple[Path, ...]:
+    """The JSON files beside hidden checks that these name: what they load, and nobody receives."""
+    found = []
+    for assignment in course.assignments:
+        hidden = course.paths(assignment).hidden_checks
+        text = hidden.read_bytes() if hidden.is_file() else b""
+        found += [p for p in sorted(hidden.parent.glob("*.json")) if p.name.encode() in text]
+    return tuple(found)
 
 
 def _imported(file: Path) -> list[Path]:
@@ -43,6 +62,7 @@ def _imported(file: Path) -> list[Path]:
     except (SyntaxError, ValueError):  # told where the file is collected
         return []
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
-    levels = [node.level for node in imports if node.level and node.module == HELPERS]
-    paths = (file.parents[level - 1] / f"{HELPERS}.py" for level in sorted(levels, reverse=True))
+    names = (HELPERS, Path(VIEWS).stem)
+    found = {(-n.level, str(n.module)) for n in imports if n.level and n.module in names}
+    paths = (file.parents[-level - 1] / f"{name}.py" for level, name in sorted(found))
     return [path for path in paths if path.is_file() and path != file]

@@ -22,7 +22,7 @@ from grader.core.language import (
     translate,
 )
 from grader.core.records import added
-from grader.course.imports import faulty_imports
+from grader.course.imports import faulty_imports, unknown_assignments
 from grader.course.settings import LedgerSettings, RoleWords, languages_of, ledger_of, roles_of
 from grader.course.toml_table import Table, read_toml
 from grader.sandbox.limits import libraries_in
@@ -35,8 +35,13 @@ WORK, SOLUTIONS, CHECKS = "assignments", "solutions", "tests/checks"
 """A course's folders: its translations; what students fill in, its answers, and what grades them."""
 TENSOR_FIXTURES = re.compile(r"[(,]\s*(?:draw|printed)\b")
 """Parameters of checks that stand for tensors."""
-HINTS, EQUIVALENT = "hints.toml", "equivalent.toml"
+HINTS, EQUIVALENT, DRAWING, STYLES = "hints.toml", "equivalent.toml", "picture.py", "styles.toml"
 """Files beside a solution that decide no score."""
+VIEWS, PREDICTIONS = "views.py", "predictions.py"
+"""The same beside checks: what right code lets a student see, and what it answers."""
+
+PICTURE = "picture.svg"
+"""An assignment's picture, beside its stub and notebook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,10 @@ class Assignment:
     """A file to fill in, with its exercises in order.
 
     Args:
+        imports: the assignments without which it cannot be done.
+        compares: other assignments whose work its checks look at, where it is there.
+        lends: the code of what later files that import from it receive in place of the student's
+            own, so that a slip in it costs points once.
         optional: its points are extra: they add to a score, and not to what there is to earn.
     """
 
@@ -107,6 +116,8 @@ class Assignment:
     title: str
     exercises: tuple[Exercise, ...]
     imports: tuple[str, ...] = ()
+    compares: tuple[str, ...] = ()
+    lends: str = ""
     due: datetime | None = None
     optional: bool = False
 
@@ -131,9 +142,12 @@ class Paths:
     misconceptions: Path
     hints: Path
     equivalent: Path
+    styles: Path
     visible_checks: Path
     hidden_checks: Path
     recording: Path
+    drawing: Path
+    picture: Path
 
 
 @dataclass(frozen=True)
@@ -274,9 +288,12 @@ class Course:
             misconceptions=solutions / "misconceptions.toml",
             hints=solutions / HINTS,
             equivalent=solutions / EQUIVALENT,
+            styles=solutions / STYLES,
             visible_checks=checks / "test_visible.py",
             hidden_checks=checks / "test_hidden.py",
             recording=checks / "recording.bin",
+            drawing=solutions / DRAWING,
+            picture=stubs / PICTURE,
         )
 
     def inner(self, path: Path) -> str:
@@ -287,7 +304,7 @@ class Course:
     def hash(self) -> str:
         """A hash of everything that decides scores: manifest, solutions, checks, printed tensors.
 
-        Comments, hints and what is equivalent decide none.
+        Comments, hints, styles and what is equivalent decide none.
         """
         digest = hashlib.sha256()
         folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
@@ -388,7 +405,9 @@ def _names_of(assignment: Assignment) -> tuple[str, ...]:
 def decides_scores(path: Path) -> bool:
     """Whether a file of checks, solutions or printed tensors has a part in scores or in what is shown."""
     is_read = path.suffix in (".py", ".toml", ".json", ".bin")
-    return is_read and path.name not in (HINTS, EQUIVALENT) and path.is_file()
+    is_shown = path.name in (VIEWS, PREDICTIONS) and Path(CHECKS).name in path.parts[-3:-1]
+    is_idle = is_shown or path.name in (HINTS, EQUIVALENT, DRAWING, STYLES)
+    return is_read and not is_idle and path.is_file()
 
 
 def find_course(start: Path) -> Path:
@@ -420,6 +439,8 @@ def load_course(root: Path) -> Course:
     table = read_toml(root / MANIFEST, problems)
     course = _course(root, table)
     problems += faulty_imports({a.id: a.imports for a in course.assignments}, MANIFEST)
+    compared = {a.id: a.compares for a in course.assignments}
+    problems += unknown_assignments(compared, MANIFEST, "compares")
     table.forbid_unknown_keys()
     if problems:
         raise CourseError(*problems)
@@ -472,11 +493,14 @@ def _course(root: Path, table: Table) -> Course:
 def _assignment(entry: Table) -> Assignment:
     id_ = entry.text("id", pattern=ASSIGNMENT_ID, like="01_first_steps")
     points = entry.table("exercises")
+    exercises = tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers())
     return Assignment(
         id=id_,
-        exercises=tuple(Exercise(id_, n, points.points(n)) for n in points.identifiers()),
+        exercises=exercises,
         title=entry.text("title"),
         imports=entry.texts("imports"),
+        compares=entry.texts("compares"),
+        lends=entry.code("lends", [exercise.name for exercise in exercises]),
         due=entry.moment("due"),
         optional=entry.flag("optional", default=False),
     )

@@ -15,17 +15,30 @@ def faulty_imports(imports: Imports, manifest: str) -> Iterator[str]:
         imports: of all assignments, in order.
         manifest: the name of the file they stand in.
     """
-    for number, (id_, imported) in enumerate(imports.items(), 1):
+    yield from unknown_assignments(imports, manifest, "imports")
+    for number, id_ in enumerate(imports, 1):
         key_path = f"{manifest}: assignments[{number}].imports"
-        for name in imported:
-            if name not in imports:
-                hint = did_you_mean(name, imports)
-                yield f"{key_path}: found {name!r}, which is no assignment's id; {hint}".rstrip(
-                    "; "
-                )
         loop = _loop_from(id_, imports)
         if loop and min(loop) == id_:
             yield f"{key_path}: a loop, {' -> '.join([*loop, id_])}"
+
+
+def unknown_assignments(named: Imports, manifest: str, key: str) -> Iterator[str]:
+    """What names no assignment, of lists of assignments.
+
+    Args:
+        named: the lists, of all assignments in order.
+        manifest: the name of the file they stand in.
+        key: the key they stand under.
+    """
+    for number, names in enumerate(named.values(), 1):
+        key_path = f"{manifest}: assignments[{number}].{key}"
+        for name in names:
+            if name not in named:
+                hint = did_you_mean(name, named)
+                yield f"{key_path}: found {name!r}, which is no assignment's id; {hint}".rstrip(
+                    "; "
+                )
 
 
 def _loop_from(start: str, imports: Imports) -> list[str]:

@@ -24,7 +24,10 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
     """By assignment, a hash of each thing that decides its outcomes, by what it is in words."""
-    structure = [(a.id, a.imports, [e.name for e in a.exercises]) for a in course.assignments]
+    structure = [
+        (a.id, (*a.imports, a.lends) if a.lends else a.imports, [e.name for e in a.exercises])
+        for a in course.assignments
+    ]
     printed = _hash_of_files(course, course.ledger_files, without_comments)
     shared = {
         "the limits": _hash(repr(course.limits)),

@@ -4,6 +4,7 @@ A `Table` never raises on a wrong value: it notes what is wrong and returns a st
 reading goes on to the next mistake.
 """
 
+import ast
 import difflib
 import json
 import re
@@ -11,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,16 @@ NUMBERS = (int, float)
 
 Fits = Callable[[Any], object]
 """Whether a value is right."""
+
+
+def _is_code_of(names: set[str], value: object) -> bool:
+    """Whether it is code whose functions and classes, at least one, have these names."""
+    try:
+        tree = ast.parse(value) if isinstance(value, str) else ast.Module([], [])
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    found = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    return bool(found) and found <= names
 
 
 def toml_text(value: str) -> str:
@@ -112,6 +124,12 @@ class Table:
         """A text that is not empty, "" where there is none."""
         self.known.add(key)
         return self.text(key) if key in self.content else ""
+
+    def code(self, key: str, names: Iterable[str]) -> str:
+        """Python code that defines some of these names and nothing else, "" where there is none."""
+        wanted = "Python code that defines exercises of this assignment"
+        fits = partial(_is_code_of, set(names))
+        return self._value(key, "a text", fits, wanted, default="") or ""
 
     def anything(self, key: str) -> str:
         """A text that may be empty."""

@@ -1,10 +1,12 @@
 """What a picture shows on a terminal and on a page: steps of colour, texts of cells, words."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from grader.core.language import _, listed
-from grader.core.records import Axis, Number, Picture
+from grader.core.records import Axis, Number, Picture, Rows
+from grader.core.views import HeatMap, ViewResult
 
 STEPS = 6
 """Steps of colour on either side of zero."""
@@ -40,6 +42,26 @@ class Grid:
     rows: tuple[tuple[Cell, ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What grids side by side have in common.
+
+    Args:
+        most: the size of the value with the strongest colour.
+        decimals: of all their numbers.
+        room: how many characters a cell has.
+    """
+
+    most: float
+    decimals: int
+    room: int
+
+    def cell(self, number: Number, *, differs: bool = False, is_first: bool = False) -> Cell:
+        """A value as it is shown."""
+        text = cell_text(number, self.decimals, self.room)
+        return Cell(text, colour_step(number, self.most), differs, is_first)
+
+
 def grids(picture: Picture, room: int) -> tuple[Grid, Grid]:
     """Expected and received, in the same colours: those of the expected values.
 
@@ -49,31 +71,45 @@ def grids(picture: Picture, room: int) -> tuple[Grid, Grid]:
         picture: the picture.
         room: how many characters a cell has.
     """
-    most = _most(picture)
-    decimals = _decimals(picture, room)
+    both = _finite(picture.expected), _finite(picture.received)
+    most = _most(both[0]) or _most(both[1]) or 1.0
+    scale = Scale(most, _decimals([*both[0], *both[1]], room), room)
 
-    def grid(title: str, rows: tuple[tuple[Number, ...], ...]) -> Grid:
-        return Grid(
-            title,
+    def grid(title: str, rows: Rows) -> Grid:
+        cells = tuple(
             tuple(
-                tuple(
-                    Cell(
-                        cell_text(number, decimals, room),
-                        _step(number, most),
-                        picture.differs[row][column],
-                        (row, column) == picture.first,
-                    )
-                    for column, number in enumerate(numbers)
+                scale.cell(
+                    number,
+                    differs=picture.differs[row][column],
+                    is_first=(row, column) == picture.first,
                 )
-                for row, numbers in enumerate(rows)
-            ),
+                for column, number in enumerate(numbers)
+            )
+            for row, numbers in enumerate(rows)
         )
+        return Grid(title, cells)
 
     received = tuple(
         tuple(own if differs else right for right, own, differs in zip(*row, strict=True))
         for row in zip(picture.expected, picture.received, picture.differs, strict=True)
     )
     return grid(_("expected"), picture.expected), grid(_("received"), received)
+
+
+def map_grids(result: ViewResult, room: int) -> tuple[tuple[Grid, ...], ...]:
+    """The heat maps of each state of a view, all in the same colours.
+
+    Args:
+        result: the view.
+        room: how many characters a cell has.
+    """
+    numbers = [n for state in result.states for one in state for n in _finite(one.values)]
+    scale = Scale(_most(numbers) or 1.0, _decimals(numbers, room), room)
+
+    def grid(one: HeatMap) -> Grid:
+        return Grid(one.title, tuple(tuple(map(scale.cell, row)) for row in one.values))
+
+    return tuple(tuple(map(grid, state)) for state in result.states)
 
 
 def window(picture: Picture, count: int) -> Picture:
@@ -91,29 +127,30 @@ def window(picture: Picture, count: int) -> Picture:
     )
 
 
-def _finite(rows: tuple[tuple[Number, ...], ...]) -> list[float]:
+def _finite(rows: Rows) -> list[float]:
     return [number for row in rows for number in row if not isinstance(number, str)]
 
 
-def _most(picture: Picture) -> float:
-    """The size of the value with the strongest colour."""
-    for rows in (picture.expected, picture.received):
-        largest = max((abs(number) for number in _finite(rows)), default=0.0)
-        if largest:
-            return largest
-    return 1.0
+def _most(numbers: Iterable[float]) -> float:
+    """The size of the largest, 0 where there is none."""
+    return max(map(abs, numbers), default=0.0)
 
 
-def _step(number: Number, most: float) -> int | None:
+def colour_step(number: Number, most: float) -> int | None:
+    """The colour of a number: from -6 to 6, 0 for zero; None for NaN and the infinities.
+
+    Args:
+        number: the number.
+        most: the size of the one with the strongest colour.
+    """
     if isinstance(number, str):
         return None
     size = min(STEPS, math.ceil(abs(number) / most * STEPS - 1e-6))
     return size if number > 0 else -size
 
 
-def _decimals(picture: Picture, room: int) -> int:
+def _decimals(numbers: Sequence[float], room: int) -> int:
     """How many decimals all numbers can have in `room` characters."""
-    numbers = _finite(picture.expected) + _finite(picture.received)
     if all(number == round(number) for number in numbers):
         return 0
     for decimals in range(MOST_DECIMALS, 0, -1):

@@ -115,7 +115,7 @@ def _write_notebooks(
     folder: Path, result: Result, submission: Submission, sources: dict[str, Solution]
 ) -> None:
     for graded in result.assignments:
-        if is_handed_in(result, graded):
+        if is_handed_in(result, graded) and not graded.handed_in_by:
             source = sources[graded.id]
             name = f"{graded.id}/{source.assignment.module}.ipynb"
             text = answered_notebook(submission, source)

@@ -13,13 +13,13 @@ from grader.core.records import Result
 from grader.course.course import Course
 from grader.feedback.outcomes import summary_line
 from grader.grading.class_files import row_of
-from grader.grading.class_run import ClassRun, Done, Grade, Watcher
+from grader.grading.class_run import ClassRun, Done, Grade, Watcher, run_of
 from grader.grading.journal import Journal, new_seed
 from grader.grading.kept_outcomes import Kept, read_kept, write_kept
 from grader.grading.policies import Policy, Try, counting
-from grader.grading.run_basis import RunBasis, heads_of
 from grader.grading.run_settings import RunSettings
 from grader.grading.scoring import scored
+from grader.grading.student_run import StudentRun, heads_of
 from grader.submissions.attempts import contents
 from grader.submissions.moments import Moment
 from grader.submissions.student_folders import Student
@@ -55,7 +55,7 @@ def with_attempts(
         UsageError, CourseError: as `ClassRun.carry_out` does.
     """
     run.require_solutions()
-    basis = RunBasis.of(run.course, run)
+    basis = run_of(run)
     run = replace(run, seed=basis.settings.seed)
     several = {
         s.id: hand_ins(run.course, s, basis.terms.graded) for s in run.students if s.attempts
@@ -126,7 +126,7 @@ def _contents(course: Course, path: Path) -> dict[str, str]:
 
 def _grade_missing(
     run: ClassRun,
-    basis: RunBasis,
+    basis: StudentRun,
     several: Mapping[str, HandIns],
     grade: Grade,
     watcher: Watcher,
@@ -159,12 +159,12 @@ def _grade_missing(
         watcher.done(row_of(shown, summary_line(shown)))
 
 
-def _find(basis: RunBasis, kept: Kept, id_: str, one: HandIn) -> int | None:
+def _find(basis: StudentRun, kept: Kept, id_: str, one: HandIn) -> int | None:
     return kept.find(id_, one.content, basis.terms.conditions[id_])
 
 
 def _counting(
-    run: ClassRun, basis: RunBasis, found: HandIns, policy: Policy, student: Student
+    run: ClassRun, basis: StudentRun, found: HandIns, policy: Policy, student: Student
 ) -> Result:
     """The outcomes that count for a student, put together from attempts."""
     kept = read_kept(run.out / FOLDER, student.id)
@@ -188,7 +188,7 @@ def _counting(
     )
 
 
-def _tries(basis: RunBasis, kept: Kept, id_: str, mine: Sequence[HandIn]) -> Iterator[Try]:
+def _tries(basis: StudentRun, kept: Kept, id_: str, mine: Sequence[HandIn]) -> Iterator[Try]:
     """The attempts at an assignment with their outcomes; also those that are undecided."""
     for one in mine:
         number = _find(basis, kept, id_, one)

@@ -111,7 +111,9 @@ def row_of(result: Result, summary_line: str) -> Row:
             )
             if is_exempt
         ),
-        time_sources={a.id: a.time_source for a in result.assignments if a.time_source},
+        time_sources={
+            a.id: a.time_source for a in result.assignments if a.time_source and a.submitted_at
+        },
         attempts={a.id: attempts_words(a.attempts) for a in result.assignments if a.attempts},
     )
 

@@ -1,6 +1,5 @@
 """A class run: who is still to be graded, by whom, and everything written as it comes."""
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -8,25 +7,29 @@ from pathlib import Path
 from typing import Protocol
 
 from grader.core.errors import CourseError
+from grader.core.kit import KIT_NAME
+from grader.core.language import current
 from grader.core.records import Result
+from grader.core.versions import grader_hash, versions
 from grader.course.course import MANIFEST, Course
 from grader.grading.class_files import (
     ClassResult,
     Coverage,
     Row,
-    write_student,
 )
 from grader.grading.class_tables import write_class
 from grader.grading.decisions import NONE, Decisions
-from grader.grading.journal import Journal, new_seed
+from grader.grading.groups import shared_digest
+from grader.grading.journal import Journal, RunIdentity, earlier_run, new_seed
 from grader.grading.kept_outcomes import read_kept
+from grader.grading.never_lower import EarlierResults
 from grader.grading.personal import Personal
-from grader.grading.plan import Plan
-from grader.grading.run_basis import PARTLY, RunBasis
+from grader.grading.plan import Plan, terms_of
+from grader.grading.result_maker import ResultMaker
 from grader.grading.run_settings import RunSettings
-from grader.grading.set_aside import move_aside, set_reports_aside
+from grader.grading.set_aside import move_aside
+from grader.grading.student_run import About, Doing, StudentRun
 from grader.grading.workers import new_worker
-from grader.submissions.moments import Times
 from grader.submissions.payload import Payload, read_payload
 from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
@@ -65,6 +68,7 @@ class ClassRun:
         roster: what is known of students besides, by name.
         assignments: the ids of those to grade, of others earlier results stay; all unless given.
         decisions: what was decided about students.
+        never_lower: an earlier run, whose scores are not to fall.
         options: those of the command that decide what counts of what was handed in.
     """
 
@@ -78,6 +82,7 @@ class ClassRun:
     roster: Mapping[str, Enrolled] = field(default_factory=dict)
     assignments: tuple[str, ...] = ()
     decisions: Decisions = NONE
+    never_lower: EarlierResults | None = None
     options: tuple[str, ...] = ()
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
@@ -91,54 +96,48 @@ class ClassRun:
             CourseError: when an assignment has no solution.
         """
         self.require_solutions()
-        run = RunBasis.of(self.course, self)
+        run = run_of(self)
         with Journal(self.out, run.identity, self.force) as journal:
             prints = {s.id: fingerprint(s) for s in self.students}
-            personal = {id_: self.personal(id_) for id_ in prints}
-            decided = {s.id: _decided(personal[s.id], s.times) for s in self.students}
-            rows = {
-                id_: row
-                for id_ in prints
-                if (row := journal.unchanged(id_, prints[id_], decided[id_]))
-            }
-            unchanged = len(rows)
-            dated = {
-                id_: row
-                for id_ in prints.keys() - rows.keys()
-                if (row := journal.unchanged_but_dates(id_, prints[id_], decided[id_]))
-            }
-
-            def write(student: Student, found: Result | None) -> Row:
-                if len(rows) == unchanged:
-                    set_reports_aside(self.out)
-                id_ = student.id
-                done, is_whole = run.done(
-                    student, prints[id_], found, dated.get(id_), personal[id_]
-                )
-                write_student(self.out, done)
-                of = prints[id_] if is_whole else PARTLY
-                journal.add(id_, of, done.row, decided[id_])
-                rows[id_] = done.row
-                return done.row
-
+            doing = Doing.of(run, journal, self._about(prints))
             try:
-                todo = self._planned(run, prints, rows.keys(), dated.keys(), watcher)
+                todo = self._planned(run, prints, doing.rows.keys(), doing.dated.keys(), watcher)
                 for student in self.students:
-                    if student.id not in rows and student.id not in todo:
-                        write(student, None)
-                watcher.begin(len(self.students), len(rows))
+                    if student.id not in doing.rows and student.id not in todo:
+                        doing.add(student.id, None)
+                watcher.begin(len(self.students), len(doing.rows) + len(doing.waiting))
                 for student, outcomes in grade(run.settings, [*todo.values()]) if todo else ():
                     if isinstance(outcomes, str):
                         from grader.grading.worker import undecided_result  # imports torch
 
                         outcomes = undecided_result(run.settings, student, outcomes)
-                    watcher.done(write(student, outcomes))
+                    watcher.done(doing.add(student.id, outcomes))
+                doing.end()
             finally:
+                rows = doing.rows
                 result = self._result(run.terms.course, rows, journal)
-                result = replace(result, is_written=len(rows) > unchanged)
+                result = replace(result, is_written=len(rows) > doing.unchanged)
                 if rows:  # a run that could not begin leaves an earlier one's files alone
                     write_class(result, self.out, self.roster)
         return result
+
+    def _about(self, prints: Mapping[str, str]) -> dict[str, About]:
+        """What is known of each student before the run: what was handed in, and decided.
+
+        Args:
+            prints: what each student handed in.
+        """
+        times = {student.id: student.times for student in self.students}
+        found = {}
+        for id_, print_ in prints.items():
+            personal, members = self.personal(id_), self.decisions.members(id_)
+            decided = personal.digest
+            if members or times[id_]:
+                decided = shared_digest(personal, members or {"": (id_,)}, prints, times)
+            before = self.never_lower.digest(id_) if self.never_lower is not None else ""
+            decided = f"{decided} {before}".strip()
+            found[id_] = About(print_, personal, members, decided, times[id_])
+        return found
 
     def personal(self, student: str) -> Personal:
         """What was decided about a student."""
@@ -147,7 +146,7 @@ class ClassRun:
 
     def _planned(
         self,
-        run: RunBasis,
+        run: StudentRun,
         prints: Mapping[str, str],
         done: Collection[str],
         dated: Collection[str],
@@ -205,12 +204,34 @@ class ClassRun:
             raise CourseError(*problems)
 
 
-def _decided(personal: Personal, times: Times) -> str:
-    """A hash of what holds for a student and does not stand in the files; "" for nothing."""
-    if not times:
-        return personal.digest
-    said = repr((personal.digest, times))
-    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:16]
+def run_of(wanted: ClassRun) -> StudentRun:
+    """As a class run and what its folder holds already say."""
+    course, out, before = wanted.course, wanted.out, earlier_run(wanted.out)
+    seed = wanted.seed or (before.seed if before else new_seed())
+    isolation, language = wanted.isolation, current()
+    used = {**versions(), "grader": grader_hash()}
+    everything = tuple(course.by_id)
+    graded = wanted.assignments or everything
+    earlier = (before.assignments or everything) if before else ()
+    covered = tuple(id_ for id_ in everything if id_ in (*graded, *earlier))
+    conditions = {**used, "seed": seed, "isolation": isolation, "language": language}
+    run = {WORDS.get(what, f"the {what}"): value for what, value in conditions.items()}
+    terms = replace(terms_of(course, covered, graded, run), force=wanted.force)
+    return StudentRun(
+        out,
+        RunSettings(course.root, course.hash, seed, isolation, language),
+        RunIdentity(
+            *(seed, course.hash, used, isolation, language, covered, terms.but_dates),
+            wanted.options,
+        ),
+        terms,
+        ResultMaker(terms.course, seed, terms.declared),
+        wanted.never_lower,
+    )
+
+
+WORDS = {"torch": "torch", "python": "Python", KIT_NAME: "the grader's version"}
+"""What decides outcomes, where its name is not the word for it."""
 
 
 def fingerprint(student: Student) -> str:

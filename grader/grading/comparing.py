@@ -134,7 +134,7 @@ class Comparison:
         others = len(self.of_scores) - len(known)
         text = f"{self.students} students are in both: {gain} gain, {lose} lose"
         if others:
-            text += f", {others} had or have no score"
+            text += f", {others} without a score in one of them"
         same = len(self.changes) - len(self.of_scores)
         return f"{text}; {same} have other outcomes and the same score."
 
@@ -251,7 +251,7 @@ def _exercise(id_: str, before: ExerciseResult | None, after: ExerciseResult | N
     checks = tuple(
         CheckChange(check, titles[check], old.get(check, NOT_THERE), new.get(check, NOT_THERE))
         for check in dict.fromkeys((*new, *old))
-        if old.get(check) != new.get(check)
+        if old and new and old.get(check) != new.get(check)
     )
     return Part(
         id_,
@@ -267,6 +267,8 @@ def _why(before: ExerciseResult | None, after: ExerciseResult | None) -> Iterato
     if before is None or after is None:
         yield f"not in the {'earlier' if before is None else 'later'} run"
         return
+    if bool(before.checks) != bool(after.checks):
+        yield f"nothing handed in in the {'later' if before.checks else 'earlier'} run"
     if before.max_score != after.max_score:
         yield f"points: {before.max_score} → {after.max_score}"
     kinds = [one.decision.kind if one.decision else "no decision" for one in (before, after)]

@@ -22,7 +22,18 @@ from grader.course.course import Course
 from grader.grading.late_days import LateWork, days_to_spend
 from grader.grading.personal import CheckDecision, Personal
 from grader.grading.results import points
-from grader.grading.scoring import days_late, exercise_score, lateness, possible, scored, total
+from grader.grading.scoring import (
+    days_late,
+    exercise_score,
+    lateness,
+    nothing_handed_in,
+    possible,
+    scored,
+    total,
+)
+
+NOT_RUN = "not run"
+"""What a result with decisions lacks, in its list of these."""
 
 
 def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
@@ -51,31 +62,26 @@ def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
         for one, scored_one in zip(outcomes.assignments, found.assignments, strict=True)
     ]
     dated = _with_lateness(course, parts, personal)
+    about = tuple(_about(dated, personal))
     return replace(
         outcomes,
         score=total(one.score for one in dated),
         max_score=possible(course, dated),
         undecided=any(one.score is None for one in dated),
         assignments=tuple(dated),
-        decided=tuple(_about(dated, personal)),
-        automatic=automatic.score,
+        decided=about,
+        automatic=automatic.score if about else None,
     )
 
 
 def _nothing_but_points(course: Course, outcomes: Result, personal: Personal) -> Result:
     """What somebody has who handed in nothing and was given points by a person."""
     given = {override.exercise for override in personal.overrides}
-    assignments = tuple(
-        AssignmentResult(
-            *(a.id, "", Decimal(0), a.max_score),
-            tuple(
-                ExerciseResult(e.id, None if e.id in given else Decimal(0), e.points)
-                for e in a.exercises
-            ),
-        )
-        for a in course.assignments
-    )
-    return replace(outcomes, submitted=True, assignments=assignments)
+    found = []
+    for one in map(nothing_handed_in, course.assignments):
+        exercises = (replace(e, score=None) if e.id in given else e for e in one.exercises)
+        found.append(replace(one, exercises=tuple(exercises)))
+    return replace(outcomes, submitted=True, assignments=tuple(found))
 
 
 # Exercises.
@@ -229,3 +235,15 @@ def _about(assignments: Sequence[AssignmentResult], personal: Personal) -> Itera
         for exercise in one.exercises:
             if exercise.decision is not None:
                 yield f"{exercise.decision.kind} {exercise.id}"
+            if _lacks_checks(exercise, personal):
+                yield f"{NOT_RUN} {exercise.id}"
+
+
+def _lacks_checks(exercise: ExerciseResult, personal: Personal) -> bool:
+    """Whether checks were not run because one failed that was decided about since."""
+    about = {decision.check for decision in personal.checks}
+    has_failed = any(
+        check.id in about and check.outcome is not Outcome.PASSED for check in exercise.checks
+    )
+    blocked = (check for check in exercise.checks if check.outcome is Outcome.BLOCKED)
+    return has_failed and any(c.weight and not c.waits_for and c.id not in about for c in blocked)

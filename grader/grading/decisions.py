@@ -54,6 +54,14 @@ class ExerciseSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Students who hand in together, and the ids of the assignments in which they do."""
+
+    students: tuple[str, ...]
+    assignments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Decisions:
     """All of them. The order of entries does not matter.
 
@@ -64,6 +72,7 @@ class Decisions:
         overrides: points that a person gave, each with its student.
         checks: what was decided about checks, for everybody.
         late_days: days that cost nothing, the same for everybody; None where there are none.
+        groups: who hands in together.
     """
 
     extensions: tuple[Extension, ...] = ()
@@ -72,6 +81,12 @@ class Decisions:
     overrides: tuple[tuple[str, Override], ...] = ()
     checks: tuple[CheckDecision, ...] = ()
     late_days: LateDays | None = None
+    groups: tuple[Group, ...] = ()
+
+    def members(self, student: str) -> dict[str, tuple[str, ...]]:
+        """By assignment, everybody of a student's group in it, by name; without groups, nothing."""
+        own = [group for group in self.groups if student in group.students]
+        return {id_: group.students for group in own for id_ in group.assignments}
 
     def of(self, course: Course, student: str, labels: Collection[str]) -> Personal:
         """What they mean for one student.
@@ -101,6 +116,10 @@ class Decisions:
             extensions=tuple(replace(one, whom=new(one.whom)) for one in self.extensions),
             exemptions=tuple(replace(one, whom=new(one.whom)) for one in self.exemptions),
             overrides=tuple((names.get(who, who), one) for who, one in self.overrides),
+            groups=tuple(
+                replace(one, students=tuple(sorted(names.get(who, who) for who in one.students)))
+                for one in self.groups
+            ),
         )
 
     def _due(

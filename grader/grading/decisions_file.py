@@ -3,6 +3,7 @@
 What it names has to be there: students, labels of the roster, assignments, exercises, checks.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.records import Visibility
 from grader.course.course import Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
-from grader.grading.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Whom
+from grader.grading.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Group, Whom
 from grader.grading.personal import CheckDecision, LateDays, Override
 from grader.grading.set_aside import LEFT
 from grader.submissions.intake import IntakeResult
@@ -66,9 +67,11 @@ def read_decisions(path: Path, course: Course, known: Known) -> Decisions:
             for entry in _entries(top, key)
         ),
         late_days=_late_days(top),
+        groups=tuple(map(reader.group, _entries(top, "groups"))),
     )
     top.forbid_unknown_keys()
     _forbid_repetitions(top, problems)
+    problems += _in_two_groups(decisions.groups)
     if not problems:
         problems += _without_checks(decisions.checks, known.weights)
     if problems:
@@ -161,6 +164,16 @@ def _checks_in(top: Table, key: str) -> Iterable[str]:
     return [id_ for id_ in found if isinstance(id_, str)]
 
 
+def _in_two_groups(groups: Collection[Group]) -> list[str]:
+    """Students who would hand in an assignment with two groups."""
+    pairs = Counter((name, id_) for g in groups for name in g.students for id_ in g.assignments)
+    return [
+        f"{DECISIONS}: groups: {name} is in {count} groups for {id_}; keep one"
+        for (name, id_), count in pairs.items()
+        if count > 1
+    ]
+
+
 def _without_checks(checks: Collection[CheckDecision], weights: Weights) -> list[str]:
     """Exercises of which no check would count any more."""
     dropped = {one.check for one in checks if not one.is_given}
@@ -228,6 +241,16 @@ class _Reader:
             entry.note("points", f"found {points}; {id_} is worth {most}")
         return student, Override(id_, points, entry.text("reason"))
 
+    def group(self, entry: Table) -> Group:
+        """An entry of `[[groups]]`."""
+        students = entry.texts("students", pattern=r"(?s:.+)", like="ada")
+        entry.forbid_duplicates("students", "student", list(students))
+        if len(students) < 2:
+            entry.note("students", f"found {len(students)}; two students or more are needed")
+        for student in students:
+            self._find_student(entry, student, "students")
+        return Group(tuple(sorted({*students})), self._assignments(entry))
+
     def check(self, entry: Table, *, is_given: bool) -> CheckDecision:
         """An entry of `[[drop]]` or `[[full_marks]]`."""
         id_, reason = entry.text("check"), entry.optional_text("reason")
@@ -255,10 +278,10 @@ class _Reader:
             self._find_label(entry, label)
         return Whom(student, label)
 
-    def _find_student(self, entry: Table, student: str) -> None:
+    def _find_student(self, entry: Table, student: str, key: str = "student") -> None:
         if student and self.known.is_everybody and student not in self.known.students:
             near = did_you_mean(student, self.known.students)
-            entry.note("student", f"nobody in the class is called {student!r}; {near}".rstrip("; "))
+            entry.note(key, f"nobody in the class is called {student!r}; {near}".rstrip("; "))
 
     def _find_label(self, entry: Table, label: str) -> None:
         labels = self.known.labels

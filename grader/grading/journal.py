@@ -7,7 +7,7 @@ line is skipped. A line on another run makes all before it void.
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +56,7 @@ class Entry:
     Args:
         fingerprint: of what was handed in.
         row: the result in one line.
-        decided: a hash of what was decided about the student; "" for nothing.
+        decided: a hash of what was decided about the student that can matter; "" for nothing.
     """
 
     student: str
@@ -132,16 +132,20 @@ class Journal:
         with writing(self.out / JOURNAL):
             self.file.close()
 
-    def unchanged(self, student: str, fingerprint: str, decided: str = "") -> Row | None:
+    def unchanged(
+        self, student: str, fingerprint: str, decided: Callable[[Row], str] = lambda _row: ""
+    ) -> Row | None:
         """The result of a student who is done and handed in the same, with both files there.
 
         Args:
             student: the student's id.
             fingerprint: of what was handed in.
-            decided: a hash of what was decided about the student.
+            decided: a hash of what was decided about the student that can matter for such a result.
         """
         entry = self.known.get(student)
-        return self._row(entry, fingerprint) if entry and entry.decided == decided else None
+        if entry is None or entry.decided != decided(entry.row):
+            return None
+        return self._row(entry, fingerprint)
 
     def unchanged_but_dates(self, student: str, fingerprint: str, decided: str = "") -> Row | None:
         """The same of a student whose result could have other dates, and nothing else that is new.

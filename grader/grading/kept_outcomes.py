@@ -143,6 +143,10 @@ class Kept:
             return self
         return self._with_last(self.heads[number], self.records[number])
 
+    def taking(self, other: "Kept", number: int) -> "Kept":
+        """The same with somebody else's outcomes as the latest of their assignment."""
+        return self._with_last(other.heads[number], other.records[number])
+
     def _with_last(self, head: Head, record: str) -> "Kept":
         same = [n for n, one in enumerate(self.heads) if one.assignment == head.assignment]
         different = [n for n in same if not _is_same(self.heads[n], head)]

@@ -163,9 +163,7 @@ def _merged(tries: Sequence[Try]) -> Option:
     used = tuple(dict.fromkeys(sorted(number for number, _one in taken))) or (last,)
     base = tries[used[-1]].record
     notes = [
-        _("{exercise}: your attempt of {date} counts.").format(
-            exercise=e.name, date=_date(tries[n])
-        )
+        _("{exercise}: the attempt of {date} counts.").format(exercise=e.name, date=_date(tries[n]))
         for n, e in taken
         if n != used[-1]
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from grader.core.language import _
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -17,6 +18,7 @@ from grader.course.misconceptions import read_misconceptions
 from grader.grading.deciding import decided
 from grader.grading.kept_outcomes import Head, Kept
 from grader.grading.personal import NO_DECISIONS, Personal
+from grader.grading.scoring import nothing_handed_in
 
 Shown = tuple[int, bool, str]
 """A check's weight, whether it is one of conduct, and its title."""
@@ -40,21 +42,28 @@ class ResultMaker:
     checks: dict[str, dict[str, Shown]] = field(default_factory=dict)
     mistakes: dict[str, dict[str, Mistake]] = field(default_factory=dict)
 
-    def result(self, student: str, kept: Kept, personal: Personal = NO_DECISIONS) -> Result:
+    def result(
+        self,
+        student: str,
+        kept: Kept,
+        personal: Personal = NO_DECISIONS,
+        by: Mapping[str, str] = {},
+    ) -> Result:
         """The scored result of a student's latest outcomes.
 
         Args:
             student: the student's id.
             kept: outcomes in all of the course's assignments.
             personal: what was decided about the student.
+            by: who of the student's group handed in an assignment, where it was not the student.
         """
         numbers = [n for id_ in self.course.by_id if (n := kept.latest(id_)) is not None]
         heads = [kept.heads[number] for number in sorted(numbers)]
         submitted = any(head.submitted for head in heads)
         records = [
-            record
+            self._of_group(record, by)
             for number in (numbers if submitted else ())
-            if (record := self.outcomes(kept, number)) is not None
+            if (record := self.outcomes(kept, number) or self._nothing(kept.heads[number], by))
         ]
         outcomes = Result(
             student=student,
@@ -76,6 +85,18 @@ class ResultMaker:
         """Outcomes in the course's present words; None where nothing was handed in at all."""
         record = kept.record(number)
         return None if record is None else self._in_present_words(kept.heads[number], record)
+
+    def _nothing(self, head: Head, by: Mapping[str, str]) -> AssignmentResult | None:
+        """What a student has in an assignment who handed in nothing but work of a group."""
+        return nothing_handed_in(self.course.by_id[head.assignment]) if by else None
+
+    def _of_group(self, outcomes: AssignmentResult, by: Mapping[str, str]) -> AssignmentResult:
+        """Outcomes of a group's work; what each attempt earned is said to who handed it in."""
+        if outcomes.id not in by:
+            return outcomes
+        note = _("Handed in by {student} for your group.").format(student=by[outcomes.id])
+        notes = (*outcomes.notes, note)
+        return replace(outcomes, handed_in_by=by[outcomes.id], notes=notes, attempts=())
 
     def _in_present_words(self, head: Head, outcomes: AssignmentResult) -> AssignmentResult:
         if head.declared == self.declared[outcomes.id]:

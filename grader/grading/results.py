@@ -25,7 +25,7 @@ NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 ORDER: dict[type, tuple[str, ...]] = {
     AssignmentResult: (
         *("id", "read_from", "score", "max_score", "days_late", "late_days_used", "time_source"),
-        *("notes", "attempts", "ignored", "file_failures", "exercises"),
+        *("notes", "handed_in_by", "attempts", "ignored", "file_failures", "exercises"),
     ),
     ExerciseResult: (
         *("id", "score", "max_score", "decision", "defined", "misconceptions", "findings"),
@@ -36,7 +36,7 @@ ORDER: dict[type, tuple[str, ...]] = {
 
 WHERE_ANY = (
     *("file_failures", "ignored", "defined", "decision"),
-    *("late_days_used", "time_source", "attempts"),
+    *("late_days_used", "time_source", "attempts", "handed_in_by"),
 )
 """Those of them that a file has only where there is any."""
 

@@ -9,12 +9,14 @@ from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from grader.core.records import RESULT_FORMAT, Result
 from grader.grading.class_files import SUMMARY_FORMAT, Summary
+from grader.grading.comparing import FORMAT as FORMAT_OF_COMPARISONS
+from grader.grading.comparing import CheckEffect, Comparison
 from grader.grading.journal import FORMAT, Entry, RunIdentity
 from grader.grading.results import ORDER, SPECIAL, WHERE_ANY
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-SCHEMAS = ("result", "run", "summary")
-"""A result of one student, a line of a run's journal, and a class in numbers."""
+SCHEMAS = ("result", "run", "summary", "comparison")
+"""A result of one student, a line of a run's journal, a class in numbers, and two runs."""
 
 PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -33,6 +35,10 @@ def schema(name: str) -> dict[str, Any]:
         top = writer.record(Result, RESULT_FORMAT)
     elif name == "summary":
         top = writer.record(Summary, SUMMARY_FORMAT)
+    elif name == "comparison":
+        top = writer.record(Comparison, FORMAT_OF_COMPARISONS)
+        top["properties"]["checks"] = writer.of(tuple[CheckEffect, ...])
+        top["required"].append("checks")
     else:
         top = {"oneOf": [writer.record(RunIdentity, FORMAT), writer.of(Entry)]}
     return {"$schema": DIALECT, "title": name, **top, "$defs": writer.definitions}

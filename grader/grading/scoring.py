@@ -11,6 +11,7 @@ from grader.core.language import _, ngettext
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
+    ExerciseResult,
     Finding,
     MistakeKind,
     Outcome,
@@ -19,7 +20,7 @@ from grader.core.records import (
     added,
     gravest_kind,
 )
-from grader.course.course import Course, LateRule
+from grader.course.course import Assignment, Course, LateRule
 
 HUNDREDTH = Decimal("0.01")
 
@@ -69,6 +70,8 @@ def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
     assignment = course.by_id[outcomes.id]
     if not outcomes.exercises:  # the grader failed before any check
         return replace(outcomes, score=None, max_score=assignment.max_score)
+    if not outcomes.checks and not outcomes.read_from:
+        return nothing_handed_in(assignment)
     exercises = tuple(
         replace(one, score=exercise_score(most, one.checks, one.findings), max_score=most)
         for one in outcomes.exercises
@@ -86,6 +89,12 @@ def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
         notes=(*outcomes.notes, *late.notes),
         days_late=late.days,
     )
+
+
+def nothing_handed_in(assignment: Assignment) -> AssignmentResult:
+    """What somebody has in an assignment who handed in others, and whom nobody graded in it."""
+    exercises = tuple(ExerciseResult(e.id, Decimal(0), e.points) for e in assignment.exercises)
+    return AssignmentResult(assignment.id, "", Decimal(0), assignment.max_score, exercises)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,16 @@ stop them when the work has changed.
 import socket
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from grader.core.errors import GraderError
 from grader.core.language import _
 from grader.core.records import Result
+from grader.core.views import ViewResult
 from grader.course.course import Course, Exercise, Limits
+from grader.grading.shown_views import shown_when_solved
 from grader.grading.submission_grader import (
     VISIBLE_CHECKS,
     Scope,
@@ -118,6 +120,7 @@ class Verdict:
     Args:
         run: the number of the run it belongs to.
         result: of the checks; None when the grader itself failed.
+        views: of the exercise that was just solved.
         fault: why it failed.
         is_last: whether the run is over.
     """
@@ -126,6 +129,7 @@ class Verdict:
     result: Result | None
     fault: str = ""
     is_last: bool = False
+    views: tuple[ViewResult, ...] = ()
 
 
 @dataclass
@@ -146,11 +150,17 @@ class LiveChecker:
     session: StoppableSession | None = None
     thread: threading.Thread | None = None
 
-    def check(self, submission: Submission, batches: Batches) -> None:
-        """Check some exercises, batch by batch; a run that is under way is stopped first."""
+    def check(self, submission: Submission, batches: Batches, solved: Collection[str] = ()) -> None:
+        """Check some exercises, batch by batch; a run that is under way is stopped first.
+
+        Args:
+            submission: the work.
+            batches: the exercises.
+            solved: the ids of those that were solved before, whose views are not shown again.
+        """
         self.stop()
         self.run += 1
-        arguments = (self.run, self.thread, submission, batches)
+        arguments = (self.run, self.thread, submission, batches, solved)
         self.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
         self.thread.start()
 
@@ -170,13 +180,18 @@ class LiveChecker:
             self.grader.close()
 
     def _run(
-        self, run: int, before: threading.Thread | None, submission: Submission, batches: Batches
+        self,
+        run: int,
+        before: threading.Thread | None,
+        submission: Submission,
+        batches: Batches,
+        solved: Collection[str],
     ) -> None:
         if before is not None:
             before.join()
         with suppress(Stopped):
             try:
-                self._check(run, submission, batches)
+                self._check(run, submission, batches, solved)
             except Exception as error:
                 fault = str(error)
                 if not isinstance(error, GraderError):
@@ -186,7 +201,9 @@ class LiveChecker:
         if isinstance(self.launcher, AheadLauncher) and run == self.run:
             self.launcher.prepare()
 
-    def _check(self, run: int, submission: Submission, batches: Batches) -> None:
+    def _check(
+        self, run: int, submission: Submission, batches: Batches, solved: Collection[str]
+    ) -> None:
         grader = self.grader = self.grader or visible_grader(self.course)
         with closing(StoppableSession(self.launcher, submission, self.course.limits)) as session:
             self.session = session
@@ -195,7 +212,8 @@ class LiveChecker:
                     raise Stopped
                 scope = Scope({exercise.id: exercise for exercise in batch}, VISIBLE_CHECKS)
                 result = grade(grader, submission, session, scope)
-                self.report(Verdict(run, result, is_last=position == len(batches)))
+                views = shown_when_solved(grader, submission, session, result, solved)
+                self.report(Verdict(run, result, is_last=position == len(batches), views=views))
 
 
 def checked(now: Progress, exercises: Sequence[Exercise]) -> Progress:

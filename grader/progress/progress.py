@@ -126,13 +126,13 @@ def remember(course: Course, submission: Submission, result: Result) -> None:
 
 
 def work_keys(course: Course, submission: Submission) -> dict[str, str]:
-    """By assignment, a hash of what decides its results: the course, its files, their imports."""
+    """By assignment, a hash of what decides its results: the course, the files that count."""
     return {a.id: _key(course, submission, a) for a in course.assignments}
 
 
 def _key(course: Course, submission: Submission, assignment: Assignment) -> str:
     digest = hashlib.sha256(course.hash.encode())
-    for id_ in sorted(course.with_imports(assignment)):
+    for id_ in sorted(course.with_imports(assignment) | set(assignment.compares)):
         for key in submission.files_for(id_):
             source = submission.sources[key]
             digest.update(repr((id_, key, source)).encode("utf-8", "replace"))

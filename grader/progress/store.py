@@ -1,4 +1,4 @@
-"""What is remembered of a copy of the course from one command to the next: hints, last results.
+"""What is remembered of a copy of the course between commands: hints, predictions, last results.
 
 It lies in the user's state folder, a file per copy, and nothing depends on it: where it is damaged
 or cannot be written, everything begins again.
@@ -58,6 +58,11 @@ class Memory:
         asked = self._part("questions").get(exercise)
         return tuple(map(str, asked)) if isinstance(asked, list) else ()
 
+    def predictions(self) -> dict[str, int]:
+        """The numbers of the choices that were predicted, by exercise."""
+        found = self._part("predictions")
+        return {id_: number for id_, number in found.items() if type(number) is int}
+
     def results(self) -> dict[str, Remembered]:
         """The last result of each exercise that was ever checked, by id."""
         found = {}
@@ -73,6 +78,10 @@ class Memory:
     def remember_question(self, exercise: str, mistakes: tuple[str, ...]) -> bool:
         """Keep which mistakes were asked about; False when that cannot be kept."""
         return self._write("questions", {exercise: list(mistakes)})
+
+    def remember_prediction(self, exercise: str, number: int) -> bool:
+        """Keep which choice was predicted; False when that cannot be kept."""
+        return self._write("predictions", {exercise: number})
 
     def remember_results(self, results: Mapping[str, Remembered]) -> bool:
         """Keep the results of some exercises; False when they cannot be kept."""

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE
-from grader.course.course import MANIFEST, Assignment, Course
+from grader.course.course import MANIFEST, PICTURE, Assignment, Course
+from grader.course.predicted import predicted
+from grader.release.pictures import shown_picture
 from grader.release.project import rendered
 from grader.release.recording_cache import recorded
-from grader.release.solution_cells import read_solution
+from grader.release.solution_cells import Solution, read_solution
 from grader.release.stubs import notebook_text, translated
 from grader.release.students import check_files, course_file, translations
 
@@ -25,18 +27,25 @@ def nbgrader_files(course: Course) -> Iterator[OutputFile]:
     recordings = {a.id: recorded(course, a) for a in course.assignments}
     for assignment in course.assignments:
         yield source_notebook(course, assignment)
+        picture = shown_picture(course, *_source(course, assignment))
+        if picture:
+            yield OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{PICTURE}", picture.svg)
         for file in _small_course(course, assignment, recordings):
             yield OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{file.path}", file.content)
 
 
 def source_notebook(course: Course, assignment: Assignment) -> OutputFile:
     """The notebook with solution, markers and test cells."""
-    spoken = course.language or DEFAULT_LANGUAGE
-    source = translated(
-        course, read_solution(assignment, course.paths(assignment).solution), spoken
-    )
-    text = notebook_text(source, lambda cell: cell.text, code=spoken)
+    source, code = _source(course, assignment)
+    text = notebook_text(source, lambda cell: cell.text, code=code)
     return OutputFile(f"{SOURCE_FOLDER}/{assignment.id}/{assignment.module}.ipynb", text)
+
+
+def _source(course: Course, assignment: Assignment) -> tuple[Solution, str]:
+    """A solution in the course's language, and which one that is."""
+    code = course.language or DEFAULT_LANGUAGE
+    path, asked = course.paths(assignment).solution, predicted(course, assignment)
+    return translated(course, read_solution(assignment, path, asked), code), code
 
 
 def _small_course(

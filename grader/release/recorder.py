@@ -13,6 +13,7 @@ from grader.core.records import Outcome, Visibility
 from grader.course.course import Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.printed_tensors import Ledger
+from grader.course.styles import read_styles
 from grader.feedback.diagnosis import BROKEN, Known
 from grader.grading.known_mistakes import LiveMistakes
 from grader.grading.scoring import passed_share
@@ -46,7 +47,8 @@ def record(course: Course, assignment: Assignment) -> Recording:
     decided = _decided(course, assignment)
     _generation, opened = run.environment.reference.opened[source]
     classes = opened.header.get("classes", {})
-    recording = Recording(source, names, classes, transcripts, {}, hints, decided)
+    styles = read_styles(course, assignment)
+    recording = Recording(source, names, classes, transcripts, {}, hints, decided, styles)
     return replace(recording, known=_known(course, assignment, run.checks, recording))
 
 

@@ -58,8 +58,15 @@ def cache_folder() -> Path | None:
 
 def cache_key(course: Course, assignment: Assignment) -> str:
     """A hash of everything that a recording depends on."""
-    used = [course.hash, grader_hash(), assignment.id, versions(), platform.machine()]
+    paths = course.paths(assignment)
+    words = [_digest(path) for path in (paths.hints, paths.styles)]
+    used = [course.hash, words, grader_hash(), assignment.id, versions(), platform.machine()]
     return hashlib.sha256(json.dumps(used, sort_keys=True).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    """The hash of a file that decides no score; "" where there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def _read(path: Path) -> bytes | None:

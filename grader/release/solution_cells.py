@@ -11,6 +11,9 @@ from grader.sandbox.failures import stub_message
 
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
+IN_NOTEBOOK = 'active="ipynb"'
+"""Marks a cell of a solution that stands in the notebook alone, as jupytext writes it."""
+
 REGION = re.compile(
     rf"^(?P<indent>[ \t]*){BEGIN}[ \t]*\n(?P<body>.*?)^[ \t]*{END}[ \t]*$",
     re.MULTILINE | re.DOTALL,
@@ -25,24 +28,36 @@ class SolutionCell:
         kind: "markdown" or "code".
         text: its content, without the comment signs of markdown.
         exercise: the exercise it holds, "" for none.
+        is_experiment: whether it stands in the notebook alone; code of it is a comment elsewhere.
     """
 
     kind: str
     text: str
     exercise: str = ""
+    is_experiment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A solution as its author wrote it: the text, and the same as cells."""
+    """A solution as its author wrote it: the text, and the same as cells.
+
+    Args:
+        predicted: the exercises that a prediction is asked for, by short name.
+    """
 
     assignment: Assignment
     text: str
     cells: tuple[SolutionCell, ...]
+    predicted: tuple[str, ...] = ()
 
 
-def read_solution(assignment: Assignment, path: Path) -> Solution:
+def read_solution(assignment: Assignment, path: Path, predicted: tuple[str, ...] = ()) -> Solution:
     """Read a solution in percent form.
+
+    Args:
+        assignment: whose solution it is.
+        path: its file.
+        predicted: the exercises that a prediction is asked for, by short name.
 
     Raises:
         CourseError: with everything that is wrong with its cells or markers.
@@ -64,13 +79,18 @@ def read_solution(assignment: Assignment, path: Path) -> Solution:
         raise CourseError(f"{place}: the solution cannot be read ({error.strerror})") from error
     notebook = jupytext.reads(text, fmt="py:percent")
     cells = tuple(
-        SolutionCell(cell.cell_type, cell.source, cell.metadata.get("exercise", ""))
+        SolutionCell(
+            cell.cell_type,
+            cell.source,
+            cell.metadata.get("exercise", ""),
+            cell.metadata.get("active") == "ipynb",
+        )
         for cell in notebook.cells
     )
     problems = _problems(assignment, cells)
     if problems:
         raise CourseError(*(f"{place}: {problem}" for problem in problems))
-    return Solution(assignment, text, cells)
+    return Solution(assignment, text, cells, predicted)
 
 
 def _problems(assignment: Assignment, cells: tuple[SolutionCell, ...]) -> list[str]:
@@ -95,6 +115,12 @@ def _problems(assignment: Assignment, cells: tuple[SolutionCell, ...]) -> list[s
             what = "no solution region" if cell.exercise else "a solution region and no exercise="
             problems.append(f"{what} {where}")
     return problems
+
+
+def without_experiments(text: str) -> str:
+    """A solution's text without the cells that stand in the notebook alone."""
+    cell = rf"(?m)^# %%.*{re.escape(IN_NOTEBOOK)}.*\n(?:(?!# %%).*(?:\n|\Z))*"
+    return f"{re.sub(cell, '', text).rstrip()}\n"
 
 
 def sentinel(assignment: Assignment, exercise: str, indent: str) -> str:

@@ -16,9 +16,17 @@ from grader.core.errors import CourseError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
 from grader.course.course import Assignment, Course, Exercise
+from grader.course.predicted import predicted
+from grader.release.pictures import shown_picture
 from grader.release.prose import in_comment, translated_code, translated_markdown
-from grader.release.solution_cells import Solution, SolutionCell, cleared, read_solution
-from grader.submissions.notebooks import IMPORTS_CELL
+from grader.release.solution_cells import (
+    Solution,
+    SolutionCell,
+    cleared,
+    read_solution,
+    without_experiments,
+)
+from grader.submissions.notebooks import EXPERIMENT, IMPORTS_CELL, PREDICTION
 
 POINTS = re.compile(rb'(?m)^ *"points": [0-9.]+,?$')
 """A test cell's points, in the metadata of a notebook."""
@@ -42,7 +50,7 @@ NOTEBOOK_METADATA = {
 
 
 def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
-    """All files that are made from the solutions, with their prose in a language.
+    """All files that are made from the solutions, pictures included, with their prose in a language.
 
     Raises:
         CourseError: when a solution cannot be read, or a translation changes what code does.
@@ -50,8 +58,13 @@ def generate(course: Course, code: str = DEFAULT_LANGUAGE) -> list[OutputFile]:
     files = []
     for assignment in course.assignments:
         paths = course.paths(assignment)
-        source = translated(course, read_solution(assignment, paths.solution), code)
-        made = {paths.stub: stub(source, code), paths.notebook: student_notebook(source, code)}
+        solution = read_solution(assignment, paths.solution, predicted(course, assignment))
+        source = translated(course, solution, code)
+        picture = shown_picture(course, source, code)
+        shown = picture.in_text(source) if picture else source
+        made = {paths.stub: stub(shown, code), paths.notebook: student_notebook(source, code)}
+        if picture:
+            made[paths.picture] = picture.svg
         files += [OutputFile(course.inner(path), text) for path, text in made.items()]
     return files
 
@@ -83,7 +96,7 @@ def translated(course: Course, source: Solution, code: str) -> Solution:
             cells.append(replace(cell, text=words))
     except (ValueError, SyntaxError) as error:
         raise CourseError(f"{source.assignment.id} in {code}: {error}") from error
-    return Solution(source.assignment, text, tuple(cells))
+    return replace(source, text=text, cells=tuple(cells))
 
 
 def stub(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
@@ -95,7 +108,7 @@ def stub(source: Solution, code: str = DEFAULT_LANGUAGE) -> str:
         source: the solution.
         code: the language of what generated cells say.
     """
-    text = source.text
+    text = without_experiments(source.text)
     first_code = _first_code(source)
     if first_code is not None and source.assignment.imports:
         start, imports = f"# %%\n{first_code.text}", _script_imports(source.assignment, code)
@@ -136,6 +149,8 @@ def notebook_text(
             cells.append(_plain_cell(cell, number))
             continue
         exercise = exercises[cell.exercise]
+        if cell.exercise in source.predicted:
+            cells.append(_prediction_cell(exercise, code))
         name = grade_id(exercise, is_test=False)
         cells.append(_code_cell(answer(cell), name, solution=True, locked=False))
         cells.append(_test_cell(exercise, code))
@@ -151,7 +166,8 @@ def _first_code(source: Solution) -> SolutionCell | None:
 def _plain_cell(cell: SolutionCell, number: int) -> Any:
     if cell.kind == "markdown":
         return v4.new_markdown_cell(cell.text, id=f"text-{number:02d}")
-    return v4.new_code_cell(cell.text, id=f"code-{number:02d}")
+    marks = {"tags": [EXPERIMENT]} if cell.is_experiment else {}
+    return v4.new_code_cell(cell.text, id=f"code-{number:02d}", metadata=marks)
 
 
 def _imports_cell(assignment: Assignment, code: str) -> Any:
@@ -191,6 +207,16 @@ def _test_cell(exercise: Exercise, code: str) -> Any:
     head += "\nfrom grader.notebook import check_exercise, hint"
     text, name = f'{head}\n\ncheck_exercise("{exercise.id}")', grade_id(exercise, is_test=True)
     return _code_cell(text, name, grade=True, points=exercise.points)
+
+
+def _prediction_cell(exercise: Exercise, code: str) -> Any:
+    """A cell that asks for a prediction; the student writes the number into it."""
+    say = partial(translate, OWN_TRANSLATIONS, KIT, code)
+    comment = say("A prediction, worth no points. Run this cell, and write your choice for None.")
+    call = f'predict("{exercise.id}", answer=None)'
+    text = f"# {comment}\nfrom grader.notebook import predict\n\n{call}"
+    marks = {"tags": [PREDICTION]}
+    return v4.new_code_cell(text, id=f"predict_{exercise.name}"[:64], metadata=marks)
 
 
 def _code_cell(text: str, name: str, **marks: bool | float) -> Any:

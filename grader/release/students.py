@@ -13,7 +13,7 @@ import grader
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import OutputFile
 from grader.core.language import DEFAULT_LANGUAGE, KIT, OWN_TRANSLATIONS, translate
-from grader.course.check_helpers import imported_helpers
+from grader.course.check_helpers import imported_helpers, views_of
 from grader.course.course import MANIFEST, Assignment, Course
 from grader.release.catalogs import released_translations
 from grader.release.project import project_files
@@ -23,6 +23,9 @@ from grader.release.stubs import generate, stale
 from grader.submissions.protected_files import RELEASED, protected_list
 
 COMMAND = re.compile(r"(?m)^(grader .*\S) +(# )")
+SHOW = re.compile(r"(?m)^grader show .*\n")
+"""What the README says of views, where the course has any."""
+
 COMMENTS_AT = 37
 """The column of the comments beside commands."""
 
@@ -54,7 +57,7 @@ def write_release(
     if old:
         names = ", ".join(Path(file.path).name for file in old)
         raise CourseError(
-            f"stubs or notebooks are older than their solutions ({names}); run `grader generate`"
+            f"generated files are older than their solutions ({names}); run `grader generate`"
         )
     released = list(files_of(course))
     for file in released:
@@ -88,9 +91,11 @@ def _student_files(course: Course) -> Iterator[OutputFile]:
 
 
 def check_files(course: Course, assignments: Iterable[Assignment]) -> Iterator[OutputFile]:
-    """The visible checks of some assignments, and the helpers that these import."""
-    visible = [course.paths(assignment).visible_checks for assignment in assignments]
-    for path in (*visible, *imported_helpers(visible)):
+    """The visible checks of some assignments, their views, and what these import beside them."""
+    chosen = course.only([assignment.id for assignment in assignments])
+    visible = [course.paths(assignment).visible_checks for assignment in chosen.assignments]
+    shown = (*visible, *views_of(chosen))
+    for path in dict.fromkeys((*shown, *imported_helpers(shown))):
         yield course_file(course, path)
 
 
@@ -134,6 +139,8 @@ def template(course: Course, name: str) -> str:
     text = files("grader.release").joinpath(name).read_text("utf-8")
     if name.endswith(".md"):
         text = translated_markdown(text, partial(translate, OWN_TRANSLATIONS, KIT, code))
+    if not views_of(course):
+        text = SHOW.sub("", text)
     for placeholder, said in _about(course, code).items():
         text = text.replace(placeholder, said)
     return COMMAND.sub(_with_comment, text)

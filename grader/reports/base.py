@@ -9,6 +9,7 @@ from math import floor
 from grader.core.files import OutputFile
 from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, Result
+from grader.core.views import ViewResult
 from grader.course.course import Course
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
@@ -37,6 +38,7 @@ class CheckedWork:
         environment: the platform's variables.
         now: when, with its zone.
         protection: how the repository compares with its list of protected files.
+        views: of what is solved, for a page.
     """
 
     course: Course
@@ -45,6 +47,7 @@ class CheckedWork:
     environment: Mapping[str, str]
     now: datetime
     protection: Protection | None = None
+    views: tuple[ViewResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,10 @@ class _Kernel:
 OF_NOTEBOOKS = {"display": lambda *_, **__: None, "get_ipython": _Kernel}
 """Names that IPython gives a notebook, and an exported one."""
 
+USES_OWN = types.ModuleType("grader.notebook")
+"""What a file that asks for earlier work receives: here it was handed in, and is found anyway."""
+USES_OWN.__dict__["use_own"] = lambda *_: None
+
 
 @dataclass(slots=True)
 class Opened:
@@ -108,6 +112,8 @@ class Loader:
         adopted: the key of a namespace that is filled elsewhere, if there is one.
         awaited: for the name of each of the course's modules the file that stands for it, or "";
             a file that imports one that is not there ends at that line.
+        lent: by the course's module, the code of names that others import from it in place of the
+            student's own.
     """
 
     register: bool = False
@@ -118,13 +124,18 @@ class Loader:
     files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     adopted: str = ""
     awaited: dict[str, str] = field(default_factory=dict)
+    lent: dict[str, str] = field(default_factory=dict)
 
     def add(
-        self, texts: Mapping[str, dict[str, Any]], awaited: Mapping[str, str] | None = None
+        self,
+        texts: Mapping[str, dict[str, Any]],
+        awaited: Mapping[str, str] | None = None,
+        lent: Mapping[str, str] | None = None,
     ) -> None:
         """Make these files known, and what stands for the course's modules; none is run yet."""
         self.texts.update(texts)
         self.awaited.update(awaited or {})
+        self.lent.update(lent or {})
 
     def adopt(self, key: str, namespace: dict[str, Any]) -> None:
         """Treat a namespace that is filled elsewhere (by a notebook's kernel) as a loaded file."""
@@ -170,7 +181,12 @@ class Loader:
         given = {**dict(zip(GIVEN, rest, strict=False)), **named}
         names, level = given.get("fromlist") or (), given.get("level", 0)
         folder = folder_of(importer, level)
+        if name == USES_OWN.__name__ and tuple(names) == ("use_own",):
+            return USES_OWN
         found = self._own_modules(name, folder, importer)
+        lent = self._lent(name, found) if level == 0 and name in self.lent else None
+        if lent is not None and (found or all(hasattr(lent, inner) for inner in names)):
+            return lent
         if not found and level == 0:
             return __import__(name, *rest, **named)
         if not found:
@@ -183,6 +199,14 @@ class Loader:
             if not name and not hasattr(found[-1], inner):  # `from . import heads`
                 raise ModuleNotFoundError(f"No module named {inner!r}", name=inner)
         return found[-1] if names else found[0]
+
+    def _lent(self, name: str, own: list[types.ModuleType]) -> types.ModuleType:
+        """A module as others import it: the student's own, with what the course lends in it."""
+        module = types.ModuleType(name)
+        for each in own:
+            module.__dict__.update(vars(each))
+        exec(self.lent[name], module.__dict__)
+        return module
 
     def _own_modules(self, name: str, folder: str, importer: str) -> list[types.ModuleType]:
         """The submission's own modules that each part of a dotted name stands for.

@@ -75,7 +75,8 @@ class Servant:
         request = frame.header
         match request.get("verb"):
             case "sources":
-                self.loader.add(request["sources"], request.get("awaited", ()))
+                lent = request.get("lent", ())
+                self.loader.add(request["sources"], request.get("awaited", ()), lent)
                 return {}
             case "open":
                 return self.loader.open(request["source"]).header()

@@ -136,7 +136,8 @@ class ChildSession(Session):
                 raise GraderFault(f"a child process could not be confined: {header['fault']}")
             for key, source in self.submission.sources.items():
                 header = {"verb": "sources", "sources": {key: source.header()}}
-                request = Frame({**header, "awaited": self.submission.modules})
+                known = {"awaited": self.submission.modules, "lent": self.submission.lent}
+                request = Frame({**header, **known})
                 self._exchange(encode(request), START_SECONDS)
         except (EOFError, OSError, WireFault) as error:
             self._end()

@@ -16,7 +16,7 @@ class InProcessSession(Session):
     def __init__(self, submission: Submission) -> None:
         self.servant = Servant(Loader(interactive=True), interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
-        self.servant.loader.add(headers, submission.modules)
+        self.servant.loader.add(headers, submission.modules, submission.lent)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Reply at once; nothing limits the time here."""

@@ -17,7 +17,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.core.errors import SubmissionError
-from grader.core.language import N_
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import Assignment, Course
 from grader.submissions.notebooks import cells_of, text_of
@@ -26,7 +25,7 @@ from grader.submissions.submission import Submission
 LONG = 8
 """A function of more statements is long enough that its mere form says something."""
 
-TOKEN = re.compile(
+WORDS = re.compile(
     r"""
     (?P<string>[rbfuRBFU]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
     | (?P<comment>\#[^\n]*)
@@ -41,14 +40,14 @@ PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch"
 class Kind(StrEnum):
     """What kind of thing a trace is; the value is for people."""
 
-    CELL = N_("a cell with the same random id")
-    VALUES = N_("the same wrong values, which no known mistake explains")
-    COMMENT = N_("a comment")
-    STRING = N_("a string")
-    NAME = N_("a name")
-    FORM = N_("a long function of the same form")
-    LINE = N_("a line of code")
-    REMOVED = N_("the same lines of the stub removed")
+    CELL = "a cell with the same random id"
+    VALUES = "the same wrong values, which no known mistake explains"
+    COMMENT = "a comment"
+    STRING = "a string"
+    NAME = "a name"
+    FORM = "a long function of the same form"
+    LINE = "a line of code"
+    REMOVED = "the same lines of the stub removed"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -204,7 +203,7 @@ def _text_traces(
 ) -> Iterator[tuple[Trace, Line | None]]:
     """Comments, strings, names and lines of the student's own, each with its line."""
     text = "\n".join(line.text for line in own)
-    for match in TOKEN.finditer(text):
+    for match in WORDS.finditer(text):
         line = own[text.count("\n", 0, match.start())]
         word = match[0]
         if match.lastgroup == "comment":

@@ -12,6 +12,8 @@ MAX_CELLS = 5_000
 MAX_CODE_CHARACTERS = 2**19
 IMPORTS_CELL = "own_assignments"
 """The name of the generated cell that finds the assignments a notebook builds on, in a kernel."""
+EXPERIMENT, PREDICTION = "experiment", "prediction"
+"""The tags of cells that only look at what other cells define, or ask what they will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,11 @@ def text_of(cell: dict[str, Any]) -> str:
 
 
 def is_generated_cell(cell: dict[str, Any]) -> bool:
-    """Whether nbgrader's metadata says that this cell only runs checks, or finds earlier work."""
+    """Whether its metadata says that this cell only runs checks, finds earlier work, or looks on."""
+    metadata = cell.get("metadata")
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    if isinstance(tags, list) and (EXPERIMENT in tags or PREDICTION in tags):
+        return True
     marks = nbgrader_marks(cell)
     if marks.get("solution"):
         return False

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.language import _
-from grader.course.course import Course
+from grader.course.course import PICTURE, Course
 from grader.submissions.intake import read_submissions
 from grader.submissions.submission import Submission, read_submission
 
@@ -73,6 +73,7 @@ def packed(course: Course, folder: Path) -> Packed:
         path.as_posix()
         for path in sorted(others)
         if path.as_posix() not in submission.sources
+        and path.name != PICTURE
         and not any(part.startswith((".", "_")) for part in path.parts)
     ]
     notes = {id_: reading.notes for id_, reading in readings.items()}

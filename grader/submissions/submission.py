@@ -13,6 +13,7 @@ from grader.core.language import _, listed
 from grader.core.text import clean
 from grader.course.course import Assignment, Course
 from grader.sandbox.failures import stub_message
+from grader.submissions.course_modules import lent, standing_for
 from grader.submissions.file_names import FORMS, code_files, plain_name, with_ending_too_many
 from grader.submissions.nbgrader_defects import defects
 from grader.submissions.notebooks import Cell
@@ -66,6 +67,7 @@ class Submission:
         readings: what was read for each assignment.
         modules: for the name of each of the course's own modules the file that stands for it, ""
             where there is none.
+        lent: by the name of a module, the code of what the course lends in it.
         beside: the files of the student's own that no assignment asks for.
     """
 
@@ -73,6 +75,7 @@ class Submission:
     sources: dict[str, SourceFile] = field(default_factory=dict)
     readings: dict[str, Reading] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
+    lent: dict[str, str] = field(default_factory=dict)
     beside: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -130,7 +133,8 @@ def read_submission(
         mine = [a for a in course.assignments if may_define(source, a)] or course.assignments
         readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
         sources = {source.key: source}
-        return Submission(student, sources, readings, _modules(course, sources, readings))
+        modules = standing_for(course, sources, readings)
+        return Submission(student, sources, readings, modules, lent(course))
     if not path.is_dir():
         sentence = _("There is no submission at {path}. Give a folder, a .py or an .ipynb.")
         raise UsageError(sentence.format(path=path))
@@ -166,8 +170,8 @@ class _Reader:
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
         beside = self._add_others(readings)
         readings = {id_: self._with_others(id_, readings) for id_ in readings}
-        found = _modules(self.course, self.sources, readings)
-        return Submission(student, self.sources, readings, found, beside)
+        found = standing_for(self.course, self.sources, readings)
+        return Submission(student, self.sources, readings, found, lent(self.course), beside)
 
     def _add_others(self, readings: Mapping[str, Reading]) -> tuple[str, ...]:
         """Add the files that no assignment asks for: others may import them."""
@@ -328,23 +332,6 @@ class _Reader:
         if key not in self.sources:
             self.sources[key] = read_source(self.course, path, key)
         return self.sources[key]
-
-
-def _modules(
-    course: Course, sources: Mapping[str, SourceFile], readings: Mapping[str, Reading]
-) -> dict[str, str]:
-    """The file that stands for each of the course's modules, by the module's name."""
-    return {
-        assignment.module: next(
-            (
-                key
-                for key in readings[assignment.id].sources
-                if any(is_written(sources[key], exercise) for exercise in assignment.exercises)
-            ),
-            "",
-        )
-        for assignment in course.assignments
-    }
 
 
 def _gaps(assignment: Assignment, source: SourceFile) -> list[int]:

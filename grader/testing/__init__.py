@@ -19,6 +19,10 @@ A class of checks inherits what many exercises share (`grader.testing.mixins`): 
 - `N_`: marks words for the student that a check keeps in a variable, so that they are translated.
 - `by_name`: a parameter, or its gradient, by its name, wherever in a module it is kept.
 - `describe`: a value in a few words, for a sentence of the check.
+- `view`, `ExampleText`: what right code lets a student see (`grader.testing.views`).
+- `prediction`: what a student says before an exercise, and their code after it
+  (`grader.testing.predictions`).
+- `Heat`, `Text`: the types of what a view is called with, for helpers.
 
 What several checks of a course share stands in `tests/checks/helpers.py`, for one assignment in
 `tests/checks/<assignment>/helpers.py`; checks import it by `from ..helpers import …` and
@@ -33,21 +37,28 @@ from grader.testing.attempt import Attempt, Called, Instance, by_name
 from grader.testing.compare import describe
 from grader.testing.draw import Draw
 from grader.testing.judge import Judge
+from grader.testing.predictions import prediction
 from grader.testing.replies import Failure
 from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
+from grader.testing.views import ExampleText, Heat, Text, view
 
 __all__ = [
     "N_",
     "Attempt",
     "Called",
     "Draw",
+    "ExampleText",
     "Failure",
+    "Heat",
     "Instance",
     "Judge",
     "ReferenceHandle",
     "RemoteObject",
     "StudentHandle",
     "StudentOutcome",
+    "Text",
     "by_name",
     "describe",
+    "prediction",
+    "view",
 ]

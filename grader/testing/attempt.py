@@ -66,13 +66,16 @@ class Called:
 
         Args:
             expected: plain data, a tensor or a printed tensor.
-            **judged: as `judge` takes it: `what`, `atol`, `axes`, `any_dtype`.
+            **judged: as `judge` takes it: `what`, `atol`, `axes`, `any_dtype`. Without `axes` they
+                have the names that the class of checks says, the last ones where there are fewer.
         """
-        self.judge(self.value, expected, **judged)
+        axes, shape = self.judge.axes, getattr(_plain(expected), "shape", ())
+        named = axes[len(axes) - len(shape) :] if len(shape) <= len(axes) else ()
+        self.judge(self.value, expected, **{"axes": named, **judged})
 
     def agrees(self, **judged: Any) -> None:
-        """Judge the value by the solution's; keywords as `judge` takes them."""
-        self.judge(self.value, self.expected, **judged)
+        """Judge the value by the solution's; keywords as `gives` takes them."""
+        self.gives(self.expected, **judged)
 
     def has_shape(self, *shape: int, dtype: torch.dtype | None = torch.float32) -> Any:
         """Judge what kind of thing the value is, and return it.

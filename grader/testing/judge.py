@@ -57,6 +57,7 @@ class Judge:
         misnamed: names of axes that were more than the expected tensor has, or fewer, and its shape.
         held: the handle's list of an instance's names, as it was last asked for.
         roles: what parameters stand for, by words in their names.
+        axes: what the axes of a call's result are called, where its class of checks says so.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
     """
@@ -68,6 +69,7 @@ class Judge:
     say: Say = str
     held: list[str] = field(default_factory=list)
     roles: Roles = field(default_factory=Roles)
+    axes: Sequence[str] = ()
 
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.

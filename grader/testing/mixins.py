@@ -1,7 +1,7 @@
 """Checks that many exercises share: a class of checks inherits them, by the names they have here.
 
-A class says with `inputs(draw, dtype)` what its function is called with, and with `axes` what the
-axes of its result are called. These checks are run after the class's own; one that shall stand
+A class says with `shapes` of normal tensors, or with a method `inputs(draw, dtype)`, what its
+function is called with, and with `axes` what the axes of its result are called. These checks are run after the class's own; one that shall stand
 among them is named there (`test_x = KeepsArguments.test_x`). One that shall weigh something else is
 defined again, with its marks, and calls the one here by `super()`.
 """
@@ -34,14 +34,18 @@ class HasInputs:
     """A class of checks that says what its function is called with.
 
     Attributes:
+        shapes: those of its arguments, where these are normal tensors.
         axes: what the axes of its result are called.
     """
 
+    shapes: tuple[tuple[int, ...], ...] = ()
     axes: tuple[str, ...] = ()
 
     def inputs(self, draw: Draw, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
         """The arguments of a call, drawn, in that dtype."""
-        raise NotImplementedError
+        if not self.shapes:
+            raise NotImplementedError("its class has neither `shapes` nor `inputs`")
+        return tuple(draw.normal(*shape, dtype=dtype) for shape in self.shapes)
 
 
 class KeepsArguments(HasInputs):
@@ -58,4 +62,4 @@ class KeepsDoublePrecision(HasInputs):
 
     def test_double_precision_is_kept(self, attempt: Attempt, draw: Draw) -> None:
         """Arguments in float64 should give the right result in float64."""
-        attempt(*self.inputs(draw, torch.float64)).agrees(axes=self.axes)
+        attempt(*self.inputs(draw, torch.float64)).agrees()

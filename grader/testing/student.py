@@ -133,6 +133,23 @@ class StudentHandle:
         (value,) = self._read(lambda reply: read_values(reply, "value"), frame)
         return value
 
+    def aside(self, exercise: str = "") -> "StudentHandle":
+        """A handle on the same submission, for what an earlier exercise gives.
+
+        No message shows what it is asked, and no known mistake is recognised by what it returns.
+
+        Args:
+            exercise: the full id of an exercise of another assignment, in whose file names are
+                looked up. Where that assignment is not at hand, every name is missing.
+        """
+        other, located = self.exercise, None
+        if exercise:
+            assignment, _slash, name = exercise.partition("/")
+            other = replace(other, assignment=assignment, name=name)
+            if assignment not in self.submission.submission.readings:
+                located = Located("", Failure("missing"), readable=False)
+        return StudentHandle(self.submission, other, located=located, roles=self.roles)
+
     def parameters(self, name: str) -> list[str]:
         """The names of a function's parameters, or of those of a class's constructor.
 

@@ -23,6 +23,11 @@
 # Fill in the functions below. Check your work with `grader check 01`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ![Six words with three numbers each. Below, row by row: the score of each word with journey, the
+# weights that the softmax makes of the scores, and the context vector, in which all six words are
+# mixed.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor

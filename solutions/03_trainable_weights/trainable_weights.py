@@ -22,6 +22,10 @@
 # Fill in the functions below. Check your work with `grader check 03`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ![Arrows lead from the inputs to queries, keys and values. Queries and keys meet in the scores,
+# from these come the weights, and the weights mix the values to context vectors.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor, nn
@@ -187,6 +191,22 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
     ### END SOLUTION
 
 
+# %% [markdown] active="ipynb"
+# **Experiment.** The scores of "journey" for "step" and of "step" for "journey", first with two
+# matrices, then with the matrix of the queries for the keys as well. Look at both lines, then
+# answer: why must both scores agree in the second one, whatever the matrix is?
+
+# %% active="ipynb"
+# from grader.notebook import experiment
+#
+# with experiment():
+#     torch.manual_seed(123)
+#     W_query, W_key, _ = init_weights(3, 2)
+#     for matrix in (W_key, W_query):
+#         scores = query_scores(project(INPUTS, W_query), project(INPUTS, matrix))
+#         print(f"{scores[1, 5]:.4f}  {scores[5, 1]:.4f}")
+
+
 # %% [markdown]
 # ## Step 4: scaled weights
 #
@@ -209,6 +229,10 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 # keeps the scores in range, however many entries there are:
 #
 # $$\text{weights} = \text{softmax}\left(\frac{\text{scores}}{\sqrt{d_k}}\right)$$
+#
+# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
+# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
+# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
 
 
 # %% exercise="scaled_weights"
@@ -234,6 +258,25 @@ def scaled_weights(scores: Tensor, d_k: int) -> Tensor:
     ### BEGIN SOLUTION
     return torch.softmax(scores / d_k**0.5, dim=-1)
     ### END SOLUTION
+
+
+# %% [markdown] active="ipynb"
+# **Experiment.** Your code on 400 random queries, with six random keys for each. A line has the
+# size `d`, the spread of the scores, the largest weight where nothing is scaled, and where it is
+# (both on average). Look for what grows with `d` and for what stays, then answer: `d` grows 16
+# times from line to line; how many times does the spread grow?
+
+# %% active="ipynb"
+# from grader.notebook import experiment
+#
+# with experiment():
+#     torch.manual_seed(1)
+#     for d in (1, 16, 256, 4096):
+#         scores = torch.stack(
+#             [query_scores(torch.randn(d), torch.randn(6, d)) for _ in range(400)]
+#         )
+#         largest = [scaled_weights(scores, d_k).amax(dim=-1).mean() for d_k in (1, d)]
+#         print(f"{d:4}  {scores.std():5.1f}  {largest[0]:.2f}  {largest[1]:.2f}")
 
 
 # %% [markdown]

@@ -18,6 +18,11 @@
 #
 # **About 45 minutes, difficulty 2 of 3.** You need assignments 02 and 03.
 
+# %% [markdown]
+# ![Three maps of six by six cells, one above the other. First the scores, then the same with minus
+# infinity above the diagonal, then the weights: zeros above the diagonal, and rows that sum to
+# 1.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor
@@ -178,6 +183,10 @@ def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
 # Everything together: hide the scores above the diagonal, scale, take the softmax of each row.
 #
 # $$\text{softmax}\left(\frac{\text{masked scores}}{\sqrt{d_k}}\right)$$
+#
+# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
+# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
+# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
 
 
 # %% exercise="causal_weights"
@@ -204,3 +213,24 @@ def causal_weights(scores: Tensor, d_k: int) -> Tensor:
     masked = mask_scores(scores, upper_triangular_mask(scores.shape[-1]))
     return torch.softmax(masked / d_k**0.5, dim=-1)
     ### END SOLUTION
+
+
+# %% [markdown] active="ipynb"
+# **Experiment.** What "journey" may see, its first two weights, in three ways: the mask after the
+# softmax with nothing repaired, the same with rows that sum to 1 again, and the mask before the
+# softmax. Then the last word is exchanged for one that every query likes more. Look for what
+# changes from the first round to the second, then answer: how can a word that is hidden change a
+# weight that is not?
+
+# %% active="ipynb"
+# from grader.notebook import experiment
+#
+# with experiment():
+#     scores = WEIGHTS.log()  # whose softmax gives the weights back
+#     other = scores.clone()
+#     other[:, 5] += 3.0
+#     for each in (scores, other):
+#         late = mask_weights(torch.softmax(each, dim=-1), lower_triangular_mask(6))
+#         for weights in (late, renormalize_rows(late), causal_weights(each, 1)):
+#             print([round(weight, 4) for weight in weights[1, :2].tolist()])
+#         print()

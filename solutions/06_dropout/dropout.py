@@ -19,6 +19,10 @@
 #
 # **About 30 minutes, difficulty 1 of 3.** You need assignment 05.
 
+# %% [markdown]
+# ![Two maps of causal weights. Above, the weights that a draw keeps are marked; below, these are
+# doubled and all others are 0, so that the rows have other sums than 1.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor
@@ -128,3 +132,19 @@ def dropout(weights: Tensor, p: float, training: bool) -> Tensor:
     keep_mask = torch.rand(weights.shape) >= p
     return apply_dropout_mask(weights, keep_mask, p)
     ### END SOLUTION
+
+
+# %% [markdown] active="ipynb"
+# **Experiment.** Causal weights with equal shares, row by row: the sums of the six rows after one
+# draw, after another one, and on average over 2000. Look at how far a single draw may lie from 1,
+# then answer: why do the sums of the first row jump most?
+
+# %% active="ipynb"
+# from grader.notebook import experiment
+#
+# with experiment():
+#     torch.manual_seed(123)
+#     weights = torch.ones(6, 6).tril() / torch.arange(1.0, 7.0).reshape(6, 1)
+#     sums = torch.stack([dropout(weights, 0.5, training=True).sum(dim=-1) for _ in range(2000)])
+#     for row in (sums[0], sums[1], sums.mean(dim=0)):
+#         print([round(total, 2) for total in row.tolist()])

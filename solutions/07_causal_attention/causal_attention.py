@@ -12,10 +12,15 @@
 # does not fit a text of 4. And a mask that the module does not know of stays behind when the
 # module moves to another device.
 #
-# Take it step by step: first `stack_batch`, then the layers, scores, weights and context vectors
-# for a batch, then the mask, then dropout. The checks tell you which of these holds already.
+# So the module grows in three steps, each with a verdict of its own: a batch, the mask, dropout.
+# You may begin each class as a copy of the one before, or inherit from it.
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignments 04, 05 and 06.
+
+# %% [markdown]
+# ![Arrows lead from a batch of two texts to queries, keys and values, from queries and keys to
+# scores, masked scores and weights, and from weights and values to the context vectors. Each box
+# has its shape.](picture.svg)
 
 # %%
 import torch
@@ -62,14 +67,130 @@ def stack_batch(inputs: Tensor, copies: int) -> Tensor:
 
 
 # %% [markdown]
-# ## The module
+# ## Step 1: self-attention for a batch
 #
 # With a batch in front, only the *last two* axes of the keys are to be swapped before queries and
-# keys are multiplied. Each entry of the batch then has its own scores, and all share one mask. A
-# text may be shorter than `context_length`, so only a corner of the mask is used.
+# keys are multiplied. Each entry of the batch then has its own scores. Your `SelfAttention_v2` of
+# assignment 04 is a good start: copy it. Nothing is masked yet.
+
+
+# %% exercise="BatchAttention"
+class BatchAttention(nn.Module):
+    """Self-attention for batches: what `SelfAttention_v2` does, for each text by itself.
+
+    Its linear layers `W_query`, `W_key` and `W_value` are created in this order.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of queries, keys, values and context vectors.
+        qkv_bias: whether the three linear layers have a bias.
+
+    Example:
+        >>> _ = torch.manual_seed(789)
+        >>> attention = BatchAttention(3, 2)
+        >>> attention(stack_batch(INPUTS, 2))[1, 0]
+        tensor([-0.0739,  0.0713], grad_fn=<SelectBackward0>)
+    """
+
+    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
+        super().__init__()
+        # TODO: create the three linear layers.
+        ### BEGIN SOLUTION
+        self.W_query = nn.Linear(d_in, d_out, qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, qkv_bias)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of a batch, in which every token sees its whole text.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`.
+
+        Returns:
+            Shape `(batch_size, num_tokens, d_out)`.
+        """
+        # TODO: scores from queries and keys, scaled softmax, mixture of the values.
+        ### BEGIN SOLUTION
+        q, k, v = (layer(x) for layer in (self.W_query, self.W_key, self.W_value))
+        scores = q @ k.transpose(1, 2) / k.shape[-1] ** 0.5  # (batch_size, num_tokens, num_tokens)
+        return torch.softmax(scores, dim=-1) @ v
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 2: the mask, as a buffer
+#
+# All texts of a batch share one mask. It is made once, for `context_length` tokens. A text may be
+# shorter, so only a corner of the mask is used.
 #
 # The mask is not trained, yet it belongs to the module: registered as a **buffer**, it moves along
 # when the module is moved to another device.
+
+
+# %% exercise="MaskedAttention"
+class MaskedAttention(nn.Module):
+    """What `BatchAttention` is, and no token looks ahead.
+
+    Its linear layers `W_query`, `W_key` and `W_value` are created in this order, and `mask` is a
+    buffer.
+
+    Args:
+        d_in: the size of a token.
+        d_out: the size of queries, keys, values and context vectors.
+        context_length: the largest number of tokens of a text.
+        qkv_bias: whether the three linear layers have a bias.
+
+    Example:
+        >>> _ = torch.manual_seed(123)
+        >>> attention = MaskedAttention(3, 2, context_length=6)
+        >>> attention(stack_batch(INPUTS, 2))[0, 0]
+        tensor([-0.4519,  0.2216], grad_fn=<SelectBackward0>)
+    """
+
+    mask: Tensor
+
+    def __init__(self, d_in: int, d_out: int, context_length: int, qkv_bias: bool = False) -> None:
+        super().__init__()
+        # TODO: create the three linear layers and the buffer for the mask.
+        ### BEGIN SOLUTION
+        self.W_query = nn.Linear(d_in, d_out, qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, qkv_bias)
+        ones = torch.ones(context_length, context_length)
+        self.register_buffer("mask", torch.triu(ones, 1).bool())
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The context vectors of a batch, in which no token sees a later one.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters. The result has
+        the dtype of both, and does not depend on earlier calls.
+
+        Args:
+            x: shape `(batch_size, num_tokens, d_in)`, with at most `context_length` tokens.
+
+        Returns:
+            Shape `(batch_size, num_tokens, d_out)`.
+        """
+        # TODO: scores from queries and keys, mask, scaled softmax, mixture of the values.
+        ### BEGIN SOLUTION
+        query, key, value = (layer(x) for layer in (self.W_query, self.W_key, self.W_value))
+        future = self.mask[: x.shape[1], : x.shape[1]]
+        scores = query @ key.transpose(1, 2) / key.shape[-1] ** 0.5
+        weights = torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1)
+        return weights @ value
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 3: dropout
+#
+# The whole module: `MaskedAttention`, and in training some weights are dropped after the softmax.
+# This is the class that assignment 08 builds on.
 
 
 # %% exercise="CausalAttention"

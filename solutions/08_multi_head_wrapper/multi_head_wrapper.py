@@ -17,6 +17,10 @@
 #
 # **About 20 minutes, difficulty 1 of 3.** You need your own `CausalAttention` of assignment 07.
 
+# %% [markdown]
+# ![The six words above. Below them the context vectors of two heads with two features each, and at
+# the end both side by side, four features for each word.](picture.svg)
+
 # %%
 import torch
 from causal_attention import CausalAttention

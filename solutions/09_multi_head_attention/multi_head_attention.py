@@ -21,6 +21,10 @@
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignments 07 and 08.
 
+# %% [markdown]
+# ![The queries of three tokens, four features each. They are cut into two heads of two features,
+# each head computes its own, and at the end the pieces stand side by side again.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor, nn

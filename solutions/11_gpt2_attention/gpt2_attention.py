@@ -18,6 +18,11 @@
 #
 # Check your work with `grader check 11`, or in the notebook with the cell below each exercise.
 
+# %% [markdown]
+# ![Arrows lead from a text through the three matrices for queries, keys and values to the weights
+# of twelve heads, on to their context vectors and through the last matrix. Each matrix has its
+# number of parameters.](picture.svg)
+
 # %%
 import torch
 from torch import Tensor, nn

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.testing import N_, by_name
+from grader.testing.mixins import HasInputs, KeepsNames
 
 JOURNEY = 1
 """The token that the documents follow."""
@@ -59,6 +60,22 @@ def scores_of_the_text(printed):
     )
     inputs = printed("T45").tensor
     return (inputs @ query.T) @ (inputs @ key.T).T
+
+
+class OfScores(KeepsNames, HasInputs):
+    """Checks of a function of scores; `example(printed)` has arguments of the documents'."""
+
+    @pytest.mark.gate
+    @pytest.mark.conduct
+    def test_the_shape_stays(self, attempt, printed):
+        """The result should have the shape and the dtype of the scores."""
+        called = attempt(*self.example(printed))
+        called.has_shape(*called.args[0].shape)
+
+    @pytest.mark.conduct
+    def test_the_scores_are_left_as_they_are(self, attempt, draw):
+        """The scores should stay as they are."""
+        attempt(*self.inputs(draw)).keeps_arguments()
 
 
 def future(num_tokens, dtype=torch.float32):
@@ -161,6 +178,7 @@ class MultiHeadLayers:
     not its root.
     """
 
+    axes = OF_CONTEXT_VECTORS
     d_in, d_out, context_length, num_heads = 6, 24, 7, 3
     texts = (2, 5, d_in)
     vectors = (2, 5, d_out)
@@ -187,36 +205,38 @@ class MultiHeadLayers:
         return {name: value.to(dtype) for name, value in values.items()}
 
 
-# A layer that shows its weights: four tokens that are the rows of an identity matrix, two heads of
-# five features. A token's value names the token in the first four and has a 1 in the last, so that
-# a head's context vector is its row of weights, and their sum. `out_proj` leaves it at that.
-SHOWN_TOKENS, SHOWN_HEADS, SHOWN_COPIES = 4, 2, 16
-SHOWN_OUT = SHOWN_HEADS * (SHOWN_TOKENS + 1)
-SHOWN_SIZES = (SHOWN_TOKENS, SHOWN_OUT, SHOWN_TOKENS, SHOWN_HEADS)
-SHOWN_INPUT = torch.eye(SHOWN_TOKENS).repeat(SHOWN_COPIES, 1, 1)
-NAMES_AND_ONE = torch.cat((torch.eye(SHOWN_TOKENS), torch.ones(1, SHOWN_TOKENS)))
+class ShowsWeights:
+    """A layer that shows its weights: four tokens that are the rows of an identity matrix, two heads.
+
+    A head has five features. A token's value names the token in the first four and has a 1 in the
+    last, so that a head's context vector is its row of weights, and their sum. `out_proj` leaves it
+    at that.
+    """
+
+    tokens, heads, copies = 4, 2, 16
+    sizes = (tokens, heads * (tokens + 1), tokens, heads)
+    eye = torch.eye(tokens).repeat(copies, 1, 1)
+
+    def parameters(self, draw):
+        """What makes a layer's output its weights, and the sums of their rows."""
+        d_in, d_out, *_ = self.sizes
+        names_and_one = torch.cat((torch.eye(d_in), torch.ones(1, d_in)))
+        values = {f"{name}.weight": draw.normal(d_out, d_in, std=0.5) for name in LAYERS[:2]}
+        values["W_value.weight"] = names_and_one.repeat(self.heads, 1)
+        return values | {"out_proj.weight": torch.eye(d_out), "out_proj.bias": torch.zeros(d_out)}
+
+    def by_head(self, value):
+        """The weights that the value of such a layer shows, and the sums of their rows."""
+        sizes = (self.copies, self.tokens, self.heads, self.tokens + 1)
+        heads = value.detach().reshape(sizes)
+        return heads[..., :-1], heads[..., -1]
+
+    def shown(self, called):
+        """The same of a call with `eye`, having judged its shape."""
+        return self.by_head(called.has_shape(self.copies, self.tokens, self.sizes[1]))
 
 
-def showing_parameters(draw):
-    """What makes a layer's output its weights, and the sums of their rows."""
-    return {
-        "W_query.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
-        "W_key.weight": draw.normal(SHOWN_OUT, SHOWN_TOKENS, std=0.5),
-        "W_value.weight": NAMES_AND_ONE.repeat(SHOWN_HEADS, 1),
-        "out_proj.weight": torch.eye(SHOWN_OUT),
-        "out_proj.bias": torch.zeros(SHOWN_OUT),
-    }
-
-
-def by_head(value):
-    """The weights that the value of such a layer shows, and the sums of their rows."""
-    heads = value.detach().reshape(SHOWN_COPIES, SHOWN_TOKENS, SHOWN_HEADS, SHOWN_TOKENS + 1)
-    return heads[..., :-1], heads[..., -1]
-
-
-def shown(called):
-    """The same of a call with `SHOWN_INPUT`, having judged its shape."""
-    return by_head(called.has_shape(SHOWN_COPIES, SHOWN_TOKENS, SHOWN_OUT))
+SHOWING = ShowsWeights()
 
 
 class MultiHead(MultiHeadLayers, HidesTheFuture):
@@ -237,16 +257,14 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
     @pytest.mark.weight(2)
     def test_the_context_vectors_for_given_parameters(self, attempt, draw):
         """With given parameters, the context vectors should be right."""
-        layer = self.given(attempt, self.drawn(draw))
-        layer(draw.normal(*self.texts), training=False).agrees(axes=OF_CONTEXT_VECTORS)
+        self.given(attempt, self.drawn(draw))(draw.normal(*self.texts), training=False).agrees()
 
     def test_a_single_token_sees_itself(self, attempt, draw):
         """A text of one token should give `out_proj` of its value, whatever its scores."""
         values = self.drawn(draw)
         # Among them a token of zeros, whose score is zero.
         for x in (draw.normal(1, 1, self.d_in), torch.zeros(1, 1, self.d_in)):
-            called = self.given(attempt, values)(x, training=False)
-            called.agrees(axes=OF_CONTEXT_VECTORS)
+            self.given(attempt, values)(x, training=False).agrees()
 
     @pytest.mark.conduct
     def test_the_future_does_not_leak(self, attempt, judge, draw):
@@ -265,19 +283,20 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
         layer = self.given(attempt, values, qkv_bias=True)
         loaded = dict.fromkeys(values, "loaded")
         judge(loaded | layer.problems, loaded, what=FOUND_PARAMETERS)
-        layer(x, training=False).agrees(axes=OF_CONTEXT_VECTORS)
+        layer(x, training=False).agrees()
 
     def test_dropout_drops_weights_and_scales_the_rest(self, attempt, judge, draw):
         """In training mode alone, weights should be dropped after the softmax and the rest scaled."""
-        layer = self.given(attempt, showing_parameters(draw), *SHOWN_SIZES, dropout=0.4)
-        called = [layer(SHOWN_INPUT, training=False) for _ in range(2)]
-        right, (still, again) = by_head(called[0].expected)[0], (shown(each)[0] for each in called)
+        layer = self.given(attempt, SHOWING.parameters(draw), *SHOWING.sizes, dropout=0.4)
+        called = [layer(SHOWING.eye, training=False) for _ in range(2)]
+        right = SHOWING.by_head(called[0].expected)[0]
+        still, again = (SHOWING.shown(each)[0] for each in called)
         sentence = N_(
             "In eval mode two calls give different results, so that none shows the weights"
         )
         is_still = torch.allclose(again, still, rtol=0, atol=1e-5, equal_nan=True)
         judge.that(is_still, sentence)
-        weights, sums = shown(layer(SHOWN_INPUT, training=True, seed=1))
+        weights, sums = SHOWING.shown(layer(SHOWING.eye, training=True, seed=1))
         is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
         is_dropped = (weights == 0) & (still != 0)
         kept = torch.where(weights == 0, 0.0, weights / still)
@@ -300,7 +319,7 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
         # A quotient of float32 numbers down to 0.05.
         judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
         judge.that(is_mixed, "Something other than attention weights was dropped")
-        again = shown(layer(SHOWN_INPUT, training=True, seed=2))[0]
+        again = SHOWING.shown(layer(SHOWING.eye, training=True, seed=2))[0]
         sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")
         judge.that(not torch.equal(again, weights), sentence)
         judge.that(layer.state.training, "A call in training mode ends in eval mode")
@@ -345,7 +364,7 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
         """Parameters and tokens in float64 should give context vectors in float64."""
         layer = self.given(attempt, self.drawn(draw, dtype=torch.float64))
         x = draw.normal(*self.texts, dtype=torch.float64)
-        layer(x, training=False).agrees(axes=OF_CONTEXT_VECTORS)
+        layer(x, training=False).agrees()
 
     @pytest.mark.remark
     def test_large_scores_give_no_nan(self, attempt, judge, draw):

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from grader.course.course import Course
+from grader.course.predicted import predicted
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import generate, notebook_text, stale, student_notebook
 
@@ -35,6 +36,27 @@ def test_untouched_stubs_and_notebooks_run_through(course: Course) -> None:
         code = [cell.source for cell in cells if cell.cell_type == "code"]
         exec("\n".join(text for text in code if "grader.notebook" not in text), {})
         exec(paths.stub.read_text("utf-8"), {})
+
+
+@pytest.mark.parametrize("is_solved", [True, False], ids=["solution", "stub"])
+def test_experiments_run_from_top_to_bottom(
+    course: Course, capsys: pytest.CaptureFixture[str], is_solved: bool
+) -> None:
+    """On the solutions they print figures, on stubs what is still to be written."""
+    for assignment in course.assignments:
+        paths = course.paths(assignment)
+        cells = nbformat.read(paths.notebook, as_version=4).cells
+        codes = [cell.source for cell in cells if "experiment" in cell.metadata.get("tags", ())]
+        names: dict[str, Any] = {}
+        if codes:
+            exec((paths.solution if is_solved else paths.stub).read_text("utf-8"), names)
+        for code in codes:
+            exec(code, names)
+            assert code not in paths.stub.read_text("utf-8")
+            first, *_others = capsys.readouterr().out.splitlines()
+            words = "is still to be written. Run this cell again when it is solved."
+            assert first.endswith(words) is not is_solved
+            assert "ended in" not in first
 
 
 def test_every_notebook_is_valid_and_its_ids_are_unique(course: Course) -> None:
@@ -69,7 +91,9 @@ def test_nbgraders_own_generate_assignment_makes_the_same_notebook(
     nbgrader has one stub text for all exercises, so the exercise's name is put in afterwards.
     """
     assignment = course.assignments[0]
-    source = read_solution(assignment, course.paths(assignment).solution)
+    source = read_solution(
+        assignment, course.paths(assignment).solution, predicted(course, assignment)
+    )
     folder = tmp_path / "source" / assignment.id
     folder.mkdir(parents=True)
     text = notebook_text(source, lambda cell: cell.text)

@@ -114,5 +114,14 @@ def test_the_picture_is_shown_below_the_words(executed: dict[str, Any]) -> None:
 
 def test_a_cell_without_a_picture_shows_none(executed: dict[str, Any]) -> None:
     """A single number is said in words."""
-    names = ("dot_product", "softmax_stable", "context_vector")
-    assert [displayed(executed[name]) for name in names] == [[], [], []]
+    names = ("dot_product", "context_vector")
+    assert [displayed(executed[name]) for name in names] == [[], []]
+
+
+def test_what_is_solved_is_shown(executed: dict[str, Any]) -> None:
+    """One fold for each setting, that in the middle open; without a script, and in words."""
+    (shown,) = displayed(executed["softmax_stable"])
+    assert shown["text/html"].count("<svg ") == 4
+    assert shown["text/html"].count('<details class="state" open>') == 1
+    assert "<script" not in shown["text/html"]
+    assert "temperature = 1\n" in shown["text/plain"]

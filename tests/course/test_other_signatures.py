@@ -25,6 +25,9 @@ Graded = Callable[..., dict[str, AssignmentResult]]
 NO_DEFAULT: Edits = (("qkv_bias: bool = False", "qkv_bias: bool"),)
 SIZES_SWAPPED: Edits = (("self, d_in: int, d_out: int", "self, d_out: int, d_in: int"),)
 SEED = "super().__init__()\n        # TODO"
+ALONE: Edits = (("class MaskedAttention", "class Another"),)
+"""Without the step before, in which the same slip would be paid for."""
+
 SEEDED: Edits = ((SEED, f"torch.manual_seed(1)\n        {SEED}"),)
 
 
@@ -235,7 +238,8 @@ def test_other_names_of_layers_cost_once(
     """The values are judged by which layer is which."""
     id_ = exercise.partition("/")[0]
     own = zip(("W_query", "W_key", "W_value"), names.split(), strict=True)
-    results = graded({place(id_): text(id_, *own)}, exercise)
+    alone = ALONE if exercise == HEAD else ()
+    results = graded({place(id_): text(id_, *own, *alone)}, exercise)
     assert failed(results) == [expected]
     (check,) = [c for c in results[id_].exercises[0].checks if c.outcome is Outcome.FAILED]
     assert check.message.endswith(f"You have {names.split()[0]}; the exercise calls it W_query.")
@@ -255,7 +259,8 @@ def test_a_seed_in_the_constructor_is_seen_whatever_the_layers_are_called(
 ) -> None:
     """Two instances start alike."""
     id_ = exercise.partition("/")[0]
-    edits = (*SEEDED, ("W_query", "Wq"), ("W_key", "Wk"), ("W_value", "Wv"))
+    alone = ALONE if exercise == HEAD else ()
+    edits = (*SEEDED, ("W_query", "Wq"), ("W_key", "Wk"), ("W_value", "Wv"), *alone)
     found = failed(graded({place(id_): text(id_, *edits)}, exercise))
     assert "test_each_instance_draws_its_own_weights" in found
 

@@ -7,14 +7,17 @@ import subprocess
 import sys
 import textwrap
 import zlib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grader.checks.recordings import read_recording, write_recording
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
+from grader.course.styles import read_styles
 from grader.release.github import github_files
 from grader.release.solution_cells import BEGIN, END, REGION
 from grader.release.students import write_release
@@ -88,10 +91,10 @@ def has_line(path: Path, line: str) -> bool:
 
 @cache
 def content_of(path: Path) -> frozenset[str] | bytes:
-    """A file's lines; what a recording has unpacked."""
+    """A file's lines; what a recording has unpacked, but for the styles, which are solutions."""
     data = path.read_bytes()
     if path.name == "recording.bin":
-        return zlib.decompress(data)
+        return zlib.decompress(write_recording(replace(read_recording(path), styles={})))
     text = data.decode("utf-8", "replace" if path.suffix == ".mo" else "strict").replace("\0", "\n")
     if path.suffix == ".ipynb":
         text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
@@ -149,6 +152,22 @@ def test_no_line_of_a_solution_is_in_a_release(to_release: Course, released: Pat
         # A line that stands outside of the regions, too, gives nothing away.
         assert holding(released, inside - outside - lines_of(stub.read_text("utf-8"))) == []
     assert holding(released, {BEGIN, END}) == []
+
+
+def test_a_style_is_in_its_recording_alone_and_not_as_text(
+    to_release: Course, released: Path
+) -> None:
+    """Who looks around in a copy reads none by accident; who has solved the exercise is shown it."""
+    for assignment in to_release.assignments:
+        styles = read_styles(to_release, assignment)
+        recording = to_release.paths(assignment).recording.relative_to(to_release.root)
+        assert read_recording(released / recording).styles == styles
+        text = to_release.paths(assignment).solution.read_text("utf-8")
+        code = "\n".join(style.code for some in styles.values() for style in some)
+        hidden = lines_of(code) - lines_of(REGION.sub("", text)) - lines_of(assignment.lends)
+        assert holding(released, hidden) == []
+        raw = (released / recording).read_bytes()
+        assert not [line for line in hidden if line.encode() in raw]
 
 
 def test_no_hidden_check_is_in_a_release(to_release: Course, released: Path) -> None:

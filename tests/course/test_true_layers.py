@@ -138,13 +138,14 @@ def test_a_name_says_what_the_values_show(
 OTHER_NAMES = (("W_query", "Wq"), ("W_key", "Wk"), ("W_value", "Wv"))
 OTHER_ORDER = ("dropout: float,\n        num_heads: int", "num_heads: int,\n        dropout: float")
 START = "super().__init__()\n"
+QUERY = "self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)"
 
 
 @pytest.mark.parametrize(
     ("exercise", "find", "put", "slip", "name"),
     [
         (
-            *("CausalAttention", START, f"{START}        torch.manual_seed(123)\n"),
+            *("CausalAttention", QUERY, f"torch.manual_seed(123)\n        {QUERY}"),
             *(OTHER_NAMES, "causal-sets-the-seed"),
         ),
         (

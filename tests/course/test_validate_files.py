@@ -1,6 +1,7 @@
 """`grader validate` on broken copies of a small course: ledger, files, points, hints, releases."""
 
 import pytest
+from predictions import PATH, PREDICTION
 
 from grader.authoring.validate import validate
 from grader.course.course import load_course
@@ -222,6 +223,49 @@ def test_a_solutions_line_in_the_text_above_an_exercise_is_told(example) -> None
     ]
 
 
+STYLES = """
+[[styles]]
+exercise = "scores"
+name = "a product"
+code = '''
+def scores(queries, keys):
+    return queries @ keys.T / keys.shape[-1] ** 0.5
+'''
+why = "As the formula says."
+
+[[styles]]
+exercise = "scores"
+name = "not scaled"
+code = '''
+def scores(queries, keys):
+    return queries @ keys.T
+'''
+why = "It is not."
+"""
+
+
+def test_a_style_that_is_wrong_or_in_a_release_is_told(example) -> None:
+    """Each is run in place of the solution's way, and students get none of them to read."""
+    path = example.folder / "solutions" / "01_scores" / "styles.toml"
+    path.write_text(STYLES, "utf-8")
+    (wrong,) = example.faults()
+    assert wrong.startswith("01_scores/scores: the style 'not scaled' fails 01_scores/scores::")
+    path.write_text(STYLES.replace("keys.T\n", "keys.T / keys.shape[-1] ** 0.5  #\n"), "utf-8")
+    line = "return queries @ keys.T / keys.shape[-1] ** 0.5"
+    example.append(VISIBLE, f"\n\ndef right(queries, keys):\n    {line}\n")
+    assert example.faults() == [
+        f"release: {VISIBLE} contains a line of the styles of 01_scores: {line}"
+    ]
+
+
+def test_a_prediction_that_is_wrong_is_told(example) -> None:
+    """The solution answers it, with the choice that is said to be right."""
+    (example.folder / PATH).write_text(PREDICTION.replace("right=2", "right=3"), "utf-8")
+    example.regenerate()
+    said = "to its prediction the solution answers 2, and `right` says 3"
+    assert example.faults() == [f"01_scores/scores: {said}"]
+
+
 def test_a_visible_check_that_hangs_on_a_draw_of_dropout_is_told(example) -> None:
     """Its recording would be right on one kind of processor only."""
     example.edit(VISIBLE, "import pytest\n", "import pytest\nimport torch\n")
@@ -259,3 +303,13 @@ def test_what_is_still_to_be_translated_stops_nobody_unless_asked_to(example):
     assert (report.faults, report.warnings) == ([], told)
     asked = validate(load_course(example.folder), ("scores",), translations=True)
     assert (asked.faults, asked.warnings) == (told, [])
+
+
+def test_data_is_declared_where_hidden_checks_name_it(example) -> None:
+    """A JSON file beside them that nothing loads is one too many."""
+    (example.folder / HIDDEN).with_name("table.json").write_text("{}", "utf-8")
+    told = "tests/checks/01_scores/table.json: course.toml does not declare it"
+    assert example.faults() == [told]
+    with (example.folder / HIDDEN).open("a", encoding="utf-8") as file:
+        file.write('\nTABLE = "table.json"\n')
+    assert example.faults() == []

@@ -12,6 +12,7 @@ FOREIGN = {
     "cli/check.py": {"token"},  # GitHub's word for what ends a stopped command
     "release/prose.py": {"token"},  # the tokenizer's
     "reports/html/templates/class.js": {"document"},  # the browser's
+    "reports/html/templates/view.js": {"document"},
 }
 """Words that other people's interfaces ask for, by file."""
 

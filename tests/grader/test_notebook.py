@@ -16,7 +16,16 @@ from traitlets.config import Config
 
 from grader import notebook
 from grader.course.course import Course
-from grader.notebook import Kernel, StopError, check_exercise, hint, use_own
+from grader.notebook import (
+    Kernel,
+    StopError,
+    check_exercise,
+    experiment,
+    hint,
+    predict,
+    styles,
+    use_own,
+)
 
 ONE = "def one():\n    return 1\n"
 
@@ -91,9 +100,9 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     made = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     monkeypatch.setattr(IPython, "get_ipython", lambda: made)
-    notebook._kernel.cache_clear()
+    notebook.this_kernel.cache_clear()
     yield made
-    notebook._kernel.cache_clear()
+    notebook.this_kernel.cache_clear()
 
 
 def test_what_is_not_there_is_asked_for(
@@ -143,6 +152,85 @@ def test_outside_the_course_each_cell_says_so(
     assert check_exercise("01_first/one") == 0
     hint("one")
     assert capsys.readouterr() == (sentence * 2, "")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            NotImplementedError("01_first/one: not attempted yet"),
+            "01_first/one is still to be written. Run this cell again when it is solved.\n",
+        ),
+        (NameError("no", name="one"), "one is not defined here: run the cells above first.\n"),
+        (
+            TypeError("no"),
+            "The experiment ended in TypeError: no. It needs what is written above it: run it "
+            "again when those exercises are solved.\n",
+        ),
+    ],
+    ids=["stub", "name", "error"],
+)
+def test_an_experiment_that_cannot_run_says_why(
+    error: Exception, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a sentence, so that Run All goes on."""
+    with experiment():
+        raise error
+    assert capsys.readouterr() == (said, "")
+
+
+PREDICTION = """\
+from grader.testing import prediction
+
+
+@prediction("one", "What is it?", choices=["zero", "one", "two"], right=2, why="It is one.")
+def number(student):
+    return student.call("one").value + 1, ""
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "Write the number of your choice for None above, and run this cell again."),
+        (4, "4 is none of the numbers above: choose one of them."),
+        ("two", "'two' is none of the numbers above: choose one of them."),
+        (3, "  Your code answers below, once one is solved."),
+    ],
+)
+def test_a_prediction_is_taken_from_its_cell(
+    kernel: Callable[..., Path],
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Any,
+    said: str,
+) -> None:
+    """The question is shown until the answer is a choice's number."""
+    kernel("work/01_first", "work/01_first/first.py")
+    place = small_course.root / "tests" / "checks" / "01_first"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "predictions.py").write_text(PREDICTION, "utf-8")
+    monkeypatch.setattr(notebook, "_predicted", {})
+    predict("01_first/one", answer=answer)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == said
+    assert ("  What is it?" in lines) is (answer != 3)
+    assert notebook._predicted == ({"01_first/one": 3} if answer == 3 else {})
+
+
+def test_styles_are_shown_where_this_notebook_solved_the_exercise(
+    kernel: Callable[..., Path], small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before that, a sentence says when."""
+    kernel("work/01_first", "work/01_first/first.py")
+    with pytest.MonkeyPatch.context() as patch:
+        for solved in (set(), {"01_first/one"}):
+            patch.setattr(notebook, "_solved", solved)
+            styles("one")
+    first, last = capsys.readouterr().out.splitlines()[::2]
+    assert first.startswith("01_first/one is not solved yet.")
+    assert last == "For 01_first/one no other ways are written down."
 
 
 NOT_DEFINED = (
@@ -219,3 +307,12 @@ def test_earlier_work_that_changed_is_read_anew(kernel: Callable[..., Path]) -> 
     (place / "work" / "01_first" / "first.py").unlink()
     notebook._read_own_anew(names)
     assert names["one"]() == 10
+
+
+def test_an_experiment_that_works_says_nothing_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What it prints is all there is."""
+    with experiment():
+        sys.stdout.write("seen\n")
+    assert capsys.readouterr().out == "seen\n"

@@ -71,6 +71,11 @@ class Figure:
     first: str
 
     @property
+    def axes(self) -> tuple[str, str]:
+        """The names of its rows and of its columns."""
+        return self.picture.rows.name, self.picture.columns.name
+
+    @property
     def is_wide(self) -> bool:
         """Whether its cells are small, and it may be wider than a phone all the same."""
         return self.sizes is SMALL

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from statistics import mean, median
 from typing import Any
 from urllib.parse import quote
@@ -13,14 +14,26 @@ from markupsafe import Markup, escape
 from grader.core import language
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
+from grader.core.views import ViewResult
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus
 from grader.grading.results import for_student
 from grader.reports.attempts import tries_until_solved
 from grader.reports.html.class_views import first_to_look_at, students_map, tenths
 from grader.reports.html.heatmap import figure
-from grader.reports.html.views import card, percent, road, shown
+from grader.reports.html.shown_views import view_figure
+from grader.reports.html.views import (
+    AssignmentPicture,
+    assignment_pictures,
+    card,
+    percent,
+    road,
+    shown,
+)
 from grader.reports.insights import alike, exercise_insights, misunderstood
+
+PICTURES = "pictures"
+"""The folder of the assignments' pictures, beside the students' pages."""
 
 STUDENTS = "students"
 """The folder of the students' pages: it can be handed out without the class report beside it."""
@@ -74,8 +87,22 @@ def render_page(template: str, **content: Any) -> str:
     )
 
 
-def student_page(result: Result, course: Course, name: str = "") -> str:
-    """The feedback page of one student; hidden checks keep their secrets."""
+def student_page(
+    result: Result,
+    course: Course,
+    name: str = "",
+    pictures: Mapping[str, AssignmentPicture] | None = None,
+    views: Sequence[ViewResult] = (),
+) -> str:
+    """The feedback page of one student; hidden checks keep their secrets.
+
+    Args:
+        result: of the student.
+        course: what was graded.
+        name: of the student, where it is known.
+        pictures: of the assignments, as the page links them; None for a page that holds them.
+        views: of what is solved.
+    """
     result = for_student(result)
     sections = [
         (
@@ -96,6 +123,11 @@ def student_page(result: Result, course: Course, name: str = "") -> str:
         counts=[(one, statuses.count(one)) for one in ExerciseStatus if one in statuses],
         next=next((card for card in read if card.status not in DONE), None),
         sections=sections,
+        pictures=assignment_pictures(course) if pictures is None else pictures,
+        views={
+            e.id: [view_figure(v) for v in views if v.exercise == e.id] for e in result.exercises
+        },
+        has_views=bool(views),
     )
 
 
@@ -138,10 +170,13 @@ def pages(
         covers: when they were graded, with which course, and who is missing; for the class's page.
     """
     yield "index.html", class_report(results, course, names, covers)
+    linked = assignment_pictures(course, PICTURES)
+    for picture in linked.values():
+        yield f"{STUDENTS}/{picture.address}", picture.svg
     for result in results:
         yield (
             f"{STUDENTS}/{result.student}.html",
-            student_page(result, course, names.get(result.student, "")),
+            student_page(result, course, names.get(result.student, ""), linked),
         )
 
 
@@ -153,3 +188,17 @@ def address(student: str) -> str:
 def pictures(shown: Sequence[Picture]) -> str:
     """Pictures alone, with the style they need: what a notebook shows."""
     return render_page("pictures.html.j2", figures=[figure(one) for one in shown])
+
+
+def views_page(results: Sequence[ViewResult], course: Course) -> str:
+    """A page of views alone, with sliders for what can be moved."""
+    exercises = [
+        (exercise, [view_figure(one) for one in group])
+        for exercise, group in groupby(results, lambda one: one.exercise)
+    ]
+    return render_page("views.html.j2", title=course.text(course.title), exercises=exercises)
+
+
+def views(shown: Sequence[ViewResult]) -> str:
+    """Views alone, with the style they need and without a script: what a notebook shows."""
+    return render_page("view_alone.html.j2", views=[view_figure(one) for one in shown])

@@ -18,7 +18,8 @@ def check(run: CheckedWork) -> Checked:
     from grader.reports.html.pages import student_page
 
     said = _("Your page: {file}").format(file=OWN_PAGE)
-    return Checked((OutputFile(OWN_PAGE, student_page(run.result, run.course)),), (said,))
+    page = student_page(run.result, run.course, views=run.views)
+    return Checked((OutputFile(OWN_PAGE, page),), (said,))
 
 
 def grade(run: GradedClass) -> Iterator[OutputFile]:

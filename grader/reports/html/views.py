@@ -1,9 +1,12 @@
 """What a student's page shows of an exercise, worked out from its result: no markup here."""
 
+import base64
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from xml.etree import ElementTree
 
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Visibility
@@ -69,6 +72,43 @@ class Wording:
             return not_judged(self.check)
         is_plain = self.check.outcome is Outcome.FAILED
         return "" if is_plain else _(WORDS[self.check.outcome])
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentPicture:
+    """The picture of an assignment.
+
+    Args:
+        svg: the picture itself.
+        words: what it shows, for readers who cannot see it.
+        address: where it lies, for a page that links it; "" for one that holds it.
+    """
+
+    svg: str
+    words: str
+    address: str = ""
+
+    @property
+    def data(self) -> str:
+        """The picture as a page holds it."""
+        return base64.b64encode(self.svg.encode()).decode()
+
+
+def assignment_pictures(course: Course, folder: str = "") -> dict[str, AssignmentPicture]:
+    """The pictures that lie beside stubs, by assignment; those that nobody can read are left out.
+
+    Args:
+        course: the course.
+        folder: where pages find them; "" for a page that holds them.
+    """
+    found = {}
+    for assignment in course.assignments:
+        with suppress(OSError, ValueError, ElementTree.ParseError):
+            svg = course.paths(assignment).picture.read_text("utf-8")
+            words = ElementTree.fromstring(svg).findtext("{http://www.w3.org/2000/svg}desc")
+            address = f"{folder}/{assignment.id}.svg" if folder else ""
+            found[assignment.id] = AssignmentPicture(svg, words or "", address)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsNames
 
-from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004
+from ..helpers import FOUR_DECIMALS, JOURNEY, OfScores, inputs_004
 
 # All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
 NUM_TOKENS, D_IN = 4, 5
@@ -22,9 +22,7 @@ ROUNDED_OPERANDS = 3.5e-4
 
 @pytest.mark.exercise("dot_product")
 class TestDotProduct(KeepsNames, KeepsArguments):
-    def inputs(self, draw, dtype=torch.float32):
-        """Two vectors."""
-        return draw.normal(D_IN, dtype=dtype), draw.normal(D_IN, dtype=dtype)
+    shapes = ((D_IN,), (D_IN,))
 
     @pytest.mark.gate
     @pytest.mark.conduct
@@ -56,6 +54,8 @@ class TestDotProduct(KeepsNames, KeepsArguments):
 
 @pytest.mark.exercise("attention_scores")
 class TestAttentionScores(KeepsNames):
+    axes = (N_("token"),)
+
     @pytest.mark.gate
     @pytest.mark.conduct
     def test_there_is_one_score_for_each_token(self, attempt, printed):
@@ -66,22 +66,22 @@ class TestAttentionScores(KeepsNames):
     def test_the_scores_of_journey_as_printed(self, attempt, printed):
         """The scores of "journey" should be the example's."""
         inputs = printed("T45").tensor
-        attempt(inputs[JOURNEY], inputs).gives(printed("T01"), axes=("token",))
+        attempt(inputs[JOURNEY], inputs).gives(printed("T01"))
 
     def test_another_query_has_scores_of_its_own(self, attempt, printed):
         """When "Your" asks, the scores should be its own, not those of "journey"."""
         inputs, right = printed("T45").tensor, printed("T07")
-        attempt(inputs[0], inputs).gives(right.tensor[0], atol=right.atol, axes=("token",))
+        attempt(inputs[0], inputs).gives(right.tensor[0], atol=right.atol)
 
     def test_four_tokens_have_four_scores(self, attempt, printed):
         """A text of four tokens should have four scores."""
         inputs, right = printed("T45").tensor[:4], printed("T01")
-        attempt(inputs[JOURNEY], inputs).gives(right.tensor[:4], atol=right.atol, axes=("token",))
+        attempt(inputs[JOURNEY], inputs).gives(right.tensor[:4], atol=right.atol)
 
     def test_the_scores_of_another_text_as_obtained(self, attempt, printed):
         """With another second token (0.64 instead of 0.66), the scores should change with it."""
         inputs = inputs_004(printed)
-        attempt(inputs[JOURNEY], inputs).gives(SCORES_004, atol=FOUR_DECIMALS, axes=("token",))
+        attempt(inputs[JOURNEY], inputs).gives(SCORES_004, atol=FOUR_DECIMALS)
 
     @pytest.mark.conduct
     def test_the_arguments_are_left_as_they_are(self, attempt, printed):
@@ -95,49 +95,42 @@ class TestAttentionScores(KeepsNames):
         called.gradients_agree(what=("the gradient for the query", "the gradient for the inputs"))
 
 
-@pytest.mark.exercise("normalize_scores")
-class TestNormalizeScores(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T01")).has_shape(6)
+class ScoresOfJourney(OfScores):
+    """Checks of a function of the scores of one query."""
 
+    axes, shapes = (N_("token"),), ((NUM_TOKENS,),)
+
+    def example(self, printed):
+        """The scores of "journey"."""
+        return (printed("T01"),)
+
+
+@pytest.mark.exercise("normalize_scores")
+class TestNormalizeScores(ScoresOfJourney):
     @pytest.mark.weight(2)
     def test_the_shares_as_printed(self, attempt, printed):
         """The scores of "journey" should become the example's shares."""
-        attempt(printed("T01")).gives(printed("T03"), axes=("token",))
+        attempt(printed("T01")).gives(printed("T03"))
 
     def test_the_shares_sum_to_one(self, attempt, judge, printed):
         """The shares should sum to 1."""
         judge(attempt(printed("T01")).value.sum(), printed("T04"), what="the sum of the shares")
         # Thirds have more digits than are printed.
-        attempt(torch.ones(3)).gives(torch.full((3,), 1 / 3), axes=("token",))
+        attempt(torch.ones(3)).gives(torch.full((3,), 1 / 3))
 
     @pytest.mark.remark
     def test_the_shares_sum_to_one_with_a_negative_score(self, attempt):
         """With a negative score among them, too, each share should be its score divided by the sum."""
         scores, shares = torch.tensor([3.0, 2.0, -1.0]), torch.tensor([0.75, 0.5, -0.25])
-        attempt(scores).gives(shares, axes=("token",))
-
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(draw.uniform(NUM_TOKENS, low=0.2, high=2.0)).keeps_arguments()
+        attempt(scores).gives(shares)
 
 
 @pytest.mark.exercise("softmax_naive")
-class TestSoftmaxNaive(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T01")).has_shape(6)
-
+class TestSoftmaxNaive(ScoresOfJourney):
     @pytest.mark.weight(2)
     def test_the_weights_of_journey_as_printed(self, attempt, printed):
         """The scores of "journey" should become the example's weights."""
-        attempt(printed("T01")).gives(printed("T05"), axes=("token",))
+        attempt(printed("T01")).gives(printed("T05"))
 
     def test_the_weights_sum_to_one(self, attempt, judge, printed):
         """The weights should sum to 1."""
@@ -147,7 +140,7 @@ class TestSoftmaxNaive(KeepsNames):
         """Negative scores should become the right weights, all of them positive."""
         weights = torch.tensor([0.0871, 0.2369, 0.6439, 0.0321])
         scores = torch.tensor([-1.0, 0.0, 1.0, -2.0])
-        attempt(scores).gives(weights, atol=FOUR_DECIMALS, axes=("token",))
+        attempt(scores).gives(weights, atol=FOUR_DECIMALS)
 
     @pytest.mark.remark
     def test_large_scores_do_not_overflow(self, attempt, judge):
@@ -155,10 +148,7 @@ class TestSoftmaxNaive(KeepsNames):
         value = attempt(torch.tensor([1000.0, 1000.0])).has_shape(2)
         judge.that(not value.isnan().any(), "Scores of 1000 give NaN", about=value)
 
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(draw.normal(NUM_TOKENS)).keeps_arguments()
+    test_the_scores_are_left_as_they_are = OfScores.test_the_scores_are_left_as_they_are
 
     def test_double_precision_is_kept(self, attempt, judge, draw):
         """Scores in float64 should give weights in float64, with all their digits."""
@@ -170,7 +160,7 @@ class TestSoftmaxNaive(KeepsNames):
         )
         # Float32 alone is off by less.
         judge.that(not 1e-6 < off < 5e-4, sentence)
-        called.agrees(axes=("token",))
+        called.agrees()
 
     @pytest.mark.remark
     def test_it_is_written_with_exponentials(self, attempt, judge):
@@ -182,24 +172,18 @@ class TestSoftmaxNaive(KeepsNames):
 
 
 @pytest.mark.exercise("softmax_stable")
-class TestSoftmaxStable(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T01")).has_shape(6)
-
+class TestSoftmaxStable(ScoresOfJourney):
     @pytest.mark.weight(2)
     def test_the_weights_of_journey_as_printed(self, attempt, printed):
         """The scores of "journey" should become the example's weights."""
-        attempt(printed("T01")).gives(printed("T05"), axes=("token",))
+        attempt(printed("T01")).gives(printed("T05"))
 
     @pytest.mark.weight(2)
     def test_large_scores_do_not_overflow(self, attempt):
         """Scores around 1000 should give the weights of scores around 0 that lie as far apart."""
         weights = torch.tensor([0.2447, 0.6652, 0.0900])
         scores = torch.tensor([1000.0, 1001.0, 999.0])
-        attempt(scores).gives(weights, atol=FOUR_DECIMALS, axes=("token",))
+        attempt(scores).gives(weights, atol=FOUR_DECIMALS)
 
     def test_very_negative_scores_do_not_vanish(self, attempt):
         """Two scores of -1000 should give each a weight of one half."""
@@ -214,17 +198,14 @@ class TestSoftmaxStable(KeepsNames):
         rights = [[0.5065, 0.3072, 0.1863], [0.6225, 0.3775, 0.0], [0.6225, 0.3775, 0.0, 0.0]]
         for scores, right in zip(edges, rights, strict=True):
             # Half a unit of the last decimal, and a float32 at 88 is rounded by 4e-6.
-            attempt(torch.tensor(scores)).gives(torch.tensor(right), atol=6e-5, axes=("token",))
+            attempt(torch.tensor(scores)).gives(torch.tensor(right), atol=6e-5)
 
     def test_scores_far_apart_do_not_overflow(self, attempt):
         """Scores that lie far apart should give all weight to the largest."""
         weights = torch.tensor([0.0, 1.0, 0.0])
-        attempt(torch.tensor([0.0, 200.0, -200.0])).gives(weights, axes=("token",))
+        attempt(torch.tensor([0.0, 200.0, -200.0])).gives(weights)
 
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, printed):
-        """The scores should stay as they are."""
-        attempt(printed("T01")).keeps_arguments()
+    test_the_scores_are_left_as_they_are = OfScores.test_the_scores_are_left_as_they_are
 
     def test_gradients_reach_the_scores(self, attempt, draw):
         """Gradients should flow to the scores."""
@@ -241,6 +222,8 @@ class TestSoftmaxStable(KeepsNames):
 
 @pytest.mark.exercise("context_vector")
 class TestContextVector(KeepsNames, KeepsArguments):
+    axes = (N_("feature"),)
+
     def inputs(self, draw, dtype=torch.float32):
         """Weights and tokens."""
         return draw.uniform(NUM_TOKENS).to(dtype), draw.normal(NUM_TOKENS, D_IN, dtype=dtype)
@@ -254,15 +237,14 @@ class TestContextVector(KeepsNames, KeepsArguments):
     @pytest.mark.weight(2)
     def test_the_context_of_journey_as_printed(self, attempt, printed):
         """The example's weights should give its context vector of "journey"."""
-        called = attempt(printed("T05"), printed("T45"))
-        called.gives(printed("T06"), atol=ROUNDED_OPERANDS, axes=("feature",))
+        attempt(printed("T05"), printed("T45")).gives(printed("T06"), atol=ROUNDED_OPERANDS)
 
     def test_all_weight_on_one_token_gives_that_token(self, attempt, printed):
         """All the weight on one token should give that token back."""
         weights = torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
-        attempt(weights, printed("T45")).gives(printed("T45").tensor[3], axes=("feature",))
+        attempt(weights, printed("T45")).gives(printed("T45").tensor[3])
 
     def test_weights_of_any_sum_are_taken_as_they_are(self, attempt, draw):
         """Weights that do not sum to 1 should be taken as they are, too."""
         weights = draw.uniform(NUM_TOKENS, low=0.1)
-        attempt(weights, draw.normal(NUM_TOKENS, D_IN)).agrees(axes=("feature",))
+        attempt(weights, draw.normal(NUM_TOKENS, D_IN)).agrees()

@@ -5,76 +5,69 @@ import torch
 
 from grader.testing import N_
 
-from .helpers import judge_each, three
+from .helpers import NORMAL, UNIFORM, judge_each, three
 
 NUM_TOKENS, D_IN, D_OUT = 5, 7, 3
 
 
-def judge_parameters(attempt, judge, draw, *, requires_grad):
-    """Judge that each weight is a parameter that requires gradients, or requires none."""
-    weights = three(attempt(D_IN, D_OUT, seed=draw.seed()), D_IN, D_OUT)
-    found = [(isinstance(w, torch.nn.Parameter), w.requires_grad) for w in weights]
-    what = N_("whether it is an nn.Parameter, and whether it requires gradients")
-    judge(found, [(True, requires_grad)] * 3, what=what)
+class InitWeights:
+    """What both ways to make the weights hold to; `spread` is that of their numbers."""
 
-
-def drawn_numbers(attempt, draw):
-    """Three weights of 2,000 numbers each, and the distances between one and the next."""
-    weights = three(attempt(50, 40, seed=draw.seed()), 50, 40)
-    joined = torch.stack([weight.detach() for weight in weights])
-    return joined, (joined - joined.roll(1, dims=0)).abs().mean(dim=(1, 2))
-
-
-@pytest.mark.exercise("init_weights")
-class TestInitWeights:
     @pytest.mark.deepens("test_the_weights_are_drawn_in_the_documents_order")
     def test_other_sizes(self, attempt, judge, draw):
         """Matrices of another size should be drawn in the order query, key, value, too."""
-        called = attempt(D_IN, D_OUT, seed=draw.seed())
-        judge_each(judge, three(called, D_IN, D_OUT), called.expected)
+        called = attempt(*self.sizes, seed=draw.seed())
+        judge_each(judge, three(called, *self.sizes), called.expected)
+
+    def judge_parameters(self, attempt, judge, draw, *, requires_grad):
+        """Judge that each weight is a parameter that requires gradients, or requires none."""
+        weights = three(attempt(D_IN, D_OUT, seed=draw.seed()), D_IN, D_OUT)
+        found = [(isinstance(w, torch.nn.Parameter), w.requires_grad) for w in weights]
+        what = N_("whether it is an nn.Parameter, and whether it requires gradients")
+        judge(found, [(True, requires_grad)] * 3, what=what)
+
+    def judge_numbers(self, attempt, judge, draw):
+        """Judge how three weights of 2,000 numbers are spread, and how far one is from the next."""
+        weights = three(attempt(50, 40, seed=draw.seed()), 50, 40)
+        joined = torch.stack([weight.detach() for weight in weights])
+        distances = (joined - joined.roll(1, dims=0)).abs().mean(dim=(1, 2))
+        found = (joined.mean(dim=(1, 2)), joined.flatten(1).std(dim=1), distances)
+        names = N_("the means"), N_("the standard deviations"), N_("the distances between weights")
+        for value, (right, atol), what in zip(found, self.spread, names, strict=True):
+            judge(value, torch.full((3,), right), atol=atol, what=what)
+
+
+@pytest.mark.exercise("init_weights")
+class TestInitWeights(InitWeights):
+    sizes, spread = (D_IN, D_OUT), UNIFORM
+    test_other_sizes = InitWeights.test_other_sizes
 
     @pytest.mark.deepens("test_no_weight_requires_gradients")
     def test_each_weight_is_a_parameter_without_gradients(self, attempt, judge, draw):
         """Each weight should be an `nn.Parameter` that requires no gradients."""
-        judge_parameters(attempt, judge, draw, requires_grad=False)
+        self.judge_parameters(attempt, judge, draw, requires_grad=False)
 
     @pytest.mark.deepens("test_the_numbers_spread_from_zero_to_one")
     def test_the_numbers_spread_from_zero_to_one(self, attempt, judge, draw):
         """The numbers should be spread evenly from 0 to 1, and differ from matrix to matrix."""
-        joined, distances = drawn_numbers(attempt, draw)
-        # Over 6 standard errors: 0.0065 for the mean of 2,000 numbers, 0.003 for the deviation.
-        judge(joined.mean(dim=(1, 2)), torch.full((3,), 0.5), atol=0.05, what="the means")
-        deviations = joined.flatten(1).std(dim=1)
-        judge(deviations, torch.full((3,), 12**-0.5), atol=0.03, what="the standard deviations")
-        # The mean distance of two independent uniform numbers is a third.
-        judge(distances, torch.full((3,), 1 / 3), atol=0.05, what="the distances between weights")
+        self.judge_numbers(attempt, judge, draw)
 
 
 @pytest.mark.exercise("init_weights_normal")
-class TestInitWeightsNormal:
-    @pytest.mark.deepens("test_the_weights_are_drawn_in_the_documents_order")
-    def test_other_sizes(self, attempt, judge, draw):
-        """Matrices of another size should be drawn in the order query, key, value, too."""
-        # Up to 15 numbers, torch draws the same whether a matrix at a time or all in one.
-        called = attempt(2, 1, seed=draw.seed())
-        judge_each(judge, three(called, 2, 1), called.expected)
+class TestInitWeightsNormal(InitWeights):
+    # Up to 15 numbers, torch draws the same whether a matrix at a time or all in one.
+    sizes, spread = (2, 1), NORMAL
+    test_other_sizes = InitWeights.test_other_sizes
 
     @pytest.mark.deepens("test_each_weight_requires_gradients")
     def test_each_weight_is_a_parameter_with_gradients(self, attempt, judge, draw):
         """Each weight should be an `nn.Parameter` that requires gradients."""
-        judge_parameters(attempt, judge, draw, requires_grad=True)
+        self.judge_parameters(attempt, judge, draw, requires_grad=True)
 
     @pytest.mark.deepens("test_the_numbers_are_normally_distributed")
     def test_the_numbers_are_normally_distributed(self, attempt, judge, draw):
         """The numbers should have mean 0, standard deviation 1, and differ between matrices."""
-        joined, distances = drawn_numbers(attempt, draw)
-        # Over 6 standard errors: 0.0224 for the mean of 2,000 numbers, 0.016 for the deviation.
-        judge(joined.mean(dim=(1, 2)), torch.zeros(3), atol=0.15, what="the means")
-        deviations = joined.flatten(1).std(dim=1)
-        judge(deviations, torch.ones(3), atol=0.1, what="the standard deviations")
-        # The mean distance of two independent normal numbers is 2 over the root of pi.
-        expected = torch.full((3,), 2 / torch.pi**0.5)
-        judge(distances, expected, atol=0.15, what="the distances between weights")
+        self.judge_numbers(attempt, judge, draw)
 
 
 @pytest.mark.exercise("project")

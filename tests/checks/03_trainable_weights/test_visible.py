@@ -6,8 +6,8 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
-from ..helpers import FOUR_DECIMALS, JOURNEY, inputs_004, judge_no_overflow
-from .helpers import PARTS, judge_each, three
+from ..helpers import FOUR_DECIMALS, JOURNEY, OfScores, inputs_004, judge_no_overflow
+from .helpers import NORMAL, PARTS, UNIFORM, judge_each, three
 
 D_K = 2
 # All different, and unlike the documents' (6 tokens of 3) and the hidden checks'.
@@ -45,13 +45,15 @@ def values_of(printed):
     return printed("T45").tensor @ printed("T42").tensor
 
 
-def judge_spread(judge, weight, name, mean, deviation):
-    """Judge the mean and the standard deviation of 2,000 numbers: what they are, and how far off."""
-    (mean, mean_atol), (deviation, deviation_atol) = mean, deviation
-    what = judge.words("the mean of the {name} weight", name=name)
-    judge(weight.mean(), torch.tensor(mean), atol=mean_atol, what=what)
-    what = judge.words("the standard deviation of the {name} weight", name=name)
-    judge(weight.std(), torch.tensor(deviation), atol=deviation_atol, what=what)
+def spread_weights(attempt, spread):
+    """Each of three weights of 2,000 numbers with its name, having judged how these are spread."""
+    for weight, name in zip(three(attempt(40, 50, seed=1), 40, 50), PARTS, strict=True):
+        judge, (mean, deviation, _) = attempt.judge, spread
+        what = judge.words("the mean of the {name} weight", name=name)
+        judge(weight.mean(), torch.tensor(mean[0]), atol=mean[1], what=what)
+        what = judge.words("the standard deviation of the {name} weight", name=name)
+        judge(weight.std(), torch.tensor(deviation[0]), atol=deviation[1], what=what)
+        yield weight, name
 
 
 class InitWeights(KeepsNames):
@@ -107,9 +109,7 @@ class TestInitWeights(InitWeights):
     @pytest.mark.conduct
     def test_the_numbers_spread_from_zero_to_one(self, attempt, judge):
         """The numbers should be spread evenly from 0 to 1."""
-        for weight, name in zip(three(attempt(40, 50, seed=1), 40, 50), PARTS, strict=True):
-            # Over 6 standard errors of 2,000 numbers: 0.0065 for the mean, 0.003 for the deviation.
-            judge_spread(judge, weight, name, (0.5, 0.05), (12**-0.5, 0.03))
+        for weight, name in spread_weights(attempt, UNIFORM):
             sentence = judge.words("The {name} weight has negative numbers", name=name)
             judge.that(bool((weight >= 0).all()), sentence)
             sentence = judge.words("The {name} weight has numbers above 1", name=name)
@@ -138,9 +138,7 @@ class TestInitWeightsNormal(InitWeights):
     @pytest.mark.weight(2)
     def test_the_numbers_are_normally_distributed(self, attempt, judge):
         """The numbers should have mean 0 and standard deviation 1."""
-        for weight, name in zip(three(attempt(40, 50, seed=1), 40, 50), PARTS, strict=True):
-            # Over 6 standard errors of 2,000 numbers: 0.0224 for the mean, 0.016 for the deviation.
-            judge_spread(judge, weight, name, (0.0, 0.15), (1.0, 0.1))
+        for weight, name in spread_weights(attempt, NORMAL):
             # All of 2,000 normal numbers within 1.8: a probability of 1e-65.
             sentence = judge.words("The {name} weight has no number far from 0", name=name)
             judge.that(bool((weight.abs() > 1.8).any()), sentence)
@@ -148,11 +146,7 @@ class TestInitWeightsNormal(InitWeights):
 
 @pytest.mark.exercise("project")
 class TestProject(KeepsNames, KeepsDoublePrecision, KeepsArguments):
-    axes = (N_("token"), N_("feature"))
-
-    def inputs(self, draw, dtype=torch.float32):
-        """Tokens and a weight."""
-        return draw.normal(NUM_TOKENS, D_IN, dtype=dtype), draw.normal(D_IN, D_OUT, dtype=dtype)
+    axes, shapes = (N_("token"), N_("feature")), ((NUM_TOKENS, D_IN), (D_IN, D_OUT))
 
     @pytest.mark.gate
     @pytest.mark.conduct
@@ -163,7 +157,7 @@ class TestProject(KeepsNames, KeepsDoublePrecision, KeepsArguments):
     def test_a_weight_of_zeros_gives_zeros(self, attempt, draw):
         """A weight of zeros should give zeros: no numbers but the given ones take part."""
         called = attempt(draw.normal(NUM_TOKENS, D_IN), torch.zeros(D_IN, D_OUT))
-        called.gives(torch.zeros(NUM_TOKENS, D_OUT), axes=self.axes)
+        called.gives(torch.zeros(NUM_TOKENS, D_OUT))
 
     def test_query_key_and_value_of_journey_as_printed(self, attempt, judge, printed):
         """The example's weights should give "journey" the example's query, key and value."""
@@ -178,14 +172,12 @@ class TestProject(KeepsNames, KeepsDoublePrecision, KeepsArguments):
         """The example's weights should give all tokens the example's queries and keys."""
         for weight, id_, name in (("T40", "T46", N_("queries")), ("T41", "T47", N_("keys"))):
             atol, what = ROUNDED_PROJECTION, judge.words("the {name}", name=name)
-            called = attempt(printed("T45"), printed(weight))
-            called.gives(printed(id_), atol=atol, what=what, axes=self.axes)
+            attempt(printed("T45"), printed(weight)).gives(printed(id_), atol=atol, what=what)
 
     def test_the_query_of_another_text_as_obtained(self, attempt, reference, printed):
         """Normally distributed weights and another second token should give the right query."""
         weight = reference.call("init_weights_normal", 3, 2, seed=123).value[0].detach()
-        called = attempt(inputs_004(printed)[JOURNEY], weight)
-        called.gives(QUERY_004, atol=FOUR_DECIMALS, axes=("feature",))
+        attempt(inputs_004(printed)[JOURNEY], weight).gives(QUERY_004, atol=FOUR_DECIMALS)
 
     def test_a_square_weight_is_taken_as_it_is(self, attempt):
         """A square weight should take tokens as they stand, a matrix of one as well: nothing is transposed."""
@@ -194,7 +186,7 @@ class TestProject(KeepsNames, KeepsDoublePrecision, KeepsArguments):
         expected = torch.tensor([[-2.0, 4.0, 9.0], [0.0, 1.0, 3.0], [3.0, 4.0, -1.0]])
         # A matrix of one token, too, gives a matrix.
         for count in (3, 1):
-            attempt(x[:count], weight).gives(expected[:count], axes=self.axes)
+            attempt(x[:count], weight).gives(expected[:count])
 
     def test_gradients_reach_token_and_weight(self, attempt, draw):
         """Gradients should flow to the tokens and to the weight."""
@@ -204,11 +196,7 @@ class TestProject(KeepsNames, KeepsDoublePrecision, KeepsArguments):
 
 @pytest.mark.exercise("query_scores")
 class TestQueryScores(KeepsNames, KeepsDoublePrecision, KeepsArguments):
-    axes = (N_("key"),)
-
-    def inputs(self, draw, dtype=torch.float32):
-        """A query and keys."""
-        return draw.normal(D_OUT, dtype=dtype), draw.normal(NUM_TOKENS, D_OUT, dtype=dtype)
+    axes, shapes = (N_("query"), N_("key")), ((D_OUT,), (NUM_TOKENS, D_OUT))
 
     @pytest.mark.gate
     @pytest.mark.conduct
@@ -224,26 +212,24 @@ class TestQueryScores(KeepsNames, KeepsDoublePrecision, KeepsArguments):
     @pytest.mark.weight(2)
     def test_the_scores_of_journey_as_printed(self, attempt, printed):
         """The scores of "journey" with all keys should be the example's."""
-        called = attempt(printed("T11"), printed("T47"))
-        called.gives(printed("T13"), atol=ROUNDED_SCORES, axes=self.axes)
+        attempt(printed("T11"), printed("T47")).gives(printed("T13"), atol=ROUNDED_SCORES)
 
     def test_all_scores_as_printed(self, attempt, printed):
         """The scores of all queries with all keys should be the example's, a row for each query."""
-        called = attempt(printed("T46"), printed("T47"))
-        called.gives(printed("T48"), atol=ROUNDED_SCORES, axes=("query", "key"))
+        attempt(printed("T46"), printed("T47")).gives(printed("T48"), atol=ROUNDED_SCORES)
 
     def test_the_scores_of_another_text_as_obtained(self, attempt, reference, judge, printed):
         """Normally distributed weights and another second token should give the right result."""
         query, keys, _ = projected_004(reference, printed)
         called = attempt(query, keys)
-        called.gives(SCORES_004, atol=FOUR_DECIMALS, axes=self.axes)
+        called.gives(SCORES_004, atol=FOUR_DECIMALS)
         own, what = called.value[JOURNEY], N_("the score with its own key")
         judge(own, OWN_SCORE_004, atol=FOUR_DECIMALS, what=what)
 
     def test_as_many_keys_as_features(self, attempt):
         """Keys should be rows, also where there are as many keys as features."""
         keys = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
-        attempt(torch.tensor([3.0, -1.0]), keys).gives(torch.tensor([3.0, 5.0]), axes=self.axes)
+        attempt(torch.tensor([3.0, -1.0]), keys).gives(torch.tensor([3.0, 5.0]))
 
     def test_gradients_reach_query_and_keys(self, attempt, draw):
         """Gradients should flow to the query and to the keys."""
@@ -252,28 +238,26 @@ class TestQueryScores(KeepsNames, KeepsDoublePrecision, KeepsArguments):
 
 
 @pytest.mark.exercise("scaled_weights")
-class TestScaledWeights(KeepsNames, KeepsDoublePrecision):
+class TestScaledWeights(OfScores, KeepsDoublePrecision):
     axes = (N_("query"), N_("key"))
 
     def inputs(self, draw, dtype=torch.float32):
         """Scores, and the size of a key."""
         return draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=dtype), D_OUT
 
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(printed("T13"), D_K).has_shape(6)
+    def example(self, printed):
+        """The scores of "journey", and the size of a key."""
+        return printed("T13"), D_K
 
     @pytest.mark.weight(2)
     def test_the_weights_of_journey_as_printed(self, attempt, printed):
         """The example's scores of "journey" should give the example's weights."""
-        attempt(printed("T13"), D_K).gives(printed("T14"), atol=ROUNDED_WEIGHTS, axes=("key",))
+        attempt(printed("T13"), D_K).gives(printed("T14"), atol=ROUNDED_WEIGHTS)
 
     @pytest.mark.weight(2)
     def test_all_weights_as_printed(self, attempt, printed):
         """The example's scores of all queries should give the example's weights."""
-        attempt(printed("T48"), D_K).gives(printed("T49"), atol=ROUNDED_WEIGHTS, axes=self.axes)
+        attempt(printed("T48"), D_K).gives(printed("T49"), atol=ROUNDED_WEIGHTS)
 
     def test_each_row_of_weights_sums_to_one(self, attempt, judge, printed):
         """The weights of each query should sum to 1."""
@@ -283,7 +267,7 @@ class TestScaledWeights(KeepsNames, KeepsDoublePrecision):
     def test_the_weights_of_another_text_as_obtained(self, attempt, reference, printed):
         """Normally distributed weights and another second token should give the right result."""
         query, keys, _ = projected_004(reference, printed)
-        attempt(keys @ query, D_K).gives(WEIGHTS_004, atol=FOUR_DECIMALS, axes=("key",))
+        attempt(keys @ query, D_K).gives(WEIGHTS_004, atol=FOUR_DECIMALS)
 
     @pytest.mark.remark
     def test_large_scores_give_no_nan(self, attempt, judge):
@@ -296,17 +280,12 @@ class TestScaledWeights(KeepsNames, KeepsDoublePrecision):
         """With keys of size 16, scores should be divided by 4 before the softmax."""
         scores = torch.tensor([0.0, 4.0, -4.0, 8.0, -8.0])
         expected = torch.tensor([0.0861, 0.2341, 0.0317, 0.6364, 0.0117])
-        attempt(scores, 16).gives(expected, atol=FOUR_DECIMALS, axes=("key",))
+        attempt(scores, 16).gives(expected, atol=FOUR_DECIMALS)
 
     def test_gradients_reach_the_scores(self, attempt, draw):
         """Gradients should flow to the scores."""
         called = attempt(*self.inputs(draw), cotangent=draw.normal(NUM_TOKENS, NUM_TOKENS))
         called.gradients_agree(what="the gradient for the scores")
-
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(*self.inputs(draw)).keeps_arguments()
 
 
 @pytest.mark.exercise("weighted_values")
@@ -327,20 +306,18 @@ class TestWeightedValues(KeepsNames, KeepsArguments):
     @pytest.mark.weight(2)
     def test_the_context_of_journey_as_printed(self, attempt, printed):
         """The example's weights should give its context vector of "journey"."""
-        called = attempt(printed("T14"), values_of(printed))
-        called.gives(printed("T15"), atol=ROUNDED_MIXTURE, axes=("feature",))
+        attempt(printed("T14"), values_of(printed)).gives(printed("T15"), atol=ROUNDED_MIXTURE)
 
     @pytest.mark.weight(2)
     def test_all_context_vectors_as_printed(self, attempt, printed):
         """The example's weights of all queries should give its context vectors."""
-        called = attempt(printed("T49"), values_of(printed))
-        called.gives(printed("T16"), atol=ROUNDED_MIXTURE, axes=self.axes)
+        attempt(printed("T49"), values_of(printed)).gives(printed("T16"), atol=ROUNDED_MIXTURE)
 
     def test_the_context_of_another_text_as_obtained(self, attempt, reference, printed):
         """Normally distributed weights and another second token should give the right query."""
         query, keys, values = projected_004(reference, printed)
         weights = torch.softmax(keys @ query / D_K**0.5, dim=-1)
-        attempt(weights, values).gives(CONTEXT_004, atol=FOUR_DECIMALS, axes=("feature",))
+        attempt(weights, values).gives(CONTEXT_004, atol=FOUR_DECIMALS)
 
     def test_all_weight_on_one_value_gives_that_value(self, attempt):
         """A query with all its weight on one token should get that token's value."""
@@ -348,12 +325,12 @@ class TestWeightedValues(KeepsNames, KeepsArguments):
         values = torch.tensor([[1.0, 2.0], [3.0, 5.0], [-4.0, 7.0]])
         # A matrix of one query, too, gives a matrix.
         for count in (3, 1):
-            attempt(weights[:count], values).gives(values[[1, 2, 1]][:count], axes=self.axes)
+            attempt(weights[:count], values).gives(values[[1, 2, 1]][:count])
 
     def test_weights_of_any_sum_are_taken_as_they_are(self, attempt, draw):
         """Weights that do not sum to 1 should be taken as they are, too."""
         weights = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1)
-        attempt(weights, draw.normal(NUM_TOKENS, D_OUT)).agrees(axes=self.axes)
+        attempt(weights, draw.normal(NUM_TOKENS, D_OUT)).agrees()
 
     def test_gradients_reach_weights_and_values(self, attempt, draw):
         """Gradients should flow to the weights and to the values."""

@@ -17,53 +17,75 @@ def drawn(draw, names, d_in, d_out, dtype=torch.float32):
     return {name: draw.normal(*shape, dtype=dtype) for name in names}
 
 
-def made(attempt, values, **options):
-    """An instance with given parameters; biases that it should not have change nothing."""
-    first = next(iter(values.values()))
-    d_in, d_out = first.shape if "W_query" in values else reversed(first.shape)
-    zeros = (
-        {} if "W_query" in values else {n: torch.zeros(d_out, dtype=first.dtype) for n in BIASES}
-    )
-    return attempt.instance(d_in, d_out, given=values, spare=zeros, **options)
+def alike(one, other):
+    """Whether two results are the same tensor, within the noise of float32."""
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return False
+    return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)
 
 
-def given(attempt, values, **options):
-    """An instance with given parameters, having judged that it has them."""
-    layer = made(attempt, values, **options)
-    judge_parameters(attempt.judge, layer.problems)
-    return layer
+class Layers:
+    """Layers with given parameters; `names` are those of the three."""
 
+    names, axes = MATRICES, AXES
 
-def judge_parameters(judge, missing):
-    """Judge that all parameters could be given their values."""
-    listed = [
-        judge.words(
-            "{name} is missing" if what == "missing" else "{name} is of another shape", name=name
-        )
-        for name, what in missing.items()
-    ]
-    sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
-    judge.that(not missing, sentence, about=missing)
+    def drawn(self, draw, d_in, d_out, dtype=torch.float32):
+        """A value for each parameter."""
+        return drawn(draw, self.names, d_in, d_out, dtype)
 
+    def made(self, attempt, values, **options):
+        """An instance with given parameters; biases that it should not have change nothing."""
+        first, has_layers = values[self.names[0]], self.names == LAYERS
+        d_in, d_out = reversed(first.shape) if has_layers else first.shape
+        zeros = dict.fromkeys(BIASES if has_layers else (), torch.zeros(d_out, dtype=first.dtype))
+        return attempt.instance(d_in, d_out, given=values, spare=zeros, **options)
 
-def matrices(layer):
-    """The three matrices by the documents' names, also where they have names of their own."""
-    found = layer.state.parameters
-    missing = [name for name in MATRICES if by_name(found, name) is None]
-    others = [name for name in found if name.rpartition(".")[2] not in MATRICES]
-    own = layer.student.roles.stand_ins(missing, others)
-    return {name: by_name(found, own.get(name, name)) for name in MATRICES}
+    def given(self, attempt, values, **options):
+        """An instance with given parameters, having judged that it has them."""
+        layer = self.made(attempt, values, **options)
+        self.judge_given(attempt.judge, layer.problems)
+        return layer
 
+    def judge_given(self, judge, problems):
+        """Judge that all parameters could be given their values."""
+        missing, other = N_("{name} is missing"), N_("{name} is of another shape")
+        templates = {
+            name: missing if what == "missing" else other for name, what in problems.items()
+        }
+        listed = [judge.words(template, name=name) for name, template in templates.items()]
+        sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
+        judge.that(not problems, sentence, about=problems)
 
-def judge_matrices(layer, shape):
-    """Judge that the three matrices are there and of this shape, and return them by name."""
-    found, judge = matrices(layer), layer.judge
-    for name, matrix in found.items():
-        judge.that(
-            matrix is not None, judge.words("A new instance has no parameter {name}", name=name)
-        )
-        judge.shape(matrix, shape)
-    return found
+    def judge_matrices(self, layer, shape):
+        """Judge that there are three matrices of this shape, also by other names; return them."""
+        parameters, judge = layer.state.parameters, layer.judge
+        missing = [name for name in MATRICES if by_name(parameters, name) is None]
+        others = [name for name in parameters if name.rpartition(".")[2] not in MATRICES]
+        own = layer.student.roles.stand_ins(missing, others)
+        found = {name: by_name(parameters, own.get(name, name)) for name in MATRICES}
+        for name, matrix in found.items():
+            sentence = judge.words("A new instance has no parameter {name}", name=name)
+            judge.that(matrix is not None, sentence)
+            judge.shape(matrix, shape)
+        return found
+
+    def by_own_v1(self, attempt, values, *args, **how):
+        """A call of the student's own v1, None where it raises."""
+        try:
+            return self.made(attempt.of("SelfAttention_v1"), values)(*args, **how)
+        except StudentOutcome:
+            return None
+
+    def judge_like_v1(self, attempt, draw, num_tokens, d_in, d_out, dtype=torch.float32):
+        """Judge that SelfAttentionNormal gives what SelfAttention_v1 gives."""
+        values, x = self.drawn(draw, d_in, d_out, dtype), draw.normal(num_tokens, d_in, dtype=dtype)
+        # A slip that the student's own v1 makes too is paid for there.
+        own = self.by_own_v1(attempt, values, x)
+        called = self.given(attempt, values)(x)
+        # The solution is asked in any case: a recording has its replies in one order.
+        right = called.expected
+        is_own = own is not None and alike(called.value, own.value)
+        called.gives(own.value if is_own else right)
 
 
 def held(layer):
@@ -76,50 +98,37 @@ def held(layer):
     return found
 
 
-def turned(weight, like):
-    """A weight of a v2 in the layout of a v1, or in that of the student's own v1 of `(2, 3)`."""
-    weight = weight.detach()
-    return weight if like is not None and like.shape == (3, 2) else weight.T
+def pair(attempt, draw, d_in, d_out, weights=None, start=None):
+    """A v2 and a v1 of the student's own, given weights where they have the documents' names."""
+    weights = weights or drawn(draw, LAYERS, d_in, d_out)
+    start = start or drawn(draw, MATRICES, d_in, d_out)
+    source = attempt.of("SelfAttention_v2").instance(d_in, d_out, given=weights, seed=789)
+    target = attempt.of("SelfAttention_v1").instance(d_in, d_out, given=start, seed=123)
+    return source, target
 
 
-def judge_copied(attempt, draw, target, expected):
-    """Judge the matrices that a v1 holds after copying, by role."""
+def judge_copies(attempt, draw, d_in, d_out, *, start=None, times=1):
+    """Judge the matrices that a v1 holds after copying, once or more, from another v2 each time.
+
+    It starts with the matrices `start`, or with some that are drawn.
+    """
+    v1, target, expected = attempt.of("SelfAttention_v1"), None, {}
+    for _ in range(times):
+        source, other = pair(attempt, draw, d_in, d_out, start=start)
+        target = target or other
+        weights = dict(zip(ROLES.values(), source.given.values(), strict=True)) | held(source)
+        own = held(v1.instance(2, 3))
+        attempt(source.own, target.own)
+        for role, weight in weights.items():
+            # A student's own v1 may keep the layout of a v2.
+            stays = role in own and own[role].shape == (3, 2)
+            expected[role] = weight.detach() if stays else weight.detach().T
     after = held(target)
     if after.keys() == expected.keys():
         attempt.judge(after, expected, what="the target's matrices")
         return
     # A v1 that keeps plain tensors pays for it there. Here it has to return the same as one
     # that was given the right matrices.
-    d_in, d_out = target.by[0]
-    values = dict(zip(MATRICES, expected.values(), strict=True))
-    twin = attempt.of("SelfAttention_v1").instance(d_in, d_out, given=values)
+    twin = v1.instance(d_in, d_out, given=dict(zip(MATRICES, expected.values(), strict=True)))
     x = draw.normal(4, d_in)
-    target(x).gives(twin(x).value, axes=AXES)
-
-
-def by_own_v1(attempt, values, *args, **how):
-    """A call of the student's own v1, None where it raises."""
-    try:
-        return made(attempt.of("SelfAttention_v1"), values)(*args, **how)
-    except StudentOutcome:
-        return None
-
-
-def alike(one, other):
-    """Whether two results are the same tensor, within the noise of float32."""
-    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
-        return False
-    return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)
-
-
-def judge_like_v1(attempt, draw, num_tokens, d_in, d_out, dtype=torch.float32):
-    """Judge that SelfAttentionNormal gives what SelfAttention_v1 gives."""
-    values = drawn(draw, MATRICES, d_in, d_out, dtype)
-    x = draw.normal(num_tokens, d_in, dtype=dtype)
-    # A slip that the student's own v1 makes too is paid for there.
-    own = by_own_v1(attempt, values, x)
-    called = given(attempt, values)(x)
-    # The solution is asked in any case: a recording has its replies in one order.
-    right = called.expected
-    is_own = own is not None and alike(called.value, own.value)
-    called.gives(own.value if is_own else right, axes=AXES)
+    target(x).gives(twin(x).value)

@@ -2,88 +2,59 @@
 
 import pytest
 
-from .helpers import (
-    AXES,
-    BIASES,
-    LAYERS,
-    MATRICES,
-    ROLES,
-    alike,
-    by_name,
-    by_own_v1,
-    drawn,
-    given,
-    held,
-    judge_copied,
-    judge_like_v1,
-    judge_matrices,
-    made,
-    turned,
-)
+from grader.testing import N_, by_name
+
+from .helpers import AXES, BIASES, LAYERS, MATRICES, Layers, alike, drawn, judge_copies
 
 # All different, and unlike the documents' (6, 3, 2) and the visible checks' (4, 5, 3).
 NUM_TOKENS, D_IN, D_OUT = 5, 7, 4
 
 
-def judge_gradients(attempt, draw, names, *, is_own_fine=False):
-    """Judge the gradients for the parameters and for the tokens.
+class HasGradients(Layers):
+    """Layers whose gradients are judged."""
 
-    With `is_own_fine`, those of the student's own v1 pass as well.
-    """
-    values = drawn(draw, names, D_IN, D_OUT)
-    x, cotangent = draw.normal(NUM_TOKENS, D_IN), draw.normal(NUM_TOKENS, D_OUT)
-    called = made(attempt, values)(x, cotangent=cotangent)
-    found, expected, judge = called.answer.gradients, called.right.gradients, attempt.judge
-    own = by_own_v1(attempt, values, x, cotangent=cotangent) if is_own_fine else None
-    other = own and own.answer.gradients
-    for each in values:
-        gradient = by_name(found.parameters, each)
-        theirs = other and by_name(other.parameters, each)
-        right = theirs if alike(gradient, theirs) else expected.parameters[each]
-        judge(gradient, right, what=judge.words("the gradient for {name}", name=each))
-    gradient, theirs = found.arguments.get("0"), other and other.arguments.get("0")
-    right = theirs if alike(gradient, theirs) else expected.arguments["0"]
-    judge(gradient, right, what="the gradient for the tokens", axes=AXES)
+    def judge_gradients(self, attempt, draw, *, is_own_fine=False):
+        """Judge the gradients for the parameters and for the tokens.
 
-
-def judge_copies(attempt, draw, d_in, d_out, *, times=1):
-    """Judge the matrices that a v1 holds after copying, once or more, from another v2 each time."""
-    start, v1 = drawn(draw, MATRICES, d_in, d_out), attempt.of("SelfAttention_v1")
-    target, own = v1.instance(d_in, d_out, given=start), held(v1.instance(2, 3))
-    expected = {}
-    for _ in range(times):
-        weights = drawn(draw, LAYERS, d_in, d_out)
-        source = attempt.of("SelfAttention_v2").instance(d_in, d_out, given=weights)
-        of_roles = dict(zip(ROLES.values(), weights.values(), strict=True)) | held(source)
-        attempt(source.own, target.own)
-        expected = {role: turned(weight, own.get(role)) for role, weight in of_roles.items()}
-    judge_copied(attempt, draw, target, expected)
+        With `is_own_fine`, those of the student's own v1 pass as well.
+        """
+        values = self.drawn(draw, D_IN, D_OUT)
+        x, cotangent = draw.normal(NUM_TOKENS, D_IN), draw.normal(NUM_TOKENS, D_OUT)
+        called = self.made(attempt, values)(x, cotangent=cotangent)
+        found, expected, judge = called.answer.gradients, called.right.gradients, attempt.judge
+        own = self.by_own_v1(attempt, values, x, cotangent=cotangent) if is_own_fine else None
+        other = own and own.answer.gradients
+        for each in values:
+            gradient = by_name(found.parameters, each)
+            theirs = other and by_name(other.parameters, each)
+            right = theirs if alike(gradient, theirs) else expected.parameters[each]
+            judge(gradient, right, what=judge.words("the gradient for {name}", name=each))
+        gradient, theirs = found.arguments.get("0"), other and other.arguments.get("0")
+        right = theirs if alike(gradient, theirs) else expected.arguments["0"]
+        judge(gradient, right, what="the gradient for the tokens", axes=AXES)
 
 
-class SelfAttention:
-    """What both self-attentions hold to; `names` are those of the parameters."""
+class SelfAttention(HasGradients):
+    """What both self-attentions hold to."""
 
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_other_sizes")
     def test_unseen_tokens(self, attempt, draw):
         """Other tokens and other parameters, of other sizes, should be right, too."""
-        layer = given(attempt, drawn(draw, self.names, D_IN, D_OUT))
-        layer(draw.normal(NUM_TOKENS, D_IN)).agrees(axes=AXES)
+        self.given(attempt, self.drawn(draw, D_IN, D_OUT))(draw.normal(NUM_TOKENS, D_IN)).agrees()
 
     @pytest.mark.deepens("test_other_sizes")
     def test_where_all_sizes_are_equal(self, attempt, draw):
         """Tokens should be rows, also where num_tokens, d_in and d_out are equal."""
-        given(attempt, drawn(draw, self.names, 4, 4))(draw.normal(4, 4)).agrees(axes=AXES)
+        self.given(attempt, self.drawn(draw, 4, 4))(draw.normal(4, 4)).agrees()
 
 
 @pytest.mark.exercise("SelfAttention_v1")
 class TestSelfAttentionV1(SelfAttention):
-    names = MATRICES
-
     @pytest.mark.deepens("test_gradients_reach_the_matrices")
     def test_gradients_are_right(self, attempt, draw):
         """The gradients for the matrices and for the tokens should be right."""
-        judge_gradients(attempt, draw, MATRICES)
+        self.judge_gradients(attempt, draw)
 
 
 @pytest.mark.exercise("SelfAttention_v2")
@@ -93,14 +64,13 @@ class TestSelfAttentionV2(SelfAttention):
     @pytest.mark.deepens("test_biases_count_when_asked_for")
     def test_unseen_biases(self, attempt, draw):
         """Other weights and other biases, with qkv_bias=True, should be right, too."""
-        values = drawn(draw, LAYERS, D_IN, D_OUT) | {name: draw.normal(D_OUT) for name in BIASES}
-        layer = given(attempt, values, qkv_bias=True)
-        layer(draw.normal(NUM_TOKENS, D_IN)).agrees(axes=AXES)
+        values = self.drawn(draw, D_IN, D_OUT) | {name: draw.normal(D_OUT) for name in BIASES}
+        self.given(attempt, values, qkv_bias=True)(draw.normal(NUM_TOKENS, D_IN)).agrees()
 
     @pytest.mark.deepens("test_gradients_reach_the_layers")
     def test_gradients_are_right(self, attempt, draw):
         """The gradients for the weights and for the tokens should be right."""
-        judge_gradients(attempt, draw, LAYERS)
+        self.judge_gradients(attempt, draw)
 
 
 @pytest.mark.exercise("copy_weights")
@@ -109,41 +79,40 @@ class TestCopyWeights:
     @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_unseen_weights(self, attempt, draw):
         """Other weights, of another size, should arrive transposed."""
-        judge_copies(attempt, draw, D_IN, D_OUT)
+        judge_copies(attempt, draw, D_IN, D_OUT, start=drawn(draw, MATRICES, D_IN, D_OUT))
 
     @pytest.mark.deepens("test_square_weights_are_transposed_too")
     def test_unseen_square_weights(self, attempt, draw):
         """Square weights should arrive transposed, too."""
-        judge_copies(attempt, draw, D_IN, D_IN)
+        judge_copies(attempt, draw, D_IN, D_IN, start=drawn(draw, MATRICES, D_IN, D_IN))
 
     @pytest.mark.deepens("test_each_matrix_is_the_transposed_weight")
     def test_the_last_copy_counts(self, attempt, draw):
         """A v1 should take the weights of one v2, and later those of another."""
-        judge_copies(attempt, draw, D_OUT, D_IN, times=2)
+        start = drawn(draw, MATRICES, D_OUT, D_IN)
+        judge_copies(attempt, draw, D_OUT, D_IN, start=start, times=2)
 
 
 @pytest.mark.exercise("SelfAttentionNormal")
-class TestSelfAttentionNormal:
+class TestSelfAttentionNormal(HasGradients):
     @pytest.mark.deepens("test_given_matrices_answer_as_in_v1")
     def test_unseen_tokens(self, attempt, draw):
         """Given the same matrices, unseen tokens should give what SelfAttention_v1 gives."""
-        judge_like_v1(attempt, draw, NUM_TOKENS, D_IN, D_OUT)
+        self.judge_like_v1(attempt, draw, NUM_TOKENS, D_IN, D_OUT)
 
     @pytest.mark.deepens("test_gradients_reach_the_matrices")
     def test_gradients_are_right(self, attempt, draw):
         """The gradients for the matrices and for the tokens should be right."""
         # A slip that the student's own v1 makes too is paid for there.
-        judge_gradients(attempt, draw, MATRICES, is_own_fine=True)
+        self.judge_gradients(attempt, draw, is_own_fine=True)
 
     @pytest.mark.deepens("test_the_matrices_start_normally_drawn")
     @pytest.mark.conduct
     def test_the_matrices_start_normally_drawn(self, attempt, judge, draw):
         """With another seed and other sizes, matrices should start as torch.randn draws them."""
         layer = attempt.instance(40, 60, seed=draw.seed())
-        for name, matrix in judge_matrices(layer, (40, 60)).items():
+        for name, matrix in self.judge_matrices(layer, (40, 60)).items():
             # 2400 numbers: mean and deviation are off by 0.020 and 0.014 (one sigma).
             near = abs(matrix.mean()) < 0.15 and 0.85 < matrix.std() < 1.15
-            sentence = judge.words(
-                "{name} is not drawn from the standard normal distribution", name=name
-            )
-            judge.that(bool(near), sentence)
+            template = N_("{name} is not drawn from the standard normal distribution")
+            judge.that(bool(near), judge.words(template, name=name))

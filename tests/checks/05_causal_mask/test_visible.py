@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
-from ..helpers import future, scores_of_the_text
+from ..helpers import OfScores, future, scores_of_the_text
 from .helpers import figures
 
 D_K = 2
@@ -58,6 +58,8 @@ class TestLowerTriangularMask(Mask):
 
 @pytest.mark.exercise("mask_weights")
 class TestMaskWeights(KeepsNames, KeepsArguments):
+    axes = AXES
+
     def inputs(self, draw, dtype=torch.float32):
         """Weights, and a mask that hides the future."""
         return draw.uniform(NUM_TOKENS, NUM_TOKENS, low=0.1).to(dtype), 1 - future(NUM_TOKENS)
@@ -71,14 +73,14 @@ class TestMaskWeights(KeepsNames, KeepsArguments):
     @pytest.mark.weight(2)
     def test_the_masked_weights_as_printed(self, attempt, printed):
         """With the lower triangular mask, the example's weights should lose their future."""
-        attempt(weights_of_the_text(printed), printed("T19")).gives(printed("T20"), axes=AXES)
+        attempt(weights_of_the_text(printed), printed("T19")).gives(printed("T20"))
 
     def test_a_mask_of_ones_keeps_everything(self, attempt, printed):
         """A mask of ones should leave the weights as they are."""
         ones, thirds = torch.ones(6, 6), torch.full((6, 6), 1 / 3)
-        attempt(weights_of_the_text(printed), ones).gives(printed("T18"), axes=AXES)
+        attempt(weights_of_the_text(printed), ones).gives(printed("T18"))
         # Thirds have more digits than are printed.
-        attempt(thirds, ones).gives(thirds, axes=AXES)
+        attempt(thirds, ones).gives(thirds)
 
 
 @pytest.mark.exercise("renormalize_rows")
@@ -99,12 +101,12 @@ class TestRenormalizeRows(KeepsNames, KeepsDoublePrecision):
     def test_the_repaired_weights_as_printed(self, attempt, printed):
         """The masked weights should become the example's weights that sum to 1 again."""
         masked = weights_of_the_text(printed) * printed("T19").tensor
-        attempt(masked).gives(printed("T21"), axes=AXES)
+        attempt(masked).gives(printed("T21"))
 
     def test_exponentials_become_the_softmax(self, attempt, printed):
         """Rows of exponentials should be divided by their sums, too, which makes a softmax of them."""
         exponentials = torch.exp(scores_of_the_text(printed) / D_K**0.5)
-        attempt(exponentials).gives(printed("T18"), axes=AXES)
+        attempt(exponentials).gives(printed("T18"))
 
     def test_gradients_reach_the_weights(self, attempt, draw):
         """Gradients should flow to the weights, through the sums as well."""
@@ -118,7 +120,7 @@ class TestRenormalizeRows(KeepsNames, KeepsDoublePrecision):
 
     def test_many_rows_of_small_weights(self, attempt, draw):
         """Many rows of very small weights should be divided by their sums, too."""
-        attempt(draw.uniform(64, 64, low=1e-5, high=1e-4)).agrees(axes=AXES)
+        attempt(draw.uniform(64, 64, low=1e-5, high=1e-4)).agrees()
 
 
 @pytest.mark.exercise("upper_triangular_mask")
@@ -142,18 +144,17 @@ class TestUpperTriangularMask(Mask):
 
 
 @pytest.mark.exercise("mask_scores")
-class TestMaskScores(KeepsNames):
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(scores_of_the_text(printed), future(6, torch.bool)).has_shape(6, 6)
+class TestMaskScores(OfScores):
+    axes = AXES
+
+    def example(self, printed):
+        """Scores, and a mask that hides the future."""
+        return scores_of_the_text(printed), future(6, torch.bool)
 
     @pytest.mark.weight(2)
     def test_the_masked_scores_as_printed(self, attempt, printed):
         """A mask of truth values should give the scores with minus infinity."""
-        called = attempt(scores_of_the_text(printed), future(6, torch.bool))
-        called.gives(printed("T22"), axes=AXES)
+        attempt(*self.example(printed)).gives(printed("T22"))
 
     @pytest.mark.conduct
     def test_the_scores_that_stay_are_numbers(self, attempt, judge, printed):
@@ -171,45 +172,42 @@ class TestMaskScores(KeepsNames):
     def test_a_mask_of_ones_and_zeros_does_the_same(self, attempt, printed):
         """A mask of ones and zeros should do the same as one of truth values, wherever its ones stand."""
         scores, past = scores_of_the_text(printed), future(6).T
-        attempt(scores, future(6)).gives(printed("T22"), axes=AXES)
-        attempt(scores, past).gives(torch.where(past == 1, -torch.inf, scores), axes=AXES)
+        attempt(scores, future(6)).gives(printed("T22"))
+        attempt(scores, past).gives(torch.where(past == 1, -torch.inf, scores))
 
     def test_scores_of_zero_are_like_any_others(self, attempt):
         """Scores of zero should be hidden where the mask is set, too, and stay elsewhere."""
-        attempt(WITH_ZEROS, future(3)).agrees(axes=AXES)
+        attempt(WITH_ZEROS, future(3)).agrees()
 
     @pytest.mark.conduct
     def test_the_scores_are_left_as_they_are(self, attempt, printed):
         """The scores should stay as they are."""
-        attempt(scores_of_the_text(printed), future(6, torch.bool)).keeps_arguments()
+        attempt(*self.example(printed)).keeps_arguments()
 
     def test_gradients_reach_the_scores(self, attempt, draw):
         """Gradients should flow to the scores that are not hidden, and only to those."""
         scores, mask = draw.normal(NUM_TOKENS, NUM_TOKENS), future(NUM_TOKENS, torch.bool)
         # What a softmax hands back: nothing where hidden.
         kept = torch.where(mask, 0.0, draw.normal(NUM_TOKENS, NUM_TOKENS))
-        called = attempt(scores, mask, cotangent=kept)
-        called.gradients_agree(what="the gradient for the scores")
+        attempt(scores, mask, cotangent=kept).gradients_agree(what="the gradient for the scores")
 
 
 @pytest.mark.exercise("causal_weights")
-class TestCausalWeights(KeepsNames, KeepsDoublePrecision):
+class TestCausalWeights(OfScores, KeepsDoublePrecision):
     axes = AXES
 
     def inputs(self, draw, dtype=torch.float32):
         """Scores, and the size of a key."""
         return draw.normal(NUM_TOKENS, NUM_TOKENS, dtype=dtype), D_K
 
-    @pytest.mark.gate
-    @pytest.mark.conduct
-    def test_the_shape_stays(self, attempt, printed):
-        """The result should have the shape and the dtype of the scores."""
-        attempt(scores_of_the_text(printed), D_K).has_shape(6, 6)
+    def example(self, printed):
+        """Scores, and the size of a key."""
+        return scores_of_the_text(printed), D_K
 
     @pytest.mark.weight(2)
     def test_the_causal_weights_as_printed(self, attempt, printed):
         """The example's scores should become the example's causal weights."""
-        attempt(scores_of_the_text(printed), D_K).gives(printed("T21"), axes=AXES)
+        attempt(scores_of_the_text(printed), D_K).gives(printed("T21"))
 
     def test_each_row_sums_to_one(self, attempt, judge, printed):
         """The weights of each token should sum to 1."""
@@ -219,11 +217,11 @@ class TestCausalWeights(KeepsNames, KeepsDoublePrecision):
     def test_a_larger_d_k_evens_the_weights_out(self, attempt):
         """With d_k 4, scores should be halved before the softmax."""
         scores = torch.tensor([[0.5, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 3.0, -2.0]])
-        attempt(scores, 4).agrees(axes=AXES)
+        attempt(scores, 4).agrees()
 
     def test_scores_of_zero_have_weights(self, attempt):
         """A score of zero should have a weight as well, on and below the diagonal."""
-        attempt(WITH_ZEROS, D_K).agrees(axes=AXES)
+        attempt(WITH_ZEROS, D_K).agrees()
 
     def test_gradients_reach_the_scores(self, attempt, draw):
         """Gradients should flow to the scores on and below the diagonal."""
@@ -252,8 +250,3 @@ class TestCausalWeights(KeepsNames, KeepsDoublePrecision):
             "Each row has a largest score of its own, which an own softmax has to subtract"
         )
         judge.that(not bool(lost.any()), sentence, about=lost)
-
-    @pytest.mark.conduct
-    def test_the_scores_are_left_as_they_are(self, attempt, draw):
-        """The scores should stay as they are."""
-        attempt(*self.inputs(draw)).keeps_arguments()

@@ -7,7 +7,7 @@ from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsNames
 
 from ..helpers import OF_CONTEXT_VECTORS, MultiHead, judge_start, judge_surplus
-from .helpers import Layers
+from .helpers import Layers, by_the_wrapper, by_torch, is_near
 
 OF_SCORES = (N_("batch"), N_("head"), N_("query"), N_("key"))
 
@@ -197,3 +197,23 @@ class TestMultiHeadAttention(KeepsNames, Layers, MultiHead):
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights."""
         judge_start(attempt, *(self.layer(attempt, seed=seed) for seed in (1, 2)))
+
+    @pytest.mark.remark
+    def test_other_ways_give_the_same(self, attempt, judge, draw):
+        """Torch's `scaled_dot_product_attention` and your own heads of assignment 08 should give the same.
+
+        All have the same weights here, and `out_proj` changes nothing.
+        """
+        out = {"out_proj.weight": torch.eye(self.d_out), "out_proj.bias": torch.zeros(self.d_out)}
+        values, x = self.drawn(draw) | out, draw.normal(*self.texts)
+        value = self.given(attempt, values)(x, training=False).value
+        right = by_torch(values, self.num_heads, x)
+        is_same = is_near(value, right)
+        sentence = N_("Given the same weights, `scaled_dot_product_attention` gives something else")
+        sizes = (self.d_in, self.d_out, self.context_length, self.num_heads)
+        if not is_same and is_near(by_the_wrapper(attempt, values, sizes, x), right):
+            sentence = N_(
+                "Given the same weights, your own wrapper of assignment 08 gives something else: "
+                "compare what each of its heads gives with the pieces of this layer"
+            )
+        judge.that(is_same, sentence)

@@ -5,7 +5,7 @@ import torch
 
 from grader.testing import StudentOutcome
 
-from ..helpers import OF_CONTEXT_VECTORS, MultiHeadLayers
+from ..helpers import MultiHeadLayers
 from .helpers import make, named, numbers
 
 SMALL = (1, 2, 7, 2)
@@ -43,8 +43,7 @@ class TestGPT2MultiHeadAttention(MultiHeadLayers):
     def judge_values(self, attempt, draw, *shape, num_heads=MultiHeadLayers.num_heads):
         """Judge context vectors of texts of this shape, for drawn parameters."""
         sizes, x = (self.d_in, self.d_out, self.context_length, num_heads), draw.normal(*shape)
-        layer = self.given(attempt, self.drawn(draw), *sizes)
-        layer(x, training=False).agrees(axes=OF_CONTEXT_VECTORS)
+        self.given(attempt, self.drawn(draw), *sizes)(x, training=False).agrees()
 
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
@@ -71,13 +70,9 @@ class TestGPT2MultiHeadAttention(MultiHeadLayers):
     def test_dropout_follows_its_probability(self, attempt, judge):
         """With dropout 0.2, each call should drop a fifth anew, and scale the rest by 1 / 0.8."""
         # Scores are all 0 and values all 1: each output counts the kept weights of its row.
-        values = {
-            "W_query.weight": torch.zeros(2, 1),
-            "W_key.weight": torch.zeros(2, 1),
-            "W_value.weight": torch.ones(2, 1),
-            "out_proj.weight": torch.eye(2),
-            "out_proj.bias": torch.zeros(2),
-        }
+        values = dict.fromkeys(("W_query.weight", "W_key.weight"), torch.zeros(2, 1))
+        values |= {"W_value.weight": torch.ones(2, 1), "out_proj.weight": torch.eye(2)}
+        values["out_proj.bias"] = torch.zeros(2)
         layer, texts = self.given(attempt, values, *SMALL, dropout=0.2), torch.ones(300, 7, 1)
         called = [layer(texts, training=True, seed=seed) for seed in (1, 2)]
         first, second = (each.has_shape(300, 7, 2) for each in called)

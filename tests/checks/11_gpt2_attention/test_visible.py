@@ -6,16 +6,7 @@ import torch
 from grader.testing import N_, StudentOutcome, describe
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import (
-    OF_CONTEXT_VECTORS,
-    SHOWN_INPUT,
-    SHOWN_SIZES,
-    MultiHead,
-    judge_surplus,
-    showing_parameters,
-    shown,
-    zero_biases,
-)
+from ..helpers import SHOWING, MultiHead, judge_surplus, zero_biases
 from .helpers import make, named, numbers
 
 # 004's configuration, and what its code gives: (2, 10, 768) stays (2, 10, 768), and four layers of
@@ -160,17 +151,17 @@ class TestGPT2MultiHeadAttention(KeepsNames, MultiHead):
         how = {"given": values, "spare": zero_biases(values), "exact": True}
         layer = attempt.instance(*sizes, **how)
         by_name = self.given(attempt, values)(x, training=False).has_shape(*self.vectors)
-        layer(x, training=False).gives(by_name, axes=OF_CONTEXT_VECTORS)
+        layer(x, training=False).gives(by_name)
 
     @pytest.mark.conduct
     def test_a_tenth_is_dropped_unless_said_otherwise(self, attempt, judge, draw):
         """Without an argument for it, the dropout should be 0.1."""
-        values = showing_parameters(draw)
+        values = SHOWING.parameters(draw)
         how = {"given": values, "spare": zero_biases(values), "exact": True}
         results = []
         for dropout in ({}, {"dropout": 0.1}):
-            layer = attempt.instance(**named(*SHOWN_SIZES), **dropout, **how)
-            weights, _ = shown(layer(SHOWN_INPUT, training=True, seed=1))
+            layer = attempt.instance(**named(*SHOWING.sizes), **dropout, **how)
+            weights, _ = SHOWING.shown(layer(SHOWING.eye, training=True, seed=1))
             # What is kept is scaled alike in every draw; of 16 copies each weight is kept in one.
             results.append(weights.amax(dim=0))
         is_same = torch.allclose(*results, rtol=0, atol=1e-5, equal_nan=True)

@@ -14,6 +14,7 @@ from grader.core.records import Visibility
 from grader.course.check_helpers import helpers_of, hidden_helpers, imported_helpers
 from grader.course.course import CHECKS, Course, load_course
 from grader.release.students import check_files
+from grader.testing.draw import Draw
 
 ALL = (Visibility.VISIBLE, Visibility.HIDDEN)
 VISIBLE, HIDDEN = f"{CHECKS}/01_scores/test_visible.py", f"{CHECKS}/01_scores/test_hidden.py"
@@ -175,3 +176,14 @@ def test_a_check_that_is_inherited_breaks_at_a_line_of_its_own_file(written: Wri
         check.function(check.owner(), attempt=None, draw=None)
     number = text[: text.index("return 1 / 0")].count("\n") + 1
     assert check.line_of(caught.value) == f"{VISIBLE}:{number}: "
+
+
+def test_a_class_says_what_its_function_is_called_with_by_shapes(written: Write) -> None:
+    """Normal tensors of these shapes are drawn, in their order; a class that says none has none."""
+    course = inheriting(written({}), "KeepsArguments", "from grader.testing.mixins import *")
+    owner = checks_of(course)["test_the_arguments_are_left_as_they_are"].owner()
+    with pytest.raises(NotImplementedError, match="neither `shapes` nor `inputs`"):
+        owner.inputs(Draw("1", "check"))
+    owner.shapes = ((2, 3), (4,))
+    drawn, again = owner.inputs(Draw("1", "check")), Draw("1", "check")
+    assert [one.tolist() for one in drawn] == [again.normal(*s).tolist() for s in owner.shapes]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from grader.checks.recordings import FORMAT, Recording, read_recording, write_recording
 from grader.core.errors import CourseError
 from grader.core.records import Mistake
+from grader.course.styles import Style
 from grader.feedback.diagnosis import Known, Trace, fingerprint
 from grader.sandbox.wire import Frame, encode
 
@@ -47,6 +48,7 @@ RECORDING = Recording(
     },
     hints={"one": ("What is one?", "Look at two.")},
     decided={"01_first/one": 1.5, "01_first/two": 2.0},
+    styles={"one": (Style("größer", "def one():\n    return 1", "It is one."),)},
 )
 
 

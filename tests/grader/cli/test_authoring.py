@@ -312,7 +312,7 @@ def test_stale_stubs_are_not_released(grader, tmp_path, edit):
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
         "The course has a problem:\n"
-        "  stubs or notebooks are older than their solutions (scores.py, scores.ipynb); "
+        "  generated files are older than their solutions (scores.py, scores.ipynb); "
         "run `grader generate`\n"
     )
     assert not (tmp_path / "released").exists()

@@ -308,7 +308,7 @@ def test_a_broken_manifest_is_told_with_every_problem(grader, folder):
         "  course.toml: assignments: missing; a list of tables is needed",
         "  course.toml: course.title: missing; a text is needed",
         "  course.toml: course.prefer: found 'doc'; 'py' or 'ipynb' is needed",
-        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, guide, language, languages, notes, prefer, title",
+        "  course.toml: course.titel: unknown key; did you mean 'title'? allowed: about, agents_file, guide, language, languages, notes, optional, prefer, title",
     ]
 
 

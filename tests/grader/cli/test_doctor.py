@@ -95,9 +95,10 @@ def test_help_in_a_copy_lists_what_works_there(grader, folder, tmp_path, monkeyp
         _head, _, commands = grader("--help").out.partition(f"{heading}:\n")
         return [line.split()[0] for line in commands.partition("\n\n")[0].splitlines()]
 
-    students = ["check", "doctor", "hint", "pack", "status", "watch"]
+    students = ["check", "doctor", "hint", "pack", "predict", "show", "status", "styles", "watch"]
+    instructors = ["compare", "explain", "grade", "learn", "publish", "release", "similar"]
     assert listed("For students") == students
-    assert listed("For instructors") == ["grade", "release"]
+    assert listed("For instructors") == instructors
     assert {"new", "preview", "validate"} < set(listed("For authors"))
     assert "grader grade SUBMISSIONS" in grader("--help").out
     (tmp_path / "copy").mkdir()

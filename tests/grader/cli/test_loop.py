@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from example_views import write_views
 from rich.console import Console
 
 from grader.cli.loop import KEYS, NOTHING_THERE, STILL_CHECKING, Loop
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 NOT_SCALED = "def scores(queries, keys):\n    return queries @ keys.T\n"
 UNKNOWN = "def scores(queries, keys):\n    return queries @ keys.T * 7\n"
+RIGHT_TOO = "def scores(queries, keys):\n    return queries @ keys.T * keys.shape[-1] ** -0.5\n"
 ENDLESS = "def scores(queries, keys):\n    while True:\n        pass\n"
 BROKEN = "def scores(queries, keys)\n    return queries\n"
 
@@ -464,3 +466,19 @@ def test_keys_have_an_answer_when_all_is_solved(driven, key):
         "Everything here is solved: 6 points. Congratulations!",
         "6 of 6 points.",
     )
+
+
+def test_what_was_just_solved_is_shown(watching: Callable[..., Driven], folder: Path) -> None:
+    """Not what was solved at the beginning, and not again with the next save."""
+    write_views(folder)
+    driven = watching("01")
+    driven.begin()
+    told = driven.save("scores", "right")
+    place = told.index("Scores of the first word  01_scores/scores")
+    assert told[place - 2] == "scores is solved: 2 points. Well done!"
+    assert told[place + 1] == "  size = 2"
+    assert "More of it: `grader show scores`;" in " ".join(told[place:])
+    title = told[place]
+    assert title not in driven.save("scores", RIGHT_TOO)
+    again = watching("01")
+    assert title not in again.begin()

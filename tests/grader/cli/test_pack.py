@@ -40,6 +40,7 @@ def test_where_nothing_is_begun_nothing_is_packed(grader, folder) -> None:
 def test_what_is_begun_is_packed_with_a_receipt(grader, begun) -> None:
     """The file that counts for each assignment, its points, the hash; what is left out is named."""
     (begun / "assignments/01_scores/notes.txt").write_text("", "utf-8")
+    (begun / "assignments/01_scores/picture.svg").write_text("", "utf-8")
     (begun / "assignments/01_scores/.helper.py.swp").write_text("", "utf-8")
     ran = grader("pack")
     assert (ran.code, ran.err) == (0, "")

@@ -58,7 +58,7 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
     )
     ran = grade()
     assert "1 student has a result with decisions: the column `decided`" in ran.out
-    assert "are scored from known outcomes: no code is run." in ran.out
+    assert "1 student is scored from known outcomes: no code is run." in ran.out
     assert scores(out)["bo"] == ("1.1", "0.8", "check 01_scores/scores")
     ran = grader("compare", before, out)
     assert ran.lines[0].startswith("3 students are in both: 1 gain, 0 lose; 0 have other outcomes")
@@ -123,7 +123,7 @@ def test_of_several_attempts_one_counts(grader, work, tmp_path):
     ran = grade("--policy", "best")
     assert "attempts, " not in ran.out
     assert scores(out)["ada"] == "2"
-    assert "was with none of --policy, --times and --history." in ran.out
+    assert "was with none of --policy, --times, --history and --never-lower." in ran.out
     told = grader("explain", "ada", "scores", "--run", out).out
     assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told
     page = (out / "reports/html/students/ada.html").read_text("utf-8")
@@ -162,7 +162,9 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
         "student,name,login,email,section\nada,Lovelace,ada1815,ada@school.example,B\nbo,Berg,,,A\n"
     )
     (folder / "decisions.toml").write_text(
-        '[[overrides]]\nstudent = "bo"\nexercise = "scores"\npoints = 2\nreason = "Shown."', "utf-8"
+        '[[overrides]]\nstudent = "bo"\nexercise = "scores"\npoints = 2\nreason = "Shown."\n'
+        '[[groups]]\nstudents = ["ada", "cem"]\nassignment = "01"\n',
+        "utf-8",
     )
     here = ("--isolation", "process", "--jobs", 1, "--roster", roster, "--report", "html")
 
@@ -184,6 +186,8 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
             numbers["bo"]: "A",
             numbers["cem"]: "",
         }
+    by = f"Handed in by {numbers['ada']} for your group."
+    assert by in (out / "feedback" / f"{numbers['cem']}.json").read_text("utf-8")
     before = keys.read_bytes()
     shutil.rmtree(students / "cem")
     assert grade("--anonymous", keys).code == 0
@@ -191,7 +195,10 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
     assert {*scores(out)} == {numbers["ada"], numbers["bo"]}
     assert "keep it outside" in grade("--anonymous", out / "keys.csv").err
     named = tmp_path / "named"
-    grade(out=named)
+    (folder / "decisions.toml").unlink()  # without the key file, nobody here is cem
+    assert grade(out=named).code == 0
     assert "like ada. Give another --out." in grade("--anonymous", keys, out=named).err
+    ran = grade("--anonymous", keys, "--never-lower", named)
+    assert "like ada. Give another --never-lower." in ran.err
     keys.write_text("who\n")
     assert "is no key file" in grade("--anonymous", keys).err

@@ -194,6 +194,7 @@ id = "1_first"
 title = ""
 due = 2027-02-01
 imports = "02_second"
+lends = "def other(): ..."
 [assignments.exercises]
 dot = 0.4
 cross = "two"
@@ -217,6 +218,8 @@ cross = "two"
             "course.toml: assignments[1].due: found datetime.date(2027, 2, 1); "
             "a date and time with offset, like 2027-02-01T23:59:00+01:00 is needed",
             "course.toml: assignments[1].imports: found '02_second'; a list of texts is needed",
+            "course.toml: assignments[1].lends: found 'def other(): ...'; "
+            "Python code that defines exercises of this assignment is needed",
             "course.toml: assignments[1].exercises.dot: found 0.4; "
             "a whole or half number from 0 to 1000000, like 2 or 2.5, is needed",
             "course.toml: assignments[1].exercises.cross: found 'two'; "
@@ -309,11 +312,12 @@ def test_the_same_number_twice_is_refused(problems):
 def test_an_import_of_nothing_names_the_nearest(problems):
     """A misspelt import is told with the id that is meant."""
     text = '[course]\ntitle = "T"\n' + assignment("01_first")
-    text += assignment("02_second", 'imports = ["01_frist", "nonsense"]')
+    text += assignment("02_second", 'imports = ["01_frist", "nonsense"]\ncompares = ["03_third"]')
     assert problems(text) == [
         "course.toml: assignments[2].imports: found '01_frist', which is no assignment's id; "
         "did you mean '01_first'?",
         "course.toml: assignments[2].imports: found 'nonsense', which is no assignment's id",
+        "course.toml: assignments[2].compares: found '03_third', which is no assignment's id",
     ]
 
 

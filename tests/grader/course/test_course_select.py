@@ -159,10 +159,13 @@ def test_every_path_is_made_from_the_ids(course):
         "solution": "solutions/02_layers/layers.py",
         "misconceptions": "solutions/02_layers/misconceptions.toml",
         "hints": "solutions/02_layers/hints.toml",
+        "styles": "solutions/02_layers/styles.toml",
         "equivalent": "solutions/02_layers/equivalent.toml",
         "visible_checks": "tests/checks/02_layers/test_visible.py",
         "hidden_checks": "tests/checks/02_layers/test_hidden.py",
         "recording": "tests/checks/02_layers/recording.bin",
+        "drawing": "solutions/02_layers/picture.py",
+        "picture": "assignments/02_layers/picture.svg",
     }
 
 

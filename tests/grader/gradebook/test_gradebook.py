@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedNotebook
 from sqlalchemy import inspect, text
 
-from grader.core.records import Outcome, Result
+from grader.core.records import Decision, DecisionKind, Outcome, Result
 from grader.course.course import Assignment, Course, Exercise, LateRule, load_course
 from grader.gradebook.fill import Filled, fill_gradebook, prepare_gradebook
 from grader.gradebook.scores import write_student
@@ -167,6 +168,26 @@ def test_an_extension_that_somebody_granted_counts(address: str, dated: Course) 
         gradebook.grant_extension("02_mixture", "ada", days=1)
         write_student(gradebook, dated, *late(dated, moment, 2))
         assert gradebook.find_submission("02_mixture", "ada").late_submission_penalty == 0.4
+
+
+def test_what_was_decided_is_in_the_gradebook(address: str, dated: Course) -> None:
+    """Late days cost nothing; points by hand count without a file; what does not count is left out."""
+    found, moments = late(dated, DUE + timedelta(days=2), 2)
+    first, second = found.assignments
+    paid = replace(found, assignments=(first, replace(second, late_days_used=1)))
+    decision = Decision(DecisionKind.OVERRIDE, None)
+    exercise = replace(first.exercises[0], score=Decimal(2), decision=decision)
+    oral = replace(first, exercises=(exercise,))
+    exempt = replace(exercise, decision=Decision(DecisionKind.EXEMPTION, None))
+    without = replace(second, exercises=(exempt,))
+    with opened(address, dated) as gradebook:
+        write_student(gradebook, dated, paid, moments)
+        assert gradebook.find_submission("02_mixture", "ada").late_submission_penalty == 0.4
+        bob = replace(found, student="bob", assignments=(oral, without))
+        write_student(gradebook, dated, bob, {})
+        assert gradebook.find_submission("01_scores", "bob").score == 2
+        with pytest.raises(MissingEntry):
+            gradebook.find_submission("02_mixture", "bob")
 
 
 def test_late_work_costs_a_share_of_what_a_person_gave(address: str, dated: Course) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from grader.core.errors import UsageError
 from grader.course.course import Course, load_course
+from grader.course.predicted import predicted
 from grader.release.clearing import ClearOurSolutions
 from grader.release.nbgrader import course_id, manifest, nbgrader_files, source_notebook
 from grader.release.solution_cells import read_solution
@@ -30,7 +31,8 @@ def test_clearing_makes_our_student_notebooks(root: Path) -> None:
         text = source_notebook(course, assignment).text
         resources = {"nbgrader": {"assignment": assignment.id}}
         cleared, _ = ClearOurSolutions().preprocess(nbformat.reads(text, as_version=4), resources)
-        source = read_solution(assignment, course.paths(assignment).solution)
+        solution = course.paths(assignment).solution
+        source = read_solution(assignment, solution, predicted(course, assignment))
         ours = nbformat.reads(student_notebook(source), as_version=4)
         assert cleared.cells == ours.cells
 

@@ -12,14 +12,16 @@ from grader.course.course import load_course
 from grader.grading.attempts import with_attempts
 from grader.grading.class_files import read_results
 from grader.grading.class_run import ClassRun
-from grader.grading.decisions import Decisions, Extension, Whom
+from grader.grading.decisions import Decisions, Extension, Group, Whom
+from grader.grading.never_lower import EarlierResults
 from grader.grading.policies import Policy
 from grader.submissions.intake import read_submissions
-from grader.submissions.moments import BY_MOODLE, Moment
+from grader.submissions.moments import BY_FOLDER, BY_MOODLE, Moment
 from grader.submissions.student_folders import Student
 from tests.grader.grading.conftest import STUDENTS, Formula, Killed
 
-ADA = STUDENTS[0]
+ADA, BO, *_OTHERS = STUDENTS
+GROUP = Decisions(groups=(Group((ADA, BO), ("01_scores",)),))
 STAMPS = ("2027-01-30T10-00-00", "2027-01-31T10-00-00", "2027-02-03T10-00-00")
 DUE = '[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n'
 
@@ -128,13 +130,36 @@ def test_times_of_a_platform_decide_what_is_late(make):
     assert found[-1] == "1 day late by Moodle's worksheet: 10 percent taken off."
 
 
+def test_a_groups_time_is_of_what_counts(make):
+    """Another time of it is everybody's, and runs no code."""
+    run = make("out")
+    run.edit("course.toml", DUE, f"[late]\npercent_per_day = 10\n{DUE}due = 2027-02-01T00:00:00Z\n")
+
+    def grade(settings, students):
+        for student, found in run.grade(settings, students):
+            yield student, _ended(found, Outcome.PASSED if student.id == ADA else Outcome.FAILED)
+
+    def late_days_of_bo(day):
+        run.graded.clear()
+        course = load_course(run.course)
+        run.formula = Formula(course)
+        times = (("", Moment(datetime(2027, 2, day, tzinfo=UTC), BY_MOODLE)),)
+        students = [Student(ADA, run.folder / ADA, times=times), Student(BO, run.folder / BO)]
+        rows = ClassRun(course, students, run.out, decisions=GROUP).carry_out(grade, run).rows
+        part = read_results(run.out, rows)[1].assignments[0]
+        return part.handed_in_by, part.days_late, part.time_source, run.graded.total()
+
+    assert late_days_of_bo(3) == (ADA, 2, BY_MOODLE, 2)
+    assert late_days_of_bo(4) == (ADA, 3, BY_MOODLE, 0)
+
+
 def test_an_undecided_attempt_is_told_and_graded_again(several):
     """Where another one counts, nobody would see it."""
 
     def failing(settings, students):
         for student, found in several.grade(settings, students):
             if STAMPS[0] in str(student.path):
-                found = replace(found, assignments=tuple(map(_failed, found.assignments)))
+                found = _ended(found, Outcome.ERROR)
             yield student, found
 
     said = []
@@ -149,10 +174,58 @@ def test_an_undecided_attempt_is_told_and_graded_again(several):
     assert all(one.score is not None for one in ada.assignments[0].attempts)
 
 
-def _failed(part):
-    """The same where the grader failed on every check."""
-    exercises = tuple(
-        replace(e, checks=tuple(replace(c, outcome=Outcome.ERROR) for c in e.checks))
-        for e in part.exercises
+def _ended(outcomes, outcome):
+    """The same where every check ended so."""
+    return replace(
+        outcomes,
+        assignments=tuple(
+            replace(
+                part,
+                exercises=tuple(
+                    replace(e, checks=tuple(replace(c, outcome=outcome) for c in e.checks))
+                    for e in part.exercises
+                ),
+            )
+            for part in outcomes.assignments
+        ),
     )
-    return replace(part, exercises=exercises)
+
+
+@pytest.fixture
+def first_is_right(several):
+    """The same class, where the first attempt is right, and nothing else."""
+
+    def graded(settings, students):
+        for student, found in several.grade(settings, students):
+            is_right = STAMPS[0] in str(student.path)
+            yield student, _ended(found, Outcome.PASSED if is_right else Outcome.FAILED)
+
+    several.is_right = partial(several.again, grade=graded)
+    return several
+
+
+def test_an_attempt_counts_for_a_group(first_is_right):
+    """What each attempt earned is said to who made it, by whose dates it is."""
+    rows, results = first_is_right.is_right("best", decisions=GROUP)
+    ada, bo = (one.assignments[0] for one in results)
+    assert ada.score == bo.score == ada.max_score
+    assert (len(ada.attempts), bo.attempts, bo.handed_in_by) == (2, (), ADA)
+    assert (ada.time_source, bo.time_source) == (BY_FOLDER, BY_FOLDER)
+    assert [[*row.attempts] for row in rows] == [["01_scores", "02_mixture"], []]
+    _rows, results = first_is_right.is_right("last", decisions=GROUP)
+    assert first_is_right.graded == Counter()
+    assert [one.assignments[0].handed_in_by for one in results] == ["", ""]
+    assert {one.assignments[0].score for one in results} == {0}
+
+
+def test_no_score_falls_by_another_attempt(first_is_right):
+    """The earlier assignment stays, with the attempt that counted."""
+    first_is_right.is_right("best")
+    earlier = EarlierResults(first_is_right.out)
+    (row, _other), (ada, _bo) = first_is_right.is_right("last", never_lower=earlier)
+    assert first_is_right.graded == Counter()
+    assert row.decided == ("kept 01_scores", "kept 02_mixture")
+    assert (row.score, row.automatic) == (ada.max_score, 0)
+    assert row.attempts["01_scores"] == "1 of 2"
+    (row, _other), _results = first_is_right.is_right("last")
+    assert (row.score, row.decided) == (0, ())

@@ -4,16 +4,19 @@ import csv
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
+from grader.core.records import Result
 from grader.grading.class_files import read_results
-from grader.grading.decisions import Decisions, Exemption, Extension, Whom
+from grader.grading.decisions import Decisions, Exemption, Extension, Group, Whom
 from grader.grading.personal import CheckDecision, LateDays, Override
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
-from tests.grader.grading.conftest import STUDENTS
+from tests.grader.grading.conftest import STUDENTS, Killed
 
 SCORES = "01_scores/scores"
 HIDDEN = f"{SCORES}::hidden::test_other_queries_and_keys"
@@ -73,6 +76,33 @@ def test_other_dates_with_decisions_end_as_graded_so_from_the_start(late, make):
     assert late.graded == Counter(STUDENTS)
 
 
+CLASS_WIDE = (
+    Decisions(),
+    *(Decisions(checks=(CheckDecision(HIDDEN, is_given),)) for is_given in (True, False)),
+    *(Decisions(late_days=LateDays(days, 2)) for days in (1, 3)),
+    replace(SOME, checks=(CheckDecision(HIDDEN, True),), late_days=LateDays(3, 3)),
+)
+
+
+def test_decisions_about_everybody_end_as_graded_so_from_the_start(late, make):
+    """In any order; only those are written again who may gain or lose by it."""
+    wanted = []
+    for number, decisions in enumerate(CLASS_WIDE):
+        fresh = make(f"fresh-{number}")
+        fresh.run(decisions=decisions)
+        wanted.append(fresh.files())
+    for number in (1, 2, 3, 0, 5, 4, 1, 5, 0, 2):
+        late.run(decisions=CLASS_WIDE[number])
+        assert late.files() == wanted[number], number
+    full = [row for row in late.result.rows if row.exercises[SCORES] == 2 and not row.decided]
+    late.run(decisions=CLASS_WIDE[1])
+    assert full
+    assert late.told == [
+        f"{20 - len(full)} students are scored from known outcomes: no code is run."
+    ]
+    assert late.graded == Counter(STUDENTS)
+
+
 def test_every_output_has_the_same_final_scores(late):
     """The table, the records, the pages, and what platforms import."""
     late.run(decisions=SOME)
@@ -106,3 +136,80 @@ def test_a_thousand_exemptions_leave_the_class_its_points(late):
     )
     late.run(decisions=Decisions(exemptions=everybody))
     assert json.loads((late.out / "summary.json").read_text("utf-8"))["max_score"] == 6
+
+
+# Groups.
+
+ADA, BO, CEM, *OTHERS = STUDENTS
+GROUP = Decisions(
+    extensions=(Extension(Whom(BO), ("01_scores",), days=2),),
+    late_days=LateDays(1, 1),
+    groups=(Group((ADA, BO, CEM), ("01_scores",)),),
+)
+
+
+@pytest.fixture
+def grouped(late, make):
+    """A class with a due date, of which one student handed in nothing; to be killed after some."""
+    run = make("groups")
+
+    def grade(settings, students, until=None):
+        for student in students:
+            if student.id == CEM:
+                nothing = ((), settings.seed, {}, "", "", ())
+                yield student, Result(CEM, None, 6, False, False, *nothing)
+            else:
+                yield from run.grade(settings, [student])
+            if student.id == until:
+                raise Killed
+
+    def rows(until=None, decisions=GROUP, **options):
+        run.run(partial(grade, until=until), decisions=decisions, **options)
+        return {row.student: row for row in run.result.rows}
+
+    return run, rows
+
+
+def test_a_submission_counts_for_the_whole_group(grouped):
+    """The one with most points, for each with their own dates; other assignments are their own."""
+    run, graded_rows = grouped
+    alone = graded_rows(decisions=Decisions())
+    rows = graded_rows()
+    results = {r.student: r for r in read_results(run.out, [rows[n] for n in (ADA, BO, CEM)])}
+    first = {name: one.assignments[0] for name, one in results.items()}
+    most = max(alone[name].exercises[SCORES] for name in (ADA, BO))
+    assert {float(one.exercises[0].score) for one in first.values()} == {most}
+    by = {one.handed_in_by or name for name, one in first.items()}
+    assert len(by) == 1
+    (name,) = by
+    told = f"Handed in by {name} for your group."
+    assert {who for who, one in first.items() if told in one.notes} == {ADA, BO, CEM} - by
+    assert [first[who].late_days_used for who in (ADA, CEM)] == [min(1, first[ADA].days_late)] * 2
+    assert first[BO].days_late == max(0, first[ADA].days_late - 2)
+    assert (rows[CEM].submitted, rows[CEM].max_score) == (True, 6)
+    assert rows[CEM].assignments["02_mixture"] == 0
+    mixtures = [rows[who].exercises["02_mixture/Mixture"] for who in (ADA, BO)]
+    assert mixtures == [alone[who].exercises["02_mixture/Mixture"] for who in (ADA, BO)]
+    assert {who: rows[who].exercises for who in OTHERS} == {
+        who: alone[who].exercises for who in OTHERS
+    }
+
+
+def test_a_new_submission_of_one_is_the_groups(grouped):
+    """Nobody else is graded, and a run that is cut short ends as one that is not."""
+    run, rows = grouped
+    rows()
+    before, count = run.files(), run.graded.copy()
+    path = run.folder / ADA / "scores.py"
+    text = path.read_text("utf-8")
+    path.write_text("# better\n", "utf-8")
+    with pytest.raises(Killed):
+        rows(until=ADA)
+    rows()
+    assert run.graded - count == Counter([ADA])
+    better = run.files()
+    rows(force=True)
+    assert run.files() == better != before
+    path.write_text(text, "utf-8")
+    rows()
+    assert run.files() == before

@@ -314,3 +314,22 @@ def test_a_dropped_check_leaves_the_others():
         "This check of f counts for nobody: It holds",
         "f: 3 points; before that it was 1.2.",
     )
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_checks_that_were_not_run_are_told(is_given):
+    """A check failed first of which it was decided since that it should not matter."""
+    outcomes = outcomes_of(set(CHECKS), (0, 0, 0))
+    first = outcomes.assignments[0]
+    one, *others = first.exercises
+    failed, blocked = (
+        replace(check, outcome=outcome)
+        for check, outcome in zip(one.checks, (Outcome.FAILED, Outcome.BLOCKED), strict=True)
+    )
+    exercises = (replace(one, checks=(failed, blocked)), *others)
+    part = replace(first, exercises=exercises)
+    outcomes = replace(outcomes, assignments=(part, *outcomes.assignments[1:]))
+    decisions = Decisions(checks=(CheckDecision(failed.id, is_given),))
+    assert "not run 01_a/f" in result_of(outcomes, decisions).decided
+    elsewhere = Decisions(checks=(CheckDecision(CHECKS[-1], is_given),))
+    assert result_of(outcomes, elsewhere).decided == ()

@@ -6,7 +6,7 @@ import pytest
 
 from grader.core.errors import CourseError
 from grader.course.course import load_course
-from grader.grading.decisions import Decisions, Exemption, ExerciseSet, Extension, Whom
+from grader.grading.decisions import Decisions, Exemption, ExerciseSet, Extension, Group, Whom
 from grader.grading.decisions_file import Known, class_decisions, read_decisions
 from grader.grading.personal import CheckDecision, LateDays, Override
 from grader.submissions.intake import IntakeResult
@@ -31,7 +31,7 @@ def course(course_copy):
 @pytest.fixture
 def read(course):
     """Reads a file of this text."""
-    known = Known({"ada", "bob"}, {"A", "part time"}, True, lambda _exercise: CHECKS)
+    known = Known({"ada", "bob", "cyd"}, {"A", "part time"}, True, lambda _exercise: CHECKS)
 
     def reading(text, **other):
         path = course.root / "decisions.toml"
@@ -69,6 +69,9 @@ def test_everything_that_can_be_decided(read):
     exercise = "Mixture"
     points = 2.25
     reason = "Shown."
+    [[groups]]
+    students = ["bob", "ada"]
+    assignment = "2"
     [[drop]]
     check = "{SCORES}::hidden::test_values"
     [[full_marks]]
@@ -89,6 +92,7 @@ def test_everything_that_can_be_decided(read):
             CheckDecision(SHAPE, True, "Shown."),
         ),
         late_days=LateDays(5, 5),
+        groups=(Group(("ada", "bob"), ("02_mixture",)),),
     )
 
 
@@ -170,6 +174,19 @@ def test_everything_that_can_be_decided(read):
             '[[exercise_sets]]\nlabel = "A"',
             "exercise_sets[1].exercises: missing; at least one exercise or assignment is needed",
         ),
+        (
+            '[[groups]]\nstudents = ["ada", "bobb"]',
+            "groups[1].students: nobody in the class is called 'bobb'; did you mean 'bob'?",
+        ),
+        (
+            '[[groups]]\nstudents = ["ada"]',
+            "groups[1].students: found 1; two students or more are needed",
+        ),
+        (
+            '[[groups]]\nstudents = ["ada", "bob"]\n[[groups]]\nstudents = ["ada", "cyd"]\n'
+            'assignment = "2"',
+            "groups: ada is in 2 groups for 02_mixture; keep one",
+        ),
         (f"[[exemptions]]\n{ADA}", "exemptions[1]: assignment or exercises is needed, one of them"),
         ("[late_days]\nbudget = -1", "late_days.budget: found -1; a whole number from 0 to 366"),
         ("extensions = 3", "extensions: found 3; at least one [[extensions]] table is needed"),
@@ -191,7 +208,7 @@ def test_labels_need_a_roster(read):
 
 def test_one_student_by_themselves_may_lack_the_others(read):
     """Of a single submission the others' entries are no mistakes."""
-    text = '[[extensions]]\nstudent = "cyd"\ndays = 1'
+    text = '[[extensions]]\nstudent = "dan"\ndays = 1'
     assert read(text, is_everybody=False).extensions
 
 

@@ -53,7 +53,7 @@ def test_the_best_of_each_exercise_is_told():
     """Late by the latest attempt that is needed; a later one that adds nothing costs nothing."""
     found, _scores, one = chosen("best-per-exercise", ((F,), -2), ((G,), -1), ((), 4))
     assert found == [1, 2]
-    assert one.notes == ("f: your attempt of 2027-01-30 00:00 (UTC) counts.",)
+    assert one.notes == ("f: the attempt of 2027-01-30 00:00 (UTC) counts.",)
     assert one.submitted_at == DUE - timedelta(days=1)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -27,6 +28,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.grading.class_files import Coverage, due_summary, row_of, summary
+from grader.grading.comparing import Comparison, compare_results, to_record
 from grader.grading.journal import JOURNAL, Journal, RunIdentity
 from grader.grading.results import for_student, to_json
 from grader.grading.schemas import SCHEMAS, schema
@@ -55,6 +57,7 @@ ASSIGNMENT = AssignmentResult(
     file_failures=("a.py: it does not run",),
     ignored=("b.py was not read",),
     late_days_used=1,
+    handed_in_by="bo",
 )
 RESULT = Result(
     *("ada", Decimal("0.5"), 2, False, True, ("process",), "7", {"python": "3.11"}, "c0", "be"),
@@ -130,6 +133,19 @@ def test_a_summary_fits(example_course: Path) -> None:
     assert problems("summary", {**record, "mean_score": "half"})
     for key in set(record) - {"changed", "due"}:
         assert problems("summary", {name: one for name, one in record.items() if name != key})
+
+
+def test_a_comparison_fits() -> None:
+    """Of somebody who had no score, with what the checks mean for the class."""
+    found = compare_results(NOTHING, replace(RESULT, student="bob"))
+    other = compare_results(RESULT, replace(RESULT, assignments=(replace(ASSIGNMENT, score=None),)))
+    assert found is not None
+    assert other is None
+    record = to_record(Comparison(1, (found,), ("eve",)))
+    assert problems("comparison", record) == []
+    assert problems("comparison", {**record, "students": "one"})
+    for key in record:
+        assert problems("comparison", {name: one for name, one in record.items() if name != key})
 
 
 def test_the_page_on_formats_lists_every_exit_code(root: Path) -> None:

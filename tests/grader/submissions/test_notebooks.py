@@ -61,6 +61,14 @@ def test_a_locked_test_cell_is_not_read():
     )
 
 
+def test_an_experiment_is_not_read():
+    """It only looks at what the other cells define; another tag means nothing."""
+    tagged = [
+        {**code(f"x = {n}"), "metadata": {"tags": t}} for n, t in enumerate((["experiment"], ["a"]))
+    ]
+    assert code_cells(notebook(*tagged)) == (Cell(2, "x = 1"),)
+
+
 @pytest.mark.parametrize(
     "marks",
     [

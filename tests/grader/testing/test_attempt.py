@@ -62,6 +62,25 @@ def test_a_value_is_judged_by_what_is_known_or_by_the_solution(attempt_of: Pair)
     assert attempt.judge.judged == [9.0, 9.0]
 
 
+@pytest.mark.parametrize(
+    ("x", "said", "place"),
+    [
+        (X, {}, "row 0, column 0"),
+        (X[0], {}, "column 0"),
+        (X, {"axes": ("token", "feature")}, "token 0, feature 0"),
+        (X[None], {}, r"\[0, 0, 0\]"),
+    ],
+)
+def test_a_result_has_the_axes_that_its_class_of_checks_says(
+    attempt_of: Pair, x: torch.Tensor, said: dict[str, tuple[str, ...]], place: str
+) -> None:
+    """The last ones where it has fewer, none where it has more, others where the call says so."""
+    attempt = attempt_of(SQUARE, SQUARE)
+    attempt.judge.axes = ("row", "column")
+    with pytest.raises(Mismatch, match=f"{place}: expected 2"):
+        attempt(x).gives(x + 1, **said)
+
+
 def test_a_printed_tensor_is_an_argument_by_its_values(attempt_of: Pair) -> None:
     """Unnamed or named."""
     printed = Printed("T01", "input", (), "", torch.tensor([2.0]))

@@ -195,6 +195,13 @@ def test_a_refusal_is_the_exception_a_call_ends_in(hand_in: HandIn) -> None:
     assert student.refusal("one", 2) is None
 
 
+def test_what_is_asked_aside_is_shown_in_no_message(hand_in: HandIn) -> None:
+    """And nothing is recognised by what came back."""
+    student = hand_in("def one():\n    return 1\n")
+    assert student.aside().call("one").value == 1
+    assert (student.calls, student.answers) == ([], {})
+
+
 def test_what_is_no_exception_is_no_refusal(hand_in: HandIn) -> None:
     """A missing name, or a stub, does not refuse anything."""
     student = hand_in(

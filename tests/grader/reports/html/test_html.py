@@ -1,5 +1,6 @@
 """Feedback pages and the class report as text: what is on them, and what never is."""
 
+import base64
 import random
 import re
 from dataclasses import replace
@@ -219,17 +220,35 @@ def test_all_exercises_of_the_course_have_pages(whole_course: Course) -> None:
     results[2] = replace(results[2], student="名前 & 50%")
     made = dict(pages(results, whole_course))
     names = [f"students/{result.student}.html" for result in results]
-    assert list(made) == ["index.html", *names]
+    pictures = [f"students/pictures/{one.id}.svg" for one in whole_course.assignments]
+    assert list(made) == ["index.html", *pictures, *names]
     links = set(re.findall(r'href="(students/[^"]*)"', made["index.html"]))
     assert links == {address(result.student) for result in results}
     assert address("名前 & 50%") == "students/%E5%90%8D%E5%89%8D%20%26%2050%25.html"
 
 
+def test_a_students_own_page_holds_the_pictures(whole_course: Course) -> None:
+    """It is one file; a class's pages link those that lie beside them."""
+    (result,) = generated_class(whole_course, 1)
+    own = student_page(result, whole_course)
+    held = re.findall(
+        r'<img class="drawing" src="data:image/svg\+xml;base64,([^"]+)" alt="(\w)', own
+    )
+    svg = whole_course.paths(whole_course.assignments[0]).picture.read_bytes()
+    assert base64.b64decode(held[0][0]) == svg
+    assert len(held) == len(whole_course.assignments)
+    linked = dict(pages([result], whole_course))[address(result.student)]
+    assert 'href="pictures/01_simple_attention.svg"' in linked
+    assert "<img" not in linked
+
+
 def test_pages_need_nothing_from_elsewhere(whole_course: Course) -> None:
     """No address is in them but those of each other."""
-    for text in dict(pages(generated_class(whole_course, 3), whole_course)).values():
+    made = dict(pages(generated_class(whole_course, 3), whole_course))
+    for text in (text for path, text in made.items() if path.endswith(".html")):
         links = re.findall(r'(?:src|href|action)\s*=\s*"([^"]*)"|url\(|@import|https?:', text)
-        assert [link for link in links if not link.startswith(("#", "students/"))] == []
+        others = [link for link in links if not link.startswith(("#", "students/"))]
+        assert {f"students/{link}" for link in others} <= made.keys()
 
 
 def test_the_class_report_names_what_to_teach_again(whole_course: Course) -> None:
@@ -244,7 +263,7 @@ def test_the_class_report_names_what_to_teach_again(whole_course: Course) -> Non
 
 def test_undecided_and_late_students_come_first(whole_course: Course) -> None:
     """On the map, too."""
-    results = generated_class(whole_course, 200)
+    results = generated_class(whole_course, 200, seed=2)
     undecided = [r.student for r in results if r.undecided]
     late = [r.student for r in results if any(a.days_late for a in r.assignments)]
     rows = re.findall(r'role="rowheader"><a[^>]*>(\w+)</a>', class_report(results, whole_course))

@@ -8,21 +8,25 @@ from generated_class import generated_class
 from grader.course.course import load_course
 from grader.reports.base import CheckedWork, GradedClass
 from grader.reports.html.pages import class_report, student_page
+from grader.reports.html.views import assignment_pictures
 from grader.reports.registry import checked, graded
 
 NOW = datetime(2027, 2, 1, 12, tzinfo=UTC)
 
 
 def test_a_class_has_a_report_and_a_page_for_each_student(root: Path) -> None:
-    """Below `html/`, the students' in a folder of their own."""
+    """Below `html/`, the students' in a folder of their own, with the assignments' pictures."""
     course = load_course(root)
     results = generated_class(course, 2)
+    linked = assignment_pictures(course, "pictures")
+    assert linked.keys() == course.by_id.keys()
     files = list(graded(["html"], GradedClass(course, results, {}, NOW)))
     covers = f"Graded {NOW:%Y-%m-%d %H:%M %Z}, course {course.hash[:12]}. "
     assert [(file.path, file.text) for file in files] == [
         ("html/index.html", class_report(results, course, covers=covers)),
-        ("html/students/student000.html", student_page(results[0], course)),
-        ("html/students/student001.html", student_page(results[1], course)),
+        *((f"html/students/{one.address}", one.svg) for one in linked.values()),
+        ("html/students/student000.html", student_page(results[0], course, pictures=linked)),
+        ("html/students/student001.html", student_page(results[1], course, pictures=linked)),
     ]
 
 

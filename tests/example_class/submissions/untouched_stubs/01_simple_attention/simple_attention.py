@@ -23,6 +23,35 @@
 # Fill in the functions below. Check your work with `grader check 01`, or in the notebook with the
 # cell below each exercise.
 
+# %% [markdown]
+# ```text
+# The new vector of "journey" is a mixture of all six words
+#
+# The words, three numbers each
+# Your    0.43  0.15  0.89
+# journey 0.55  0.87  0.66
+# starts  0.57  0.85  0.64
+# with    0.22  0.58  0.33
+# one     0.77  0.25  0.10
+# step    0.05  0.80  0.55
+#              dot product of each word with "journey", the query
+#                                      ↓
+# Scores
+#     Your  journey   starts     with      one     step
+#     0.95     1.50     1.48     0.84     0.71     1.09
+#                         softmax: all positive, sum 1
+#                                      ↓
+# Weights
+#     Your  journey   starts     with      one     step   sum
+#     0.14     0.24     0.23     0.12     0.11     0.16   1.00
+#                 each word times its weight, all six added up
+#                                      ↓
+# Context vector
+# journey 0.44  0.65  0.57
+#
+# "journey" takes most from itself and from "starts", least from "one".
+# ```
+
 # %%
 import torch
 from torch import Tensor

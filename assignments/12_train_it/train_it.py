@@ -1,0 +1,347 @@
+# %% [markdown]
+# # 12. Train it
+#
+# A layer with random weights knows nothing. Here yours learns: your `MultiHeadAttention` stands
+# twice in a small model, and the model is trained to continue texts like this one:
+#
+# > journeyjourneyjourneyjou
+#
+# A text is a few letters, 4 to 12, over and over. Each text has letters of its own, so nothing can
+# be learnt by heart. To continue it, look for the place where the last letter stood before, and
+# copy what came after it. Looking and copying is what attention does.
+#
+# A guess is right once in 26 times, and its loss is 3.26. Training takes less than a minute, without a
+# graphics card; then the loss is nearly 0, and nearly every letter is right that can be known.
+#
+# Then you look at the heads, and switch one off. In our run one of the four does what all depends
+# on: without it, 0.18 of the letters are right. Without any other one, more than 0.98 are.
+#
+# The model and the loop that trains it are given. You write four small pieces. Check your work
+# with `grader check 12`, or in the notebook with the cell below each exercise; `python train_it.py`
+# trains and shows everything.
+#
+# **About 45 minutes, difficulty 2 of 3.** You need assignments 05 and 09.
+
+# %%
+# Finds your own assignment 09 when this file is run by itself.
+if __name__ == "__main__":
+    from grader.notebook import use_own
+
+    use_own("09_multi_head_attention")
+
+# %%
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from multi_head_attention import MultiHeadAttention, head_scores, split_heads
+from torch import Tensor, nn
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# What a model may read at once, the features of a token, the heads of a layer, and the layers.
+NUM_TOKENS, FEATURES, NUM_HEADS, NUM_LAYERS = 24, 32, 2, 2
+
+
+def draw_texts(batch_size: int, generator: torch.Generator) -> Tensor:
+    """Texts that repeat themselves: of each letter its number, one letter more than a model reads.
+
+    Shape `(batch_size, NUM_TOKENS + 1)`.
+    """
+    letters = torch.rand(batch_size, len(LETTERS), generator=generator).argsort(dim=-1)
+    periods = torch.randint(4, 13, (batch_size, 1), generator=generator)
+    return letters.gather(1, torch.arange(NUM_TOKENS + 1) % periods)
+
+
+# %% [markdown]
+# ## Step 1: what comes next
+#
+# Nobody has to write down right answers for this: the text has them. After its first token comes
+# its second, after its second the third. The mask of assignment 05 sees to it that no token sees
+# its answer.
+
+
+# %%
+def inputs_and_targets(texts: Tensor) -> tuple[Tensor, Tensor]:
+    """What a model reads, and for each of these tokens the one that comes next.
+
+    The texts stay as they are.
+
+    Args:
+        texts: shape `(batch_size, num_tokens + 1)`, whole numbers.
+
+    Returns:
+        The inputs and the targets, both of shape `(batch_size, num_tokens)`.
+
+    Example:
+        >>> inputs_and_targets(torch.tensor([[3, 1, 4, 3, 1]]))
+        (tensor([[3, 1, 4, 3]]), tensor([[1, 4, 3, 1]]))
+    """
+    # TODO: leave out the last token for the inputs, and the first one for the targets.
+    raise NotImplementedError("12_train_it/inputs_and_targets: not attempted yet")
+
+
+# %% [markdown]
+# ## Step 2: your layer in a block
+#
+# A context vector tells what a token has found. If it took the token's place, the token itself
+# would be lost. So it is added: what went in goes on, together with what was found. The same way
+# leads gradients past the layer, back to the first one.
+
+
+# %%
+class AttentionBlock(nn.Module):
+    """Your `MultiHeadAttention`, with a way around it.
+
+    Args:
+        features: of a token, before and after.
+        context_length: the most tokens a text may have.
+        num_heads: how many heads.
+
+    Attributes:
+        attention: your `MultiHeadAttention` from `features` to `features`, without dropout.
+
+    Example:
+        A batch of two texts of four tokens:
+
+        >>> block = AttentionBlock(6, 5, 3)
+        >>> block(torch.rand(2, 4, 6)).shape
+        torch.Size([2, 4, 6])
+    """
+
+    def __init__(self, features: int, context_length: int, num_heads: int) -> None:
+        super().__init__()
+        # TODO: create the layer.
+        raise NotImplementedError("12_train_it/AttentionBlock: not attempted yet")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Each token, and added to it what attention finds for it.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters.
+
+        Args:
+            x: shape `(batch_size, num_tokens, features)`.
+
+        Returns:
+            Shape `(batch_size, num_tokens, features)`.
+        """
+        # TODO: add what the layer finds to the tokens.
+        raise NotImplementedError("12_train_it/AttentionBlock: not attempted yet")
+
+
+# %% [markdown]
+# ## The model, and how it learns
+#
+# Both are given; read them. A token becomes the sum of two vectors, one for the letter and one for
+# its place. Two of your blocks follow, and at the end a score for each letter of the alphabet.
+#
+# A step of the training draws new texts, compares the scores with the letters that really come
+# next (the loss), and moves every parameter a little so that the loss gets smaller. Only letters
+# count that can be known: those that come after a letter which stood in the text before.
+
+
+# %%
+class LetterModel(nn.Module):
+    """A score for each letter to come next, `(batch_size, num_tokens, 26)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.letters = nn.Embedding(len(LETTERS), FEATURES)
+        self.places = nn.Embedding(NUM_TOKENS, FEATURES)
+        self.blocks: Any = nn.ModuleList(
+            AttentionBlock(FEATURES, NUM_TOKENS, NUM_HEADS) for _ in range(NUM_LAYERS)
+        )
+        self.scores = nn.Linear(FEATURES, len(LETTERS))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """The scores."""
+        return self.scores(self.before_block(NUM_LAYERS, inputs))
+
+    def before_block(self, number: int, inputs: Tensor) -> Tensor:
+        """What a block reads: the letters and their places, after the blocks before it."""
+        x = self.letters(inputs) + self.places(torch.arange(inputs.shape[1]))
+        for block in self.blocks[:number]:
+            x = block(x)
+        return x
+
+
+def can_be_known(inputs: Tensor) -> Tensor:
+    """Where a letter stood in the text before, so that it is known what comes after it."""
+    is_same = inputs.unsqueeze(2) == inputs.unsqueeze(1)
+    return is_same.tril(diagonal=-1).any(dim=-1)
+
+
+def accuracy(model: LetterModel, texts: Tensor) -> float:
+    """The share of the letters which can be known that get the largest score."""
+    inputs, targets = inputs_and_targets(texts)
+    with torch.inference_mode():
+        is_right = model(inputs).argmax(dim=-1) == targets
+    return is_right[can_be_known(inputs)].float().mean().item()
+
+
+def train(model: LetterModel, num_steps: int, seed: int) -> Iterator[float]:
+    """Train a model, and yield the loss of each step."""
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    for _ in range(num_steps):
+        inputs, targets = inputs_and_targets(draw_texts(64, generator))
+        known = can_be_known(inputs)
+        loss = nn.functional.cross_entropy(model(inputs)[known], targets[known])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
+# %% [markdown]
+# ## Train
+#
+# How many letters are right before training, and how many after it? Another seed draws other
+# weights and other texts: does the model learn every time?
+
+# %%
+if __name__ == "__main__":
+    from grader.charts import progress, show_curve
+    from grader.notebook import experiment
+
+    SEED, NUM_STEPS = 1, 500
+    new_texts = draw_texts(256, torch.Generator().manual_seed(1000))
+    with experiment():
+        torch.manual_seed(SEED)
+        model = LetterModel()
+        before = accuracy(model, new_texts)
+        losses = list(progress(train(model, NUM_STEPS, SEED), NUM_STEPS, "loss"))
+        after = accuracy(model, new_texts)
+        show_curve(losses, "loss")
+        print(f"{SEED=} loss {losses[0]:.2f} -> {losses[-1]:.4f}, {before=:.2f}, {after=:.2f}")
+
+# %% [markdown]
+# ## Step 3: where the heads look
+#
+# Your layer computes weights, uses them and lets them go. To see them, compute them once more,
+# from the queries and keys of a layer. All that it takes you have written: `split_heads` and
+# `head_scores` of assignment 09 are imported above, and the mask is that of assignment 05.
+
+
+# %%
+def head_weights(queries: Tensor, keys: Tensor, num_heads: int) -> Tensor:
+    """The attention weights of each head, the future hidden, without dropout.
+
+    The queries and the keys stay as they are.
+
+    Args:
+        queries: of all heads, shape `(batch_size, num_tokens, d_out)`.
+        keys: the same of the keys.
+        num_heads: how many heads; `d_out` is a multiple of it.
+
+    Returns:
+        Shape `(batch_size, num_heads, num_tokens, num_tokens)`: in each head a row for each query
+        and a column for each key. Every row sums to 1.
+
+    Example:
+        Two heads of one feature. Of two tokens the first sees only itself:
+
+        >>> x = torch.tensor([[[1.0, 0.0], [2.0, 1.0]]])
+        >>> head_weights(x, x, num_heads=2)
+        tensor([[[[1.0000, 0.0000],
+                  [0.1192, 0.8808]],
+        <BLANKLINE>
+                 [[1.0000, 0.0000],
+                  [0.2689, 0.7311]]]])
+    """
+    # TODO: cut into heads, scores, hide the future, scale, softmax.
+    raise NotImplementedError("12_train_it/head_weights: not attempted yet")
+
+
+# %% [markdown]
+# ## Look at the heads
+#
+# Each map has a row for each letter of the text, and in it a dark cell where that letter looks. One
+# of the heads of the first block looks at the letter just before, as long as the text is new: a
+# stripe below the diagonal. In the second block, which letter does the second "j" look at, and what
+# did the first block tell that letter?
+
+# %%
+if __name__ == "__main__":
+    from grader.charts import show_maps
+
+    TEXT = "journeyjourneyjourneyjou"
+    with experiment():
+        inputs = torch.tensor([[LETTERS.index(letter) for letter in TEXT]])
+        maps = {}
+        for block in range(NUM_LAYERS):
+            layer, x = model.blocks[block].attention, model.before_block(block, inputs)
+            weights = head_weights(layer.W_query(x), layer.W_key(x), NUM_HEADS)
+            for head in range(NUM_HEADS):
+                maps[f"{block=} {head=}"] = weights[0, head].tolist()
+        show_maps(maps, TEXT)
+
+# %% [markdown]
+# ## Step 4: switch a head off
+#
+# What is a head good for? Take it away and see what is lost. `out_proj` mixes the features of all
+# heads: each row of its weight makes one new feature, and each column stands for one feature of a
+# head. Where a head's columns are zero, nothing of it arrives.
+
+
+# %%
+def switch_off_head(weight: Tensor, head: int, num_heads: int) -> Tensor:
+    """The weight of `out_proj` with one head switched off.
+
+    The weight that is given stays as it is.
+
+    Args:
+        weight: shape `(d_out, d_out)`, as `nn.Linear` keeps it.
+        head: the number of the head, counted from 0.
+        num_heads: how many heads; they share the features in order.
+
+    Returns:
+        The same shape, with zeros in the columns of that head.
+
+    Example:
+        Two heads of two features:
+
+        >>> switch_off_head(torch.ones(4, 4), head=1, num_heads=2)
+        tensor([[1., 1., 0., 0.],
+                [1., 1., 0., 0.],
+                [1., 1., 0., 0.],
+                [1., 1., 0., 0.]])
+    """
+    # TODO: copy the weight, and put zeros into the columns of the head.
+    raise NotImplementedError("12_train_it/switch_off_head: not attempted yet")
+
+
+# %% [markdown]
+# ## One head less
+#
+# Which head does the model need most? Find it in the maps above. Why can nothing in the second
+# block take its place?
+
+
+# %%
+def accuracy_without(model: LetterModel, texts: Tensor, block: int, head: int) -> float:
+    """The accuracy with one head switched off; afterwards the model is as it was."""
+    weight = model.blocks[block].attention.out_proj.weight
+    before = weight.detach().clone()
+    with torch.autograd.no_grad():
+        weight.copy_(switch_off_head(before, head, NUM_HEADS))
+        found = accuracy(model, texts)
+        weight.copy_(before)
+    return found
+
+
+if __name__ == "__main__":
+    with experiment():
+        print(f"all heads: {accuracy(model, new_texts):.2f}")
+        for block in range(NUM_LAYERS):
+            for head in range(NUM_HEADS):
+                without = accuracy_without(model, new_texts, block, head)
+                print(f"{block=} {head=} {without=:.2f}")
+
+# %% [markdown]
+# ## What comes next
+#
+# A large language model is this with more of everything: vectors for tokens and places, dozens of
+# blocks, a score for each token of the vocabulary. Its blocks have a second part, a small network
+# that works on every token by itself (an MLP), and a normalisation before each part. And when it
+# writes, token by token, it keeps the keys and values of what it has read (a KV cache), so that a
+# new token costs one row of scores and not all of them again.

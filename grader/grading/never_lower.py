@@ -1,0 +1,88 @@
+"""The better of two scores: what an earlier run gave stays where a new one would give less."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.core.errors import UsageError
+from grader.core.language import _
+from grader.core.records import AssignmentResult, Result, added
+from grader.grading.class_files import record_path
+from grader.grading.results import from_json
+from grader.grading.scoring import total
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierResults:
+    """The folder of an earlier run, whose scores are not to fall."""
+
+    folder: Path
+
+    def digest(self, student: str) -> str:
+        """A hash of a student's earlier result; "" where there is none."""
+        path = record_path(self.folder, student)
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
+
+    def result(self, student: str) -> Result | None:
+        """A student's earlier result.
+
+        Raises:
+            UsageError: when it cannot be read.
+        """
+        path = record_path(self.folder, student)
+        if not path.is_file():
+            return None
+        try:
+            return from_json(json.loads(path.read_text("utf-8")))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"{path} cannot be read as a result ({error!r}).") from error
+
+
+def not_lower(now: Result, earlier: Result | None) -> Result:
+    """A result in which no assignment has fewer points than before.
+
+    What is undecided stays so, and an assignment that is worth other points now is as it is now.
+
+    Args:
+        now: the new result.
+        earlier: the one before; None where there is none.
+    """
+    if earlier is None or not earlier.submitted:
+        return now
+    found = {one.id: one for one in now.assignments}
+    kept = {
+        one.id: _kept(one)
+        for one in earlier.assignments
+        if _is_better(one, found.get(one.id), is_submitted=now.submitted)
+    }
+    if not kept:
+        return now
+    everything = earlier.assignments if not now.submitted else now.assignments
+    assignments = tuple(kept.get(one.id, one) for one in everything)
+    return replace(
+        now,
+        score=total(one.score for one in assignments),
+        max_score=added(one.max_score for one in assignments),
+        undecided=any(one.score is None for one in assignments),
+        submitted=True,
+        assignments=assignments,
+        decided=(*now.decided, *(f"kept {id_}" for id_ in kept)),
+        automatic=now.automatic if now.decided else now.score,
+    )
+
+
+def _is_better(
+    earlier: AssignmentResult, now: AssignmentResult | None, *, is_submitted: bool
+) -> bool:
+    if earlier.score is None or now is None:
+        return earlier.score is not None and not is_submitted
+    is_worth_the_same = earlier.max_score == now.max_score
+    return is_worth_the_same and now.score is not None and earlier.score > now.score
+
+
+def _kept(earlier: AssignmentResult) -> AssignmentResult:
+    note = _("The score of an earlier run is kept, because it is higher.")
+    if note in earlier.notes:
+        return earlier
+    return replace(earlier, notes=(*earlier.notes, note))

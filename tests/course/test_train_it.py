@@ -1,0 +1,67 @@
+"""The finale: it learns from every seed, one head matters most, and its cells say what is missing."""
+
+import runpy
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+from nbclient import NotebookClient
+
+from grader.course.course import Course
+from grader.release.solution_cells import cleared, read_solution
+from grader.release.stubs import notebook_text
+
+EXERCISES = ("inputs_and_targets", "AttentionBlock", "head_weights", "switch_off_head")
+TRAINING = runpy.run_path(str(Path(__file__).with_name("train_it.py")))
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_model_learns_and_one_head_matters_most(seed: int) -> None:
+    """From a guess to nearly everything; as the text says of the run that it quotes."""
+    own = TRAINING["solution"]()
+    model, losses = TRAINING["trained"](own, seed)
+    texts = own.draw_texts(256, torch.Generator().manual_seed(1000))
+    assert losses[0] > 3
+    assert sum(losses[-50:]) / 50 < 0.05
+    assert own.accuracy(model, texts) > 0.98
+    rest = {(b, h): own.accuracy_without(model, texts, b, h) for b in (0, 1) for h in (0, 1)}
+    most_needed = min(rest, key=rest.__getitem__)
+    assert most_needed[0] == 0
+    assert rest[most_needed] < 0.7
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ((), "12_train_it/AttentionBlock, which is not written yet"),
+        (("inputs_and_targets", "head_weights"), "AttentionBlock, which is not written yet"),
+        (EXERCISES, "block=1 head=1 without="),
+    ],
+    ids=["as handed out", "half written", "all written"],
+)
+def test_the_notebook_runs_from_top_to_bottom(
+    course: Course,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    written: tuple[str, ...],
+    printed: str,
+) -> None:
+    """In a real kernel, in well under two minutes."""
+    assignment, built_on = course.by_id["12_train_it"], course.by_id["09_multi_head_attention"]
+    source = read_solution(assignment, course.paths(assignment).solution)
+    shutil.copy(course.paths(built_on).solution, tmp_path)
+    text = notebook_text(
+        source, lambda cell: cell.text if cell.exercise in written else cleared(assignment, cell)
+    )
+    for name in ("IPYTHONDIR", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("GRADER_COURSE", str(course.root))
+    notebook = nbformat.reads(text, as_version=4)
+    client = NotebookClient(notebook, timeout=90, resources={"metadata": {"path": str(tmp_path)}})
+    client.execute()
+    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+    assert printed in "".join(out.get("text", "") for out in outputs)

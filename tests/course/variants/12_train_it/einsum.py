@@ -1,0 +1,31 @@
+# Einstein's sums, and a mask that is added.
+import torch
+from multi_head_attention import MultiHeadAttention
+from torch import Tensor, nn
+
+
+def inputs_and_targets(texts: Tensor) -> tuple[Tensor, Tensor]:
+    num_tokens = texts.size(1) - 1
+    return texts.narrow(1, 0, num_tokens), texts.narrow(1, 1, num_tokens)
+
+
+class AttentionBlock(nn.Module):
+    def __init__(self, features: int, context_length: int, num_heads: int) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(features, features, context_length, 0, num_heads)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.add(self.attention(x), x)
+
+
+def head_weights(queries: Tensor, keys: Tensor, num_heads: int) -> Tensor:
+    q, k = (t.unflatten(-1, (num_heads, -1)) for t in (queries, keys))
+    scores = torch.einsum("bihd,bjhd->bhij", q, k) / q.size(-1) ** 0.5
+    ahead = torch.full(scores.shape[-2:], -torch.inf, dtype=scores.dtype).triu(1)
+    return torch.softmax(scores + ahead, dim=-1)
+
+
+def switch_off_head(weight: Tensor, head: int, num_heads: int) -> Tensor:
+    heads = weight.clone().unflatten(1, (num_heads, -1))
+    heads[:, head] = 0.0
+    return heads.flatten(start_dim=1)

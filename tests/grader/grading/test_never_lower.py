@@ -1,0 +1,80 @@
+"""`--never-lower`: in each assignment the better of two scores."""
+
+import shutil
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.grading.class_files import read_results
+from grader.grading.comparing import compare_runs
+from grader.grading.never_lower import EarlierResults, not_lower
+
+NOTE = "The score of an earlier run is kept, because it is higher."
+
+
+def result_of(*scores, most=3):
+    """A result with these scores of assignments; None stands for undecided."""
+    assignments = tuple(
+        AssignmentResult(
+            *(f"0{number}_a", "a.py", score and Decimal(score), most),
+            (ExerciseResult(f"0{number}_a/f", score and Decimal(score), most),),
+        )
+        for number, score in enumerate(scores, 1)
+    )
+    is_undecided = None in scores
+    total = None if is_undecided or not scores else Decimal(sum(map(int, scores)))
+    rest = (bool(scores), (), "1", {}, "c0", "be", assignments)
+    return Result("ada", total, most * len(scores), is_undecided, *rest)
+
+
+@pytest.mark.parametrize(
+    ("now", "earlier", "score", "kept"),
+    [
+        (result_of("1", "3"), result_of("2", "2"), 5, ["kept 01_a"]),
+        (result_of("2", "3"), result_of("2", "3"), 5, []),
+        (result_of("1", "3"), result_of(), 4, []),
+        (result_of(None, "1"), result_of("2", "2"), None, ["kept 02_a"]),
+        (result_of("1", "1"), result_of(None, "2"), 3, ["kept 02_a"]),
+        (result_of("1", "1"), result_of("2", "2", most=2), 2, []),
+        (result_of(), result_of("2", "1"), 3, ["kept 01_a", "kept 02_a"]),
+        (result_of("1"), result_of("2", "2"), 2, ["kept 01_a"]),
+    ],
+)
+def test_the_better_score_of_each_assignment_stays(now, earlier, score, kept):
+    """What is undecided stays so; other points are no better and no worse."""
+    found = not_lower(now, earlier)
+    assert (found.score, list(found.decided)) == (score, kept)
+    assert [f"kept {one.id}" for one in found.assignments if NOTE in one.notes] == kept
+    assert found.automatic == (now.score if kept else None)
+    again = not_lower(now, replace(found, automatic=None))
+    assert again.assignments == found.assignments
+
+
+def test_no_score_falls_and_no_code_is_run(make, tmp_path):
+    """Everybody has the better of both in each assignment, from a copy or from the folder itself."""
+    run, old = make("out"), tmp_path / "old"
+    run.run()
+    shutil.copytree(run.out, old)
+    before = {row.student: row.assignments for row in run.result.rows}
+    run.harder("01_scores")
+    run.harder("02_mixture")
+    run.run()
+    harder = {row.student: row.assignments for row in run.result.rows}
+    count = run.graded.copy()
+    run.run(never_lower=EarlierResults(old))
+    assert run.graded == count
+    for row in run.result.rows:
+        both = (before[row.student], harder[row.student])
+        assert row.assignments == {id_: max(one[id_] for one in both) for id_ in both[0]}
+        assert row.score == pytest.approx(sum(row.assignments.values()))
+    found = compare_runs(old, run.out)
+    assert all(change.difference >= 0 for change in found.changes)
+    better = read_results(run.out, run.result.rows)
+    run.run(never_lower=EarlierResults(run.out))
+    assert [one.assignments for one in read_results(run.out, run.result.rows)] == [
+        one.assignments for one in better
+    ]
+    run.run()
+    assert {row.student: row.assignments for row in run.result.rows} == harder
