@@ -22,6 +22,11 @@
 #
 # **About 45 minutes, difficulty 2 of 3.** You need assignments 05 and 09.
 
+# %% [markdown]
+# ![A letter and its place become one vector, the token. In the first block the token takes two ways
+# at once, straight on and through attention, and both are added; the second block does the same.
+# Last comes a score for each letter.](picture.svg)
+
 # %%
 from collections.abc import Iterator
 from typing import Any
