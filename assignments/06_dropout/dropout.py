@@ -10,9 +10,9 @@
 # nothing is dropped.
 #
 # Dropout also makes the kept weights larger. Why? Let each weight be dropped with probability
-# $p = 0.5$. In causal attention "journey" has the weights `[0.5517, 0.4483]`. Each of them is kept half
-# of the time: as they are, they would sum to 0.5 on average, and the layer would hand on half as
-# much in training as in use. Doubled, they sum to 1 on average.
+# $p = 0.5$. In causal attention "journey" has the weights `[0.5517, 0.4483]`. Each of them is kept
+# half of the time: as they are, they would sum to 0.5 on average, and the layer would hand on half
+# as much in training as in use. Doubled, they sum to 1 on average.
 #
 # On average only. In a single draw the rows no longer sum to 1: in one draw for the six words they
 # sum to 2, 0.90, 0.62, 1.04, 0.43 and 0.33. That is as it should be; do not repair it.
