@@ -1,17 +1,18 @@
 # %% [markdown]
 # # 5. The causal mask
 #
-# So far every token looks at the whole sentence. In the weights below, "Your", the first word,
-# spends 0.8079 of its weight on words that come after it, and "journey" 0.6300.
+# So far every token looks at the whole sentence. In the weights of assignment 04 (`WEIGHTS`, below
+# the picture), "Your", the first word, spends 0.8079 of its weight on words that come after it, and
+# "journey" 0.6300.
 #
 # A model that learns to continue a text must not see the continuation. Each token may attend to
 # itself and to the tokens before it, and to nothing that comes after. A **mask** says which is
-# which.
+# which. Such a mask is called causal: what comes later cannot influence what came before.
 #
-# Without the mask the model would learn to copy: asked for the word after "Your", it would look
-# one place ahead, at "journey", and be right each time. When it is to write by itself, nothing
-# stands there, and it has learnt nothing. With the mask, 15 of the 36 weights are 0, and one
-# sentence gives a fair exercise for every token in it.
+# Without the mask the model would learn to peek: asked for the word after "Your", it would look one
+# place ahead, at "journey", and be right each time. When it is to write by itself, nothing stands
+# there, and it has learnt nothing. With the mask, 15 of the 36 weights are 0, and one sentence
+# gives as many exercises as it has tokens, none of which shows its answer.
 #
 # The first half hides weights after the softmax and repairs the rows. The second half hides
 # scores before the softmax, and nothing is left to repair. Both end in the same weights.
@@ -20,7 +21,7 @@
 
 # %% [markdown]
 # ```text
-# No word looks ahead
+# The second way: no word looks ahead
 #
 # Scores
 #            Your  journey   starts     with      one     step
@@ -102,7 +103,7 @@ def lower_triangular_mask(context_length: int) -> Tensor:
 
 # %%
 def mask_weights(weights: Tensor, mask: Tensor) -> Tensor:
-    """Weights with the future set to zero.
+    """Weights with the future, that is all later tokens, set to zero.
 
     The weights and the mask stay as they are.
 
@@ -144,6 +145,8 @@ def renormalize_rows(weights: Tensor) -> Tensor:
         tensor([[1.0000, 0.0000, 0.0000],
                 [0.5516, 0.4484, 0.0000],
                 [0.3801, 0.3097, 0.3102]])
+
+        (`WEIGHTS` is rounded; exact weights give 0.5517 and 0.4483.)
     """
     # TODO: divide each row by its own sum; mind the shape of the sums.
     raise NotImplementedError("05_causal_mask/renormalize_rows: not attempted yet")
@@ -153,8 +156,10 @@ def renormalize_rows(weights: Tensor) -> Tensor:
 # ## Second way: hide scores
 #
 # The softmax turns a score of minus infinity into a weight of exactly 0, since $e^{-\infty} = 0$,
-# and makes the rest of the row sum to 1. So hide the scores, and the softmax does the repair. Now
-# the mask marks what is to be hidden: everything above the diagonal.
+# and makes the rest of the row sum to 1. So hide the scores, and the softmax does the repair. It is
+# also safer: where nearly all weight lies on later tokens, the first way divides by almost 0. From
+# here on we use the second way. Now the mask marks what is to be hidden: everything above the
+# diagonal.
 
 
 # %%
@@ -166,7 +171,7 @@ def upper_triangular_mask(context_length: int) -> Tensor:
 
     Returns:
         Shape `(context_length, context_length)`: ones above the diagonal, zeros on and below it.
-        `True` and `False` are as good.
+        `True` and `False` are just as good.
 
     Example:
         >>> upper_triangular_mask(3)
@@ -206,9 +211,7 @@ def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
 #
 # $$\text{softmax}\left(\frac{\text{masked scores}}{\sqrt{d_k}}\right)$$
 #
-# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
-# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
-# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
+# Use `torch.softmax`, or your own `softmax_stable` of 01, as in assignment 02.
 
 
 # %%

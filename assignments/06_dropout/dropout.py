@@ -1,21 +1,21 @@
 # %% [markdown]
 # # 6. Dropout
 #
-# A model with many weights can learn its training texts by heart, and attention makes it easy: if
-# one earlier token gives the answer away, all weight may go to it.
+# A model with many parameters can learn its training texts by heart, and attention makes it easy:
+# if in the training texts one earlier token happens to give the answer away, all attention weight
+# may go to it, and on a new text without that token the model fails.
 #
 # While a model trains, **dropout** sets a random part of the attention weights to zero, another
 # part each time, so that no token comes to rely on a single other one. When the model is used,
 # nothing is dropped.
 #
-# Why do the kept weights grow? In causal attention "journey" has the weights `[0.5517, 0.4483]`.
-# With $p = 0.5$ each of them is kept half of the time: as they are, they would sum to 0.5 on
-# average, and the layer would hand on half as much in training as in use. Doubled, they sum to 1
-# on average.
+# Dropout also makes the kept weights larger. Why? Let each weight be dropped with probability
+# $p = 0.5$. In causal attention "journey" has the weights `[0.5517, 0.4483]`. Each of them is kept
+# half of the time: as they are, they would sum to 0.5 on average, and the layer would hand on half
+# as much in training as in use. Doubled, they sum to 1 on average.
 #
-# On average only. In a single draw the rows no longer sum to 1: in one draw for the six words
-# they sum to 2, 0.8966, 0.6206, 1.0438, 0.4350 and 0.3327. That is as it should be; do not repair
-# it.
+# On average only. In a single draw the rows no longer sum to 1: in one draw for the six words they
+# sum to 2, 0.90, 0.62, 1.04, 0.43 and 0.33. That is as it should be; do not repair it.
 #
 # **About 30 minutes, difficulty 1 of 3.** You need assignment 05.
 
@@ -31,7 +31,7 @@
 # with      [0.28]   [0.25]    0.25     0.23        0        0   1.00
 # one       [0.22]    0.20     0.20     0.19     0.20        0   1.00
 # step       0.19    [0.17]    0.17     0.15     0.17     0.15   1.00
-#                   p = 0.5: what is marked is kept, times 2
+#          p = 0.5: what is marked is kept, times 2 (before rounding)
 #                                      ↓
 # After
 #            Your  journey   starts     with      one     step   sum
@@ -53,8 +53,8 @@ from torch import Tensor
 # %% [markdown]
 # ## What is kept, grows
 #
-# Each weight is dropped with probability $p$. To leave the average as it was, the weights that
-# stay are made larger by the factor
+# Each weight is dropped with probability $p$. To leave the average as it was, the weights that stay
+# are multiplied by this factor:
 #
 # $$\frac{1}{1 - p}$$
 

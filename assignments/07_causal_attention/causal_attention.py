@@ -7,10 +7,10 @@
 # Everything so far in one module: trainable queries, keys and values, the causal mask, dropout on
 # the weights. And one thing more: several texts at once, a **batch**.
 #
-# Pieces that worked alone break in a batch. `keys.T` reverses all axes: of keys of shape
-# `(4, 6, 2)` it makes `(2, 6, 4)`, and each text would meet the others. A mask made for 6 tokens
-# does not fit a text of 4. And a mask that the module does not know of stays behind when the
-# module moves to another device.
+# Pieces that worked alone break in a batch. `keys.T` reverses all axes: keys of shape `(4, 6, 2)`,
+# four texts of six tokens, become `(2, 6, 4)`. The texts are now the last axis, and the product
+# with the queries fails. A mask made for 6 tokens does not fit a text of 4. And a mask that the
+# module does not know of stays behind when the module moves to another device.
 #
 # So the module grows in three steps, each with a verdict of its own: a batch, the mask, dropout.
 # You may begin each class as a copy of the one before, or inherit from it.
@@ -82,8 +82,8 @@ INPUTS = torch.tensor(
 # %% [markdown]
 # ## A batch
 #
-# A batch has a new first axis: `(batch_size, num_tokens, d_in)`. For a try, the same sentence
-# twice will do.
+# A batch has a new first axis: `(batch_size, num_tokens, d_in)`. Here all texts of a batch have the
+# same length. To try it out, the same sentence twice will do.
 
 
 # %%
@@ -156,7 +156,7 @@ class BatchAttention(nn.Module):
 # ## Step 2: the mask, as a buffer
 #
 # All texts of a batch share one mask. It is made once, for `context_length` tokens. A text may be
-# shorter, so only a corner of the mask is used.
+# shorter, so only the upper left corner of the mask is used.
 #
 # The mask is not trained, yet it belongs to the module: registered as a **buffer**, it moves along
 # when the module is moved to another device.
@@ -164,7 +164,7 @@ class BatchAttention(nn.Module):
 
 # %%
 class MaskedAttention(nn.Module):
-    """What `BatchAttention` is, and no token looks ahead.
+    """`BatchAttention`, but no token looks ahead.
 
     Its linear layers `W_query`, `W_key` and `W_value` are created in this order, and `mask` is a
     buffer.
@@ -255,7 +255,8 @@ class CausalAttention(nn.Module):
             Shape `(batch_size, num_tokens, d_out)`.
 
         Raises:
-            ValueError: when there are more tokens than `context_length`. (Costs no points.)
+            ValueError: when there are more tokens than `context_length`. (Leaving
+                this out costs no points.)
         """
         # TODO: scores from queries and keys, mask, scaled softmax, dropout, mixture of the values.
         raise NotImplementedError("07_causal_attention/CausalAttention: not attempted yet")

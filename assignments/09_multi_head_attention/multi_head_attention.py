@@ -5,16 +5,16 @@
 # be had for less: one wide projection for the queries of *all* heads, cut into as many pieces as
 # there are heads. All heads then go through the same few matrix products at once.
 #
-# Counted: the wrapper of assignment 08 takes 5 products for each head, one head after the other,
-# for 12 heads 60. The layer here takes 6, however many heads there are. More heads do not make it
-# larger, either: they share the features. Of 768, each of 12 heads has 64.
+# Counted: the wrapper of assignment 08 takes 5 products for each head (queries, keys, values,
+# scores, mixture), one head after the other, for 12 heads 60. The layer here takes 6, however many
+# heads there are: the sixth is `out_proj`, one more linear layer at the end.
 #
-# Why `out_proj`? Side by side, what the heads found does not meet: the first features are those
-# of head 0 alone. `out_proj` mixes them, so that every feature that goes on can depend on all
-# heads.
+# Why? Side by side, what the heads found does not meet: the first features are those of the first
+# head alone. `out_proj` mixes them, so that every feature that goes on can depend on all heads.
 #
 # And a test of your own: with the weights of the heads of assignment 08, and an `out_proj` that
-# changes nothing, this layer gives what the wrapper gives.
+# changes nothing, this layer gives what the wrapper gives. To try it, stack the weights of the
+# heads by rows, and set the weight of `out_proj` to `torch.eye` and its bias to 0.
 #
 # Cut, score, put together again: three small functions, and then the layer. Check your work with
 # `grader check 09`, or in the notebook with the cell below each exercise.
@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # ```text
-# A head is a piece of the features of each token
+# Each head works on its own piece of the features
 #
 # Queries
 # (b, num_tokens, d_out) = (1, 3, 4)
@@ -51,7 +51,7 @@
 # │                   (b, num_heads, num_tokens, head_dim)                   │
 # │                               (1, 2, 3, 2)                               │
 # └──────────────────────────────────────────────────────────────────────────┘
-#                transpose back, view: the pieces side by side
+#               transpose back, reshape: the pieces side by side
 #                                      ↓
 # Merged
 # (b, num_tokens, d_out) = (1, 3, 4)
@@ -60,8 +60,8 @@
 # journey −0.23   0.03   0.58   0.30
 # starts  −0.21   0.12   0.61   0.37
 #
-# Cutting and merging only reorder the numbers. Last, out_proj mixes the
-# heads.
+# Cutting and merging change no number. Last, out_proj mixes the heads. The
+# matrices are other random ones than in 08.
 # ```
 
 # %%
@@ -83,9 +83,10 @@ INPUTS = torch.tensor(
 # %% [markdown]
 # ## Step 1: cut into heads
 #
-# A token has `d_out` features. The first `head_dim` of them belong to head 0, the next `head_dim`
-# to head 1, and so on. Afterwards the axis of the heads stands *before* the axis of the tokens, so
-# that each head holds a matrix of its own: a row for each token.
+# A token has `d_out` features. Heads are counted from 0 now. The first `head_dim` of the features
+# belong to head 0, the next `head_dim` to head 1, and so on. Afterwards the axis of the heads
+# stands *before* the axis of the tokens, so that each head holds a matrix of its own: a row for
+# each token. (In GPT-2, each of 12 heads has 64 of 768 features.)
 
 
 # %%
@@ -160,8 +161,8 @@ def head_scores(queries: Tensor, keys: Tensor) -> Tensor:
 # ## Step 3: put the heads together
 #
 # The way back: each token gets its pieces from all heads, side by side in the order of the heads.
-# Swapping axes moves nothing in memory, and `view` refuses a tensor whose numbers lie in another
-# order than its axes say; `reshape`, or `contiguous` before it, helps.
+# Swapping axes moves nothing in memory. `view` needs the numbers to lie in memory in the order of
+# the axes, and after the swap they do not; use `reshape`, or `contiguous` before `view`.
 
 
 # %%
@@ -216,7 +217,7 @@ class MultiHeadAttention(nn.Module):
 
     Raises:
         ValueError: when `d_out` is not a multiple of `num_heads`, or a text is too long. (An
-            `assert` is as good for the first; the second costs no points.)
+            `assert` is just as good for the first; leaving the second out costs no points.)
 
     Example:
         >>> _ = torch.manual_seed(123)

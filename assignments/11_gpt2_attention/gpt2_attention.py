@@ -5,14 +5,14 @@
 # token and 12 heads of 64, and reads up to 1024 tokens at a time. Nothing about the mathematics
 # is new; at this size it is details that matter.
 #
-# What a small example hides: the layer learns 2,360,064 numbers, and the smallest GPT-2 has 12
-# such layers. For one text of 1024 tokens each layer makes 12 squares of weights, 12,582,912
-# numbers; for twice the tokens it would be four times as many. The mask has 1,048,576 entries,
-# which nobody learns: count them, and the size is wrong.
+# What a small example hides: the layer learns 2,360,064 numbers, and the smallest GPT-2 has 12 such
+# layers. For one text of 1024 tokens each layer makes 12 squares of weights, 12,582,912 numbers;
+# for twice the tokens it would be four times as many. The mask has 1,048,576 entries, which nobody
+# learns: if you count them, the size is wrong.
 #
-# Scaling matters now: scores are divided by 8, the square root of 64, and no longer by 1.41.
-# GPT-2 itself also has biases for queries, keys and values (`qkv_bias=True`), which makes
-# 2,362,368.
+# Scaling matters now: scores are divided by 8, the square root of 64, and no longer by 1.41, as
+# with two features. GPT-2 itself also has biases for queries, keys and values (`qkv_bias=True`),
+# which makes 2,362,368.
 #
 # **About 45 minutes, difficulty 2 of 3.** You need assignment 09.
 #
@@ -57,7 +57,7 @@
 # │                      learnt: 590,592, bias included                      │
 # └──────────────────────────────────────────────────────────────────────────┘
 #
-# The mask, 1024 × 1024, is not learnt: it is the same for every text.
+# The mask, 1024 × 1024, is not learnt: it is fixed from the start.
 # ```
 
 # %%
@@ -80,8 +80,8 @@ GPT2_CONFIG = NotImplementedError("11_gpt2_attention/GPT2_CONFIG: not attempted 
 # ## Step 2: how large is it?
 #
 # The size of a model is how many numbers it learns. Not everything it holds is learnt: a mask, or
-# the running averages of a normalisation, are buffers. And a layer that a model uses twice is
-# still one layer.
+# the running averages of a normalisation such as `nn.BatchNorm1d`, are buffers. And a layer that a
+# model uses twice is still one layer.
 
 # %%
 # Something to count: 4 × 4 weights and 4 biases, used twice, and 2 × 4 numbers of a normalisation.
@@ -110,9 +110,9 @@ def count_parameters(module: nn.Module) -> int:
 # %% [markdown]
 # ## Step 3: the layer
 #
-# Causal attention with several heads, as in assignment 9. Mind what is different: `num_heads`
+# Causal attention with several heads, as in assignment 09. Mind what is different: `num_heads`
 # comes *before* `dropout`, and `dropout` is 0.1 unless said otherwise. You may write the layer
-# anew, or put your own class of assignment 9 into this file and wrap it: then hand on every
+# anew, or put your own class of assignment 09 into this file and wrap it: then hand on every
 # argument, by its name.
 #
 # Where do 2,360,064 parameters come from? Four layers of 768 × 768 weights, and the 768 biases of
@@ -139,7 +139,7 @@ class GPT2MultiHeadAttention(nn.Module):
 
     Raises:
         ValueError: when `d_out` is not a multiple of `num_heads`, or a text is too long. (An
-            `assert` is as good for the first; the second costs no points.)
+            `assert` is just as good for the first; leaving the second out costs no points.)
 
     Example:
         >>> model = GPT2MultiHeadAttention(768, 768, 1024, 12)

@@ -161,10 +161,10 @@ def _differences(before: ExerciseResult, now: ExerciseResult) -> Iterator[str]:
 def _print(out: Console, explained: Explained, submission: Submission | None) -> None:
     result, part, exercise = explained.result, explained.part, explained.exercise
     score = "undecided" if exercise.score is None else points(exercise.score)
+    earned = f"{score} of {exercise.max_score}" if exercise.max_score else "unscored"
     sign, style = exercise_sign(exercise)
     out.print(
-        f"[{style}]{sign}[/] [bold]{escape(result.student)}[/]  {exercise.id}  "
-        f"[bold]{score} of {exercise.max_score}[/]"
+        f"[{style}]{sign}[/] [bold]{escape(result.student)}[/]  {exercise.id}  [bold]{earned}[/]"
     )
     for line in _circumstances(explained):
         out.print(indented(Text(line, style="dim"), 2))

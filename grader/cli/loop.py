@@ -167,11 +167,7 @@ class Loop:
         if not self.now.is_solved(self.watched) or (was_solved and self._edited(self.watched)):
             self._follow(self.watched)
             return
-        sentence = _("{exercise} is solved: {points}. Well done!")
-        if was_solved:
-            sentence = _("{exercise} is still solved: {points}. Well done!")
-        earned = _points(self.watched.points)
-        self._say(sentence.format(exercise=self.watched.name, points=earned), "green")
+        self._say(_solved(self.watched, is_again=was_solved), "green")
         if not was_solved:
             self._say(compare_line(self.course, self.watched), "dim")
             self._say(styles_line(self.course, [self.watched]), "dim")
@@ -252,7 +248,9 @@ class Loop:
         if not unfinished:
             self.watched = None
             most = added(exercise.points for exercise in self.chosen)
-            sentence = _("Everything here is solved: {points}. Congratulations!")
+            sentence = _("Everything here is solved. Congratulations!")
+            if most:
+                sentence = _("Everything here is solved: {points}. Congratulations!")
             self._say(sentence.format(points=_points(most)), "bold green")
             return
         order = list(self.chosen)
@@ -298,9 +296,10 @@ class Loop:
         for assignment in self.now.shown(exercises):
             print_assignment(self.screen, assignment, replace(self._view, everything=True))
         most = added(exercise.points for exercise in exercises)
-        sentence = _("{score} of {max_score} points.")
-        score = points(self.now.score(exercises))
-        self._say(sentence.format(score=score, max_score=most), "bold")
+        if most:
+            sentence = _("{score} of {max_score} points.")
+            score = points(self.now.score(exercises))
+            self._say(sentence.format(score=score, max_score=most), "bold")
 
     def _show(self, *assignments: AssignmentResult) -> None:
         """Show results; the next hint is then another than the questions that they show."""
@@ -336,6 +335,17 @@ def _is_stub(result: ExerciseResult | None) -> bool:
     return result is None or (
         result.is_untouched and result.checks[0].outcome is Outcome.NOT_ATTEMPTED
     )
+
+
+def _solved(exercise: Exercise, *, is_again: bool) -> str:
+    """That an exercise is solved, with its points where it has any."""
+    sentences = _("{exercise} is solved. Well done!"), _("{exercise} is still solved. Well done!")
+    if exercise.points:
+        sentences = (
+            _("{exercise} is solved: {points}. Well done!"),
+            _("{exercise} is still solved: {points}. Well done!"),
+        )
+    return sentences[is_again].format(exercise=exercise.name, points=_points(exercise.points))
 
 
 def _points(number: float) -> str:

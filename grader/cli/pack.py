@@ -9,7 +9,7 @@ from rich.text import Text
 
 from grader.cli.edge import ExitCode
 from grader.cli.render import print_as_graded
-from grader.cli.view import broken, console, indented
+from grader.cli.view import broken, console, indented, score_column
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.language import _, listed
@@ -63,7 +63,7 @@ def _print_receipt(work: Packed, out: Path, result: Result, to: Console) -> None
         if assignment.read_from:
             score = "?" if assignment.score is None else points(assignment.score)
             head = f"{assignment.id:<{NAME}} {assignment.read_from.rpartition('/')[2]:<{FILE}}"
-            to.print(Text(f"  {head} {score!s:>5} / {assignment.max_score}"), soft_wrap=True)
+            to.print(Text(f"  {head} {score_column(score, assignment.max_score)}"), soft_wrap=True)
             for note in assignment.notes:
                 say(note, 4, "yellow")
     if work.not_begun:
@@ -75,6 +75,7 @@ def _print_receipt(work: Packed, out: Path, result: Result, to: Console) -> None
     total = _(
         "{score} of {max_score} points by the visible checks. Your instructor grades with more."
     )
-    score = "?" if result.score is None else points(result.score)
-    say(total.format(score=score, max_score=result.max_score))
+    if result.max_score:
+        score = "?" if result.score is None else points(result.score)
+        say(total.format(score=score, max_score=result.max_score))
     say(_("Hand in {file} as it is.").format(file=out.name))

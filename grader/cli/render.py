@@ -7,13 +7,14 @@ from rich.markup import escape
 from rich.text import Text
 
 from grader.cli.exercise_lines import exercise_lines
-from grader.cli.view import View, broken, indented, sign_of
+from grader.cli.view import View, broken, indented, score_column, sign_of
 from grader.core.language import _
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.feedback.outcomes import (
     UNJUDGED,
     checks_passed,
     is_attempted,
+    score_words,
     shown_checks,
     status_words,
     where_to_look,
@@ -68,7 +69,7 @@ def _print_exercise(out: Console, exercise: ExerciseResult, view: View) -> None:
     sign, style = exercise_sign(exercise)
     score = "?" if exercise.score is None else points(exercise.score)
     tail = ", ".join(filter(None, (_word(exercise), checks_passed(exercise))))
-    line = f"  [{style}]{sign}[/] {exercise.name:<28} {score!s:>5} / {exercise.max_score}"
+    line = f"  [{style}]{sign}[/] {exercise.name:<28} {score_column(score, exercise.max_score)}"
     out.print(f"{line}  [dim]{tail}[/]" if tail else line)
     wrong = shown_checks(exercise)
     for text in exercise_lines(out, exercise, view):
@@ -106,8 +107,7 @@ def _print_total(out: Console, result: Result, view: View) -> None:
         sentence = _("The grader itself failed on a check: the score is undecided.")
         out.print(Text(sentence, style="bold magenta"))
         return
-    earned = _("{score} of {max_score} points")
-    earned = earned.format(score=points(result.score), max_score=result.max_score)
+    earned = score_words(points(result.score), result.max_score)
     tail = _("{points}, {passed} of {count} checks passed.")
     out.print(tail.format(points=f"[bold]{earned}[/]", passed=passed, count=len(counted)))
     if passed < len(counted):

@@ -10,11 +10,11 @@ from grader.cli.edge import from_here, open_course
 from grader.cli.hint import hint_name
 from grader.cli.predict import prediction_line
 from grader.cli.render import exercise_sign, print_file_failures
-from grader.cli.view import broken, console
+from grader.cli.view import SCORE, broken, console, score_column
 from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.records import added
-from grader.core.text import filled
+from grader.core.text import display_width, filled
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import NOT_HANDED_IN, is_attempted, status_words, where_to_look
 from grader.grading.results import points
@@ -66,7 +66,7 @@ def print_status(
     ids = {exercise.id for exercise in chosen}
     most = added(exercise.points for exercise in chosen)
     title = f"[bold]{escape(now.course.text(now.course.title))}[/]"
-    head = _("{course}: {score} of {max_score} points")
+    head = _("{course}: {score} of {max_score} points") if most else "{course}"
     out.print(head.format(course=title, score=_points(now, chosen), max_score=most))
     out.print()
     following = now.unfinished(chosen)
@@ -94,8 +94,10 @@ def _print_assignment(
 ) -> None:
     most = added(exercise.points for exercise in exercises)
     name, score = exercises[0].assignment, _points(now, exercises)
-    bar = f"{_bar(float(now.score(exercises)) / (most or 1))} " if _has_bars(out) else ""
-    out.print(f"[bold]{name:<{NAME + 2}}[/] {bar}{score:>5} / {most:<3} [dim]{word}[/]")
+    left = len(now.unfinished(exercises))
+    share = float(now.score(exercises)) / most if most else 1 - left / len(exercises)
+    bar = f"{_bar(share)} " if _has_bars(out) else ""
+    out.print(f"[bold]{name:<{NAME + 2}}[/] {bar}{_column(score, most)} [dim]{word}[/]")
 
 
 def _print_exercise(now: Progress, exercise: Exercise, out: Console) -> None:
@@ -104,9 +106,14 @@ def _print_exercise(now: Progress, exercise: Exercise, out: Console) -> None:
     gap = " " * (BAR + 3 if _has_bars(out) else 0)
     score = _points(now, [exercise])
     out.print(
-        f"  [{style}]{sign}[/] {exercise.name:<{NAME - 2}} {gap}{score:>5} / {exercise.points:<3} "
+        f"  [{style}]{sign}[/] {exercise.name:<{NAME - 2}} {gap}{_column(score, exercise.points)} "
         f"[dim]{_words(now, exercise)}[/]"
     )
+
+
+def _column(score: str, most: float) -> str:
+    column = score_column(score, most)
+    return column + " " * (SCORE + 2 - display_width(column))
 
 
 def _words(now: Progress, exercise: Exercise) -> str:
@@ -188,4 +195,5 @@ def newcomer() -> str:
     head = _("{score} of {max_score} points.")
     head = head.format(score=_points(now, chosen), max_score=course.max_score)
     more = _("`grader watch` checks each save; `grader status` shows all, `grader -h` more.")
-    return "\n".join([head, *lines[:2], *filled(more, COLUMNS)])
+    heads = [head] if course.max_score else []
+    return "\n".join([*heads, *lines[:2], *filled(more, COLUMNS)])

@@ -8,10 +8,13 @@ from rich.text import Text
 
 from grader.core.records import Outcome
 from grader.core.text import display_width, filled
-from grader.feedback.outcomes import SIGNS
+from grader.feedback.outcomes import SIGNS, out_of
 
 STYLES = {"✓": "green", "~": "cyan", "·": "dim", "!": "bold magenta", "✗": "red"}
 """The colour of each sign."""
+
+SCORE = 9
+"""Columns of a score, where what can be earned has one digit."""
 
 
 def sign_of(outcome: Outcome) -> tuple[str, str]:
@@ -65,6 +68,12 @@ class Lines:
             start = plain.index(line, start)
             yield self.text[start : start + len(line)]
             start += len(line)
+
+
+def score_column(score: object, max_score: float) -> str:
+    """A score beside what can be earned, or a word for nothing, as a column of a list."""
+    text = out_of(f"{score!s:>5}", max_score)
+    return " " * (SCORE - display_width(text)) + text
 
 
 def broken(text: Text) -> Lines:

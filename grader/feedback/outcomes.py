@@ -165,6 +165,18 @@ def status_words(exercise: ExerciseResult | None, say: Callable[[str], str] = _)
     return say(word)
 
 
+def score_words(score: object, max_score: float) -> str:
+    """A score in words; where there is nothing to earn, that."""
+    if not (score or max_score):
+        return _("Worth no points")
+    return _("{score} of {max_score} points").format(score=score, max_score=max_score)
+
+
+def out_of(score: str, max_score: float) -> str:
+    """A score beside what can be earned; a word where nothing can."""
+    return f"{score} / {max_score}" if max_score else _("unscored")
+
+
 KIND_WORDS = {
     MistakeKind.SLIP: N_("a slip"),
     MistakeKind.STEP: N_("a missing step"),

@@ -23,7 +23,7 @@ def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
         parts.insert(0, "The grader itself failed here: the score is undecided.")
     if not parts:
         return None
-    if exercise.score is not None:
+    if exercise.score is not None and exercise.max_score:
         parts.insert(0, f"{points(exercise.score)} of {exercise.max_score} points.")
     return storable("\n\n".join(parts))
 

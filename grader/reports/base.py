@@ -11,6 +11,7 @@ from grader.core.language import N_, _
 from grader.core.records import AssignmentResult, Result
 from grader.core.views import ViewResult
 from grader.course.course import Course
+from grader.feedback.outcomes import score_words
 from grader.grading.results import points
 from grader.submissions.protected_files import Protection
 from grader.submissions.roster import Enrolled
@@ -95,8 +96,7 @@ def score_line(result: Result) -> str:
         return _(UNDECIDED)
     if result.score is None:
         return _(NOT_SUBMITTED)
-    earned = _("{score} of {max_score} points")
-    return earned.format(score=points(result.score), max_score=result.max_score)
+    return score_words(points(result.score), result.max_score)
 
 
 def whole_exercises(assignment: AssignmentResult) -> dict[str, int]:

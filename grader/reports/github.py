@@ -18,6 +18,7 @@ from grader.feedback.outcomes import (
     WORDS,
     check_head,
     mistake_lines,
+    out_of,
     reported_checks,
     status_words,
 )
@@ -86,7 +87,7 @@ def _environment() -> "Environment":
     made.filters = {
         **made.filters,
         **{filter_.__name__: filter_ for filter_ in (words, code, fenced, was, location, *said)},
-        "points": lambda one: f"{shown(points(one.score))} / {one.max_score}",
+        "points": lambda one: out_of(shown(points(one.score)), one.max_score),
         "names": lambda names: listed(f"`{name}`" for name in names),
         "emoji": lambda check: EMOJI[check.outcome],
     }

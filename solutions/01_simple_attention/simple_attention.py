@@ -10,12 +10,14 @@
 # score, the scores become weights that sum to 1, and the weights mix the words. There is nothing
 # to train yet.
 #
-# What breaks without the weights? If all six words counted the same, each word would get the
-# plain mean, `[0.4317, 0.5833, 0.5283]`, whoever asks. With them, "journey" gets
-# `[0.4419, 0.6515, 0.5683]`, which lies nearer to its own vector.
+# What breaks without the weights? If all six words counted the same, each word would get the plain
+# mean, `[0.4317, 0.5833, 0.5283]`, whoever asks. With them, "journey" gets
+# `[0.4419, 0.6515, 0.5683]`, which lies nearer to its own vector, `[0.55, 0.87, 0.66]`: the mixture
+# depends on who asks.
 #
-# The sentence is "Your journey starts with one step", with three numbers for each word. In GPT-2
-# there are 768.
+# The sentence is "Your journey starts with one step", with three numbers for each word. Each of the
+# three is called a *feature*. In GPT-2, a language model of 2019, there are 768. (A **token** is a
+# piece of text with a vector of its own; here it is a word.)
 #
 # **About 45 minutes, difficulty 1 of 3.** You need Python functions, and tensors with their
 # shapes.
@@ -47,14 +49,15 @@ INPUTS = torch.tensor(
 # %% [markdown]
 # ## Step 1: a score for two words
 #
-# The dot product multiplies two vectors entry by entry and adds the products up. It is the
-# product of both lengths and the cosine of the angle between the vectors: the more they point the
-# same way, the larger it is, and the longer they are, the further from 0.
+# The dot product multiplies two vectors entry by entry and adds the products up. It is the product
+# of both lengths (a length is the root of the sum of squares) and of the cosine of the angle
+# between the vectors: the more they point the same way, the larger it is, and the longer they are,
+# the further from 0.
 #
 # So it does not say how alike two words are. "one" scores 0.6654 with itself and 0.7154 with
-# "starts": the other direction is made up for by the greater length, 1.2071 against 0.8157. The
-# cosine alone is 1 for "one" with itself and 0.7266 with "starts". Attention takes the dot
-# product as it is; from assignment 03 on, training decides about direction and length.
+# "starts": "starts" points elsewhere, but it is longer, 1.2071 against the 0.8157 of "one". The
+# cosine alone is 1 for "one" with itself and 0.7266 with "starts". Attention takes the dot product
+# as it is; from assignment 03 on, training can change direction and length.
 
 
 # %% exercise="dot_product"
@@ -141,8 +144,8 @@ def normalize_scores(scores: Tensor) -> Tensor:
 
 
 # %% [markdown]
-# Shares of a sum go wrong with negative scores. The **softmax** takes exponentials first, which
-# are always positive:
+# With negative scores some shares of the sum are negative, and the sum itself may be 0. The
+# **softmax** takes exponentials first, which are always positive:
 #
 # $$\text{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 
@@ -173,9 +176,9 @@ def softmax_naive(x: Tensor) -> Tensor:
 
 
 # %% [markdown]
-# `torch.exp(1000.0)` is infinite, and infinity divided by infinity is not a number. Subtracting
-# one and the same number from all scores leaves the softmax as it is. Subtract the largest, and
-# no exponential is above 1.
+# `torch.exp(torch.tensor(1000.0))` is infinite, and infinity divided by infinity is not a number.
+# Subtracting one and the same number from all scores leaves the softmax as it is: numerator and
+# denominator are divided by the same number. Subtract the largest, and no exponential is above 1.
 
 
 # %% exercise="softmax_stable"
@@ -204,7 +207,7 @@ def softmax_stable(x: Tensor) -> Tensor:
 # %% [markdown]
 # ## Step 3: the mixture
 #
-# The context vector takes each word times its weight, and adds everything up.
+# The context vector is the sum of all words, each times its weight.
 
 
 # %% exercise="context_vector"

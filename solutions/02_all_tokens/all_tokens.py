@@ -1,9 +1,8 @@
 # %% [markdown]
 # # 2. All tokens at once
 #
-# So far a single token asked, and only "journey" has a context vector. (A **token** is a piece of
-# text with a vector of its own; here it is a word.) The next layer of a model needs one for each
-# token.
+# So far a single token asked, and only "journey" has a context vector. A model has several such
+# steps, called *layers*, one after another, and the next one needs a vector for each token.
 #
 # Now every token is a query in its turn: the scores become a square, with a row for each query
 # and a column for each token it looks at. One matrix product makes the whole square, and another
@@ -13,9 +12,9 @@
 # GPT-2 reads at a time, a square has 1,048,576 scores.
 #
 # Look at the square when you have it. It is symmetric: "journey" and "step" score each other
-# 1.0865. Their weights differ all the same, 0.1581 from "journey" to "step" and 0.2184 back, for
-# each row has its own sum. And "with" scores "journey", 0.8434, far above itself, 0.4937: its own
-# vector is short.
+# 1.0865. Nevertheless their weights differ, 0.1581 from "journey" to "step" and 0.2184 back: the
+# softmax divides each row by the sum of that row's exponentials, and these sums differ. And "with"
+# scores "journey", 0.8434, far above itself, 0.4937: its own vector is short.
 #
 # **About 30 minutes, difficulty 1 of 3.** You need assignment 01, and matrix products.
 #
@@ -116,9 +115,10 @@ def attention_scores_matmul(inputs: Tensor) -> Tensor:
 # A row holds the scores of one query, so it is each *row* that must sum to 1. Which axis the
 # softmax runs along decides that. Here the scores are symmetric, but soon they will not be.
 #
-# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
-# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
-# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
+# Use `torch.softmax`, or your own softmax of assignment 01, row by row:
+# `from grader.notebook import use_own`, `use_own("01_simple_attention")`, then
+# `from simple_attention import softmax_stable`. When your work is graded, a right one takes its
+# place: a slip in 01 costs nothing here.
 
 
 # %% exercise="attention_weights"

@@ -19,5 +19,6 @@ def picture() -> Drawing:
             [Map("Weights", weights.tolist(), rows=WORDS, columns=WORDS, sums="sum")],
         ],
         "A row says where one word looks; it sums to 1. The scores are the same across the "
-        "diagonal; the weights are not, because each row has a sum of its own.",
+        "diagonal; the weights are not, because the softmax divides each row by "
+        "a different number.",
     )

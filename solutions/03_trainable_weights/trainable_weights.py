@@ -11,11 +11,13 @@
 # over. A search works the same way: your words are compared with the titles of pages, and what
 # you get are the pages.
 #
-# With the matrices of seed 123, "journey" scores "step" 1.5440, and "step" scores "journey"
-# 1.3165. With the matrix of the queries for the keys as well, both would be 1.6432 again. And
-# without values, a token could only hand over the vector it came with.
+# With the random matrices of this assignment (seed 123), "journey" scores "step" 1.5440, and "step"
+# scores "journey" 1.3165. With the matrix of the queries for the keys as well, both scores would be
+# equal again, 1.6432. And without values, a token could only hand over the vector it came with.
 #
-# Nothing is trained here: the matrices stay random, and the weights mean nothing yet.
+# Nothing is trained here: the matrices stay random, and the attention weights mean nothing yet.
+# "Weights" has two meanings: the numbers of a *weight matrix* are learnt; the *attention weights*
+# are computed anew from the scores.
 #
 # **About 60 minutes, difficulty 2 of 3.** You need assignment 02.
 #
@@ -45,12 +47,16 @@ INPUTS = torch.tensor(
 # %% [markdown]
 # ## Step 1: three matrices
 #
-# A matrix of shape `(d_in, d_out)` takes vectors of size `d_in` to vectors of size `d_out`. As an
-# `nn.Parameter`, torch knows that it is something to train. To begin with it holds random numbers.
-# Here we only look at them, so they need no gradients.
+# A matrix of shape `(d_in, d_out)` takes vectors of size `d_in` to vectors of size `d_out`. To
+# begin with, it holds random numbers.
+#
+# **Training** changes the numbers of the matrices a little at a time, so that one number for how
+# wrong the output is, the **loss**, gets smaller. The **gradient** says which way; the
+# **optimizer** makes the change. Wrapped in `nn.Parameter`, a matrix is known to torch as something
+# to train. Here we only look at the numbers, so we switch its gradients off.
 #
 # The seed belongs before the call, not into the function: a function that seeds itself draws the
-# same numbers forever. And who draws in another order gets other numbers from the same seed.
+# same numbers forever. Whoever draws in another order gets other numbers from the same seed.
 
 
 # %% exercise="init_weights"
@@ -86,8 +92,9 @@ def init_weights(d_in: int, d_out: int) -> tuple[nn.Parameter, nn.Parameter, nn.
 
 
 # %% [markdown]
-# Numbers from 0 to 1 are all positive, so all scores are, too. Normally distributed numbers, with
-# mean 0 and standard deviation 1, come in both signs. And what is to be trained needs gradients.
+# Numbers from 0 to 1 are all positive; with our positive inputs all scores are, too. Normally
+# distributed numbers, with mean 0 and standard deviation 1, come in both signs. And what is to be
+# trained needs gradients.
 
 
 # %% exercise="init_weights_normal"
@@ -105,7 +112,7 @@ def init_weights_normal(d_in: int, d_out: int) -> tuple[nn.Parameter, nn.Paramet
         requires gradients.
 
     Example:
-        A token, slightly other than "journey", and its query:
+        A token close to "journey", with 0.64 as its last entry, and its query:
 
         >>> _ = torch.manual_seed(123)
         >>> W_query, W_key, W_value = init_weights_normal(3, 2)
@@ -160,7 +167,7 @@ def project(x: Tensor, weight: Tensor) -> Tensor:
 # ## Step 3: scores
 #
 # A score is a dot product, as before. But now a *query* is compared with *keys*: what a token looks
-# for, with what the others offer. "journey" and "step" no longer score each other alike.
+# for, with what the others can be found by. "journey" and "step" no longer score each other alike.
 
 
 # %% exercise="query_scores"
@@ -210,10 +217,10 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 # %% [markdown]
 # ## Step 4: scaled weights
 #
-# A dot product adds up `d_k` products. Where the entries of queries and keys are independent,
-# with mean 0 and standard deviation 1, so are the products, and their sum has the standard
-# deviation $\sqrt{d_k}$. It grows with the number of entries. This is what many random queries
-# give, with six keys each:
+# `d_k` is the number of entries of a query and of a key; here it is `d_out`, 2. A dot product adds
+# up `d_k` products. Where the entries of queries and keys are independent, with mean 0 and standard
+# deviation 1, so are the products, and their sum has the standard deviation $\sqrt{d_k}$. It grows
+# with the number of entries. This is what many random queries give, with six keys each:
 #
 # | `d_k` | spread of the scores | largest weight, not scaled | largest weight, scaled |
 # |---|---|---|---|
@@ -222,17 +229,17 @@ def query_scores(query: Tensor, keys: Tensor) -> Tensor:
 # | 256 | 16 | 0.94 | 0.42 |
 # | 4096 | 64 | 0.99 | 0.42 |
 #
-# (The spread is the standard deviation, and the weights are averages.) The softmax of large
-# scores puts nearly all weight on one token, and then it hardly reacts any more: a weight of 0.5
-# changes with its score at the rate of 0.25, a weight of 0.99 only at the rate of 0.0099. The
-# gradient shrinks with it, and training comes to a halt. Dividing by the square root of the size
-# keeps the scores in range, however many entries there are:
+# (The spread is the standard deviation, and the weights are averages. The experiment below takes
+# only 400 queries, so its last digit may differ.)
+#
+# The softmax of large scores puts nearly all weight on one token, and then it hardly reacts any
+# more: a weight of 0.5 changes with its score at the rate of 0.25, a weight of 0.99 only at the
+# rate of 0.0099 (the rate is $w(1-w)$). The gradient shrinks with it, and training comes to a halt.
+# Dividing by the square root of `d_k` keeps the scores in range, however many entries there are:
 #
 # $$\text{weights} = \text{softmax}\left(\frac{\text{scores}}{\sqrt{d_k}}\right)$$
 #
-# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
-# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
-# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
+# Use `torch.softmax`, or your own `softmax_stable` of 01, as in assignment 02.
 
 
 # %% exercise="scaled_weights"
@@ -263,8 +270,8 @@ def scaled_weights(scores: Tensor, d_k: int) -> Tensor:
 # %% [markdown] active="ipynb"
 # **Experiment.** Your code on 400 random queries, with six random keys for each. A line has the
 # size `d`, the spread of the scores, the largest weight where nothing is scaled, and where it is
-# (both on average). Look for what grows with `d` and for what stays, then answer: `d` grows 16
-# times from line to line; how many times does the spread grow?
+# (both on average). Look for what grows with `d` and for what stays, then answer: `d` grows 16-fold
+# from line to line; how many times does the spread grow?
 
 # %% active="ipynb"
 # from grader.notebook import experiment

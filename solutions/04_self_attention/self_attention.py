@@ -1,18 +1,19 @@
 # %% [markdown]
 # # 4. Self-attention as a module
 #
-# Every step is there by now: queries, keys and values, scores, weights, context vectors. But the
-# steps are loose functions, and somebody has to carry the three matrices from one to the next.
-# The smallest GPT-2 has 12 attention layers: whose matrices are whose, who hands them to the
+# Every step is there by now: queries, keys and values, scores, weights, context vectors. Together
+# they are called **self-attention**, because queries, keys and values all come from the same text.
+# But the steps are loose functions, and somebody has to carry the three matrices from one to the
+# next. The smallest GPT-2 has 12 attention layers: whose matrices are whose, who hands them to the
 # optimizer, who saves them?
 #
 # A **module** does all that. It makes its matrices once, in `__init__`, and takes the steps each
 # time it is called, in `forward`. You write it with bare parameters, then with linear layers, and
 # then copy the weights: with the same weights, both must give the same.
 #
-# What breaks without it? A matrix that is a plain tensor is no parameter. A right module of this
-# size lists 3 parameters, 18 numbers; with plain tensors it lists none, the optimizer refuses the
-# empty list, and nothing is saved.
+# What breaks when a matrix is a plain tensor? It is no parameter. A correct module with `d_in` 3
+# and `d_out` 2 lists 3 parameters, 18 numbers; with plain tensors it lists none, the optimizer
+# (which changes the parameters in training) refuses the empty list, and nothing is saved.
 #
 # **About 60 minutes, difficulty 2 of 3.** You need assignment 03, and Python classes.
 #
@@ -48,9 +49,7 @@ INPUTS = torch.tensor(
 #
 # $$\text{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# You may use your own softmax of assignment 01 here, row by row: `from grader.notebook import
-# use_own`, `use_own("01_simple_attention")`, then `from simple_attention import softmax_stable`.
-# When your work is graded, a right one takes its place: a slip in 01 costs nothing here.
+# Use `torch.softmax`, or your own `softmax_stable` of 01, as in assignment 02.
 
 
 # %% exercise="SelfAttention_v1"
@@ -173,9 +172,8 @@ class SelfAttention_v2(nn.Module):
 # %% [markdown]
 # ## Step 3: from one into the other
 #
-# The two classes differ only in how their weights start. Given the same weights, they give the
-# same context vectors. But mind how each keeps them: `nn.Linear(3, 2).weight` has the shape
-# `(2, 3)`.
+# Without biases, the two classes compute the same. They differ in how their weights start, and in
+# how they keep them: `nn.Linear(3, 2).weight` has the shape `(2, 3)`.
 
 
 # %% exercise="copy_weights"
@@ -211,9 +209,10 @@ def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
 # %% [markdown]
 # ## Step 4: another start
 #
-# `torch.rand` draws from 0 to 1, so all weights are positive at first, and all queries and keys
-# point in similar directions. `torch.randn` draws from the normal distribution: around 0, with
-# both signs.
+# `torch.rand` draws from 0 to 1, so all numbers of the matrices are positive at first, and with our
+# positive inputs all queries and keys point in similar directions. Some programs start with
+# `torch.randn` instead, which draws from the normal distribution: around 0, with both signs. You
+# write that variant to recognise it: only `__init__` changes, `forward` stays as it is.
 
 
 # %% exercise="SelfAttentionNormal"
@@ -225,7 +224,7 @@ class SelfAttentionNormal(nn.Module):
         d_out: the size of a query, a key, a value, and a context vector.
 
     Example:
-        "journey" is `[0.55, 0.87, 0.64]` here:
+        "journey" is `[0.55, 0.87, 0.64]` here, as in the source of these numbers:
 
         >>> inputs = INPUTS.clone()
         >>> inputs[1, 2] = 0.64

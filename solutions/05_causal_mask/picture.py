@@ -18,7 +18,7 @@ def picture() -> Drawing:
     weights = causal_weights(scores, 2)
     most = float(scores.abs().max())
     return Drawing(
-        "No word looks ahead",
+        "The second way: no word looks ahead",
         [
             [Map("Scores", scores.tolist(), rows=WORDS, columns=WORDS)],
             Step("minus infinity above the diagonal"),

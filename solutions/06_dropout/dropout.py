@@ -1,21 +1,21 @@
 # %% [markdown]
 # # 6. Dropout
 #
-# A model with many weights can learn its training texts by heart, and attention makes it easy: if
-# one earlier token gives the answer away, all weight may go to it.
+# A model with many parameters can learn its training texts by heart, and attention makes it easy:
+# if in the training texts one earlier token happens to give the answer away, all attention weight
+# may go to it, and on a new text without that token the model fails.
 #
 # While a model trains, **dropout** sets a random part of the attention weights to zero, another
 # part each time, so that no token comes to rely on a single other one. When the model is used,
 # nothing is dropped.
 #
-# Why do the kept weights grow? In causal attention "journey" has the weights `[0.5517, 0.4483]`.
-# With $p = 0.5$ each of them is kept half of the time: as they are, they would sum to 0.5 on
-# average, and the layer would hand on half as much in training as in use. Doubled, they sum to 1
-# on average.
+# Dropout also makes the kept weights larger. Why? Let each weight be dropped with probability
+# $p = 0.5$. In causal attention "journey" has the weights `[0.5517, 0.4483]`. Each of them is kept
+# half of the time: as they are, they would sum to 0.5 on average, and the layer would hand on half
+# as much in training as in use. Doubled, they sum to 1 on average.
 #
-# On average only. In a single draw the rows no longer sum to 1: in one draw for the six words
-# they sum to 2, 0.8966, 0.6206, 1.0438, 0.4350 and 0.3327. That is as it should be; do not repair
-# it.
+# On average only. In a single draw the rows no longer sum to 1: in one draw for the six words they
+# sum to 2, 0.90, 0.62, 1.04, 0.43 and 0.33. That is as it should be; do not repair it.
 #
 # **About 30 minutes, difficulty 1 of 3.** You need assignment 05.
 
@@ -30,8 +30,8 @@ from torch import Tensor
 # %% [markdown]
 # ## What is kept, grows
 #
-# Each weight is dropped with probability $p$. To leave the average as it was, the weights that
-# stay are made larger by the factor
+# Each weight is dropped with probability $p$. To leave the average as it was, the weights that stay
+# are multiplied by this factor:
 #
 # $$\frac{1}{1 - p}$$
 
@@ -136,8 +136,8 @@ def dropout(weights: Tensor, p: float, training: bool) -> Tensor:
 
 # %% [markdown] active="ipynb"
 # **Experiment.** Causal weights with equal shares, row by row: the sums of the six rows after one
-# draw, after another one, and on average over 2000. Look at how far a single draw may lie from 1,
-# then answer: why do the sums of the first row jump most?
+# draw, after another one, on average over 2000, and their standard deviation. Look at the last two
+# lines, then answer: why do the sums of the first row jump most?
 
 # %% active="ipynb"
 # from grader.notebook import experiment
@@ -146,5 +146,5 @@ def dropout(weights: Tensor, p: float, training: bool) -> Tensor:
 #     torch.manual_seed(123)
 #     weights = torch.ones(6, 6).tril() / torch.arange(1.0, 7.0).reshape(6, 1)
 #     sums = torch.stack([dropout(weights, 0.5, training=True).sum(dim=-1) for _ in range(2000)])
-#     for row in (sums[0], sums[1], sums.mean(dim=0)):
+#     for row in (sums[0], sums[1], sums.mean(dim=0), sums.std(dim=0)):
 #         print([round(total, 2) for total in row.tolist()])

@@ -41,7 +41,7 @@ def picture() -> Drawing:
                     most=most,
                 ),
             ],
-            Step("p = 0.5: what is marked is kept, times 2"),
+            Step("p = 0.5: what is marked is kept, times 2 (before rounding)"),
             [
                 Map(
                     "After",

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 8. Several heads side by side
 #
-# One head has one way of looking: a token is asked for one thing at a time. Several heads look at
-# the same tokens, each with weights of its own, and each finds something else. What they find is
-# put side by side.
+# A **head** is one attention layer with its own matrices for queries, keys and values. It has one
+# way of looking: a token can ask for only one thing at a time. Several heads look at the same
+# tokens, each with weights of its own, and each finds something different. What they find is put
+# side by side.
 #
 # Why is one head not enough? The weights of a token sum to 1: what it gives to one token it takes
 # from another. If it needs two of them, a single head hands it a mixture in which the two cannot
@@ -12,8 +13,8 @@
 # Even before any training two heads look differently. With seed 123, the last word, "step", gives
 # its largest weight to "journey" in the first head, 0.1709, and to "one" in the second, 0.1758.
 #
-# The price: every head has three matrices, two heads of this size 36 numbers, and the heads wait
-# for each other. Assignment 09 does away with the waiting.
+# The price: every head has three matrices, two heads with `d_in` 3 and `d_out` 2 have 36 numbers,
+# and the heads wait for each other. Assignment 09 does away with the waiting.
 #
 # **About 20 minutes, difficulty 1 of 3.** You need your own `CausalAttention` of assignment 07.
 

@@ -23,7 +23,7 @@ def picture() -> Drawing:
     merged = merge_heads(context)
     groups = ["head 0", "head 0", "head 1", "head 1"]
     return Drawing(
-        "A head is a piece of the features of each token",
+        "Each head works on its own piece of the features",
         [
             [
                 Map(
@@ -54,7 +54,7 @@ def picture() -> Drawing:
                     str(tuple(context.shape)),
                 )
             ],
-            Step("`transpose` back, `view`: the pieces side by side"),
+            Step("`transpose` back, `reshape`: the pieces side by side"),
             [
                 Map(
                     "Merged",
@@ -65,5 +65,6 @@ def picture() -> Drawing:
                 ),
             ],
         ],
-        "Cutting and merging only reorder the numbers. Last, `out_proj` mixes the heads.",
+        "Cutting and merging change no number. Last, `out_proj` mixes the heads. The matrices are other "
+        "random ones than in 08.",
     )

@@ -8,13 +8,13 @@
 #
 # Papers and programs name the same things differently. Here a token has `embed_dim` features
 # instead of `d_in`, and the layers are `q_proj`, `k_proj`, `v_proj`. There is one text of four
-# tokens, so there is no axis for a batch, and nothing is masked: every token sees every other.
-# That is right where a text is complete, as in translation the text to be translated; a mask is
-# for models that continue a text.
+# tokens, so there is no axis for a batch, and nothing is masked: every token sees every other. That
+# is right where a text is complete, as is the source text in translation; a mask is for models that
+# continue a text.
 #
-# Follow a number by hand: the first query scores the first key 1.0277 · 1.0057 + 0.4852 · 0.6135
-# = 1.3312. And keep an eye on shapes: joined along the wrong axis, two heads make 8 rows of 4
-# tokens.
+# Follow a number by hand: the first query scores the first key 1.0277 · 1.0057 + 0.4852 · 0.6135 =
+# 1.3312. And keep an eye on shapes: joined along the wrong axis, two heads turn 4 tokens into 8
+# rows.
 #
 # **About 45 minutes, difficulty 2 of 3.** You need assignment 04; 08 helps.
 #
@@ -57,8 +57,7 @@ def head_output(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         for.
 
     Example:
-        A value that names its token shows the weights. (They are computed from rounded queries
-        and keys here, so that a last digit may be off.)
+        With the identity matrix as values, the output is the weights themselves:
 
         >>> head_output(QUERIES, KEYS, torch.eye(4)).round(decimals=3)
         tensor([[0.2870, 0.2870, 0.1550, 0.2710],

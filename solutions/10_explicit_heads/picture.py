@@ -45,5 +45,5 @@ def picture() -> Drawing:
             ],
         ],
         "The same as in 08 and 09 in other words: embed_dim is d_in, q_proj is W_query. There is "
-        "no mask and no axis for a batch.",
+        "no mask, no axis for a batch and no scaling: step 3 also divides the scores by √head_dim.",
     )

@@ -60,5 +60,5 @@ def picture() -> Drawing:
                 ),
             ],
         ],
-        f"The mask, {tokens} × {tokens}, is not learnt: it is the same for every text.",
+        f"The mask, {tokens} × {tokens}, is not learnt: it is fixed from the start.",
     )

@@ -6,21 +6,29 @@
 #
 # > journeyjourneyjourneyjou
 #
-# A text is a few letters, 4 to 12, over and over. Each text has letters of its own, so nothing can
-# be learnt by heart. To continue it, look for the place where the last letter stood before, and
+# A text is 4 to 12 different letters, over and over. Each text has letters of its own, so nothing
+# can be learnt by heart. To continue it, look for the place where the last letter stood before, and
 # copy what came after it. Looking and copying is what attention does.
 #
-# A guess is right once in 26 times, and its loss is 3.26. Training takes less than a minute, without a
-# graphics card; then the loss is nearly 0, and nearly every letter is right that can be known.
+# A guess is right once in 26 times, and its loss (minus the logarithm of the probability of the
+# right letter) is ln 26, 3.26; an untrained model starts a little worse. Training takes less than a
+# minute, without a graphics card; then the loss is nearly 0, and nearly every predictable letter is
+# right.
 #
-# Then you look at the heads, and switch one off. In our run one of the four does what all depends
-# on: without it, 0.18 of the letters are right. Without any other one, more than 0.98 are.
+# Then you look at the heads, and switch one off. The model has two layers of two heads. In our run
+# everything depends on one of these four: without it, 0.18 of the letters are right. Without any
+# other one, more than 0.98 are.
 #
 # The model and the loop that trains it are given. You write four small pieces. Check your work
 # with `grader check 12`, or in the notebook with the cell below each exercise; `python train_it.py`
 # trains and shows everything.
 #
 # **About 45 minutes, difficulty 2 of 3.** You need assignments 05 and 09.
+
+# %% [markdown]
+# ![A letter and its place become one vector, the token. In the first block the token takes two ways
+# at once, straight on and through attention, and both are added; the second block does the same.
+# Last comes a score for each letter.](picture.svg)
 
 # %%
 from collections.abc import Iterator
@@ -79,13 +87,13 @@ def inputs_and_targets(texts: Tensor) -> tuple[Tensor, Tensor]:
 # ## Step 2: your layer in a block
 #
 # A context vector tells what a token has found. If it took the token's place, the token itself
-# would be lost. So it is added: what went in goes on, together with what was found. The same way
+# would be lost. So it is added: what went in goes on, together with what was found. This path also
 # leads gradients past the layer, back to the first one.
 
 
 # %% exercise="AttentionBlock"
 class AttentionBlock(nn.Module):
-    """Your `MultiHeadAttention`, with a way around it.
+    """Your `MultiHeadAttention`, with a path around it. This is a residual connection.
 
     Args:
         features: of a token, before and after.
@@ -131,7 +139,8 @@ class AttentionBlock(nn.Module):
 # ## The model, and how it learns
 #
 # Both are given; read them. A token becomes the sum of two vectors, one for the letter and one for
-# its place. Two of your blocks follow, and at the end a score for each letter of the alphabet.
+# its place: attention compares vectors only, and those of letters do not say which one stands just
+# before. Two of your blocks follow, and at the end a score for each letter of the alphabet.
 #
 # A step of the training draws new texts, compares the scores with the letters that really come
 # next (the loss), and moves every parameter a little so that the loss gets smaller. Only letters
@@ -170,7 +179,7 @@ def can_be_known(inputs: Tensor) -> Tensor:
 
 
 def accuracy(model: LetterModel, texts: Tensor) -> float:
-    """The share of the letters which can be known that get the largest score."""
+    """Of the letters that can be known, the share that gets the largest score."""
     inputs, targets = inputs_and_targets(texts)
     with torch.inference_mode():
         is_right = model(inputs).argmax(dim=-1) == targets
@@ -261,9 +270,10 @@ def head_weights(queries: Tensor, keys: Tensor, num_heads: int) -> Tensor:
 # ## Look at the heads
 #
 # Each map has a row for each letter of the text, and in it a dark cell where that letter looks. One
-# of the heads of the first block looks at the letter just before, as long as the text is new: a
-# stripe below the diagonal. In the second block, which letter does the second "j" look at, and what
-# did the first block tell that letter?
+# of the heads of the first block (`block=0` in the maps) looks at the letter just before, for about
+# the first twelve letters: a stripe below the diagonal. (The longest texts repeat after twelve;
+# beyond that it is not needed.) In the second block, which letter does the second "j" look at, and
+# what did the first block tell that letter?
 
 # %%
 if __name__ == "__main__":
@@ -323,7 +333,7 @@ def switch_off_head(weight: Tensor, head: int, num_heads: int) -> Tensor:
 # %% [markdown]
 # ## One head less
 #
-# Which head does the model need most? Find it in the maps above. Why can nothing in the second
+# Which head does the model need most? Find it in the maps above. Why can no head of the second
 # block take its place?
 
 
@@ -348,7 +358,7 @@ if __name__ == "__main__":
                 print(f"{block=} {head=} {without=:.2f}")
 
 # %% [markdown]
-# ## What comes next
+# ## Beyond this model
 #
 # A large language model is this with more of everything: vectors for tokens and places, dozens of
 # blocks, a score for each token of the vocabulary. Its blocks have a second part, a small network

@@ -133,6 +133,8 @@ from grader.notebook import use_own
 
 use_own("01_simple_attention")
 from simple_attention import softmax_stable
+
+pytestmark = pytest.mark.slow
 """
 WEIGHTS = "02_all_tokens/attention_weights"
 ROWS = "torch.stack([softmax_stable(row) for row in scores])"

@@ -136,5 +136,6 @@ def test_a_stub_says_that_it_is_not_written(course: Course, show: Show) -> None:
 def test_no_view_is_of_the_wrong_words(views: Views) -> None:
     """What speaks of words shows the text's."""
     assert [one.exercise.name for one in views.views if not one.is_about_text] == [
-        "GPT2MultiHeadAttention"
+        "GPT2MultiHeadAttention",
+        "head_weights",
     ]

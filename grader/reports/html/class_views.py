@@ -140,4 +140,4 @@ def _entry(exercise: ExerciseResult | None, result: Result) -> Entry:
         return ("?" if css == "u" else "·", css)
     if one is ExerciseStatus.PARTLY and exercise.score is not None:
         return (f"{exercise.score:.1f}".removesuffix(".0"), css)
-    return (f"{points(exercise.score)}", css)
+    return (f"{points(exercise.score)}" if exercise.max_score else one.sign, css)

@@ -228,8 +228,8 @@ class Stop:
 
 
 def road(assignment: AssignmentResult) -> tuple[Stop, ...]:
-    """A student's attempts at an assignment, where there are several."""
-    if len(assignment.attempts) < 2:
+    """A student's attempts at an assignment, where there are several and anything to earn."""
+    if len(assignment.attempts) < 2 or not assignment.max_score:
         return ()
     return tuple(
         Stop(

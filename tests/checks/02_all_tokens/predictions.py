@@ -8,20 +8,21 @@ from ..views import EXAMPLE
 @prediction(
     "attention_weights",
     N_(
-        "The six words have scores from 0.2935 to 1.4950. How large is the largest of the 36 weights?"
+        "The scores of the six words are multiplied by 10. How large is the largest of the 36 weights "
+        "then?"
     ),
-    choices=["0.24", "0.50", "0.75", "0.95"],
-    right=1,
+    choices=["0.24", "0.54", "0.75", "0.95"],
+    right=2,
     why=N_(
-        "Equal shares would be 0.17 for each of six words. These scores lie less than 0.8 apart in a "
-        "row, and so no weight is three times as large as another one in its row."
+        '"journey" scores itself 14.950 then, and "starts" 14.754. Everything else is far behind, but '
+        "these two are so close that they share the row, 0.54 and 0.45."
     ),
 )
 def largest_weight(student):
-    """The largest weight of the text."""
+    """The largest weight of the text, with scores ten times as large."""
     vectors = EXAMPLE.text().vectors
-    largest = student.call("attention_weights", vectors @ vectors.T).value.max().item()
-    guesses = (0.24, 0.50, 0.75, 0.95)
+    largest = student.call("attention_weights", 10 * vectors @ vectors.T).value.max().item()
+    guesses = (0.24, 0.54, 0.75, 0.95)
     nearest = min(guesses, key=lambda guess: abs(guess - largest))
     return guesses.index(nearest) + 1, f"{largest:.4f}"
 
@@ -37,7 +38,7 @@ def largest_weight(student):
     right=1,
     why=N_(
         "A mixture is a sum, and a sum does not depend on the order. Attention by itself knows nothing "
-        "of positions; a model has to add them to the vectors."
+        "of positions; a model has to add them to the vectors, as the one of assignment 12 does."
     ),
 )
 def places_changed(student):

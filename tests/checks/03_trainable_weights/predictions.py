@@ -9,7 +9,7 @@ from grader.testing import N_, prediction
     "query_scores",
     N_(
         "Queries and keys of random numbers, with mean 0 and standard deviation 1. With 4096 entries "
-        "each in place of 16, how large do the scores get?"
+        "each in place of 16, how large does the standard deviation of the scores get?"
     ),
     choices=[
         N_("as large as before"),

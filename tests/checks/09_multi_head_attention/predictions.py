@@ -7,14 +7,11 @@ from grader.testing import N_, prediction
 
 @prediction(
     "split_heads",
-    N_(
-        "A token has the features 0 to 5, and there are two heads. Which features has the first head?"
-    ),
+    N_("A token has the features 0 to 5, and there are two heads. Which features has head 0?"),
     choices=["0, 1, 2", "0, 2, 4", "0, 1, 2, 3, 4, 5"],
     right=1,
     why=N_(
-        "The features are cut into neighbouring pieces. No head gets all of them: that is why more heads "
-        "do not make the layer larger."
+        "The features are cut into neighbouring pieces, one for each head. No head gets all of them."
     ),
 )
 def first_head(student):

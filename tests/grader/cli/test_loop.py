@@ -238,6 +238,18 @@ def test_only_the_targets_are_watched(watching):
     assert told[-1] == "Everything here is solved: 2 points. Congratulations!"
 
 
+def test_what_is_solved_without_points_is_praised_without_them(watching, edit):
+    """There are none to name."""
+    edit("course.toml", "points = 6", "points = 4")
+    edit("course.toml", "scores = 2", "scores = 0")
+    driven = watching("01")
+    driven.begin()
+    assert driven.save("scores", "right")[-2:] == [
+        "scores is solved. Well done!",
+        "Everything here is solved. Congratulations!",
+    ]
+
+
 def test_files_that_are_gone_are_told(driven):
     """Until the next one is saved."""
     for path in (driven.folder / "assignments").rglob("*.*"):

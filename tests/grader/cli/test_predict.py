@@ -10,6 +10,8 @@ from grader.cli import predict
 from grader.course.course import load_course
 from grader.progress.store import Memory
 
+pytestmark = pytest.mark.slow
+
 QUESTION = """\
 01_scores/scores: what do you predict? It is not worth points.
 

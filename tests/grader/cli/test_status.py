@@ -135,6 +135,22 @@ def test_a_target_shows_its_exercises(status, write):
     ]
 
 
+def test_what_is_worth_no_points_is_told_without_them(status, grader, write, edit):
+    """In the map, and by a check."""
+    edit("course.toml", "points = 6", "points = 4")
+    edit("course.toml", "scores = 2", "scores = 0")
+    write(scores="right")
+    assert status("01")[:4] == [
+        "Small steps",
+        "",
+        "01_scores                       unscored   solved",
+        "  ✓ scores                      unscored   solved",
+    ]
+    told = grader("check", "01").out.splitlines()
+    assert told[1] == "  ✓ scores                        unscored"
+    assert "Worth no points, 3 of 3 checks passed." in told
+
+
 def test_every_exercise_is_shown_where_asked_to(status):
     """Also those that are all alike."""
     assert status("--all")[4:7] == [

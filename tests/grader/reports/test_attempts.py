@@ -77,10 +77,12 @@ def test_the_class_report_says_so():
 
 
 def test_a_students_road():
-    """Points over attempts, when each was, and which counts; one attempt is no road."""
+    """Points over attempts, when each was, and which counts; one attempt, or no points, is no road."""
     page = student_page(CLASS[0], COURSE)
     said = " ".join(re.sub(r"<[^>]*>", " ", page).split())
     assert "3 attempts: 0 → 3 → 6" in said
     assert "2027-01-03 10:00 (UTC): 6 of 6 points, 1 day late. This one counts." in said
     assert page.count("<circle") == 3
     assert "<circle" not in student_page(CLASS[2], COURSE)
+    unscored = [replace(one, max_score=0) for one in CLASS[0].assignments]
+    assert "<circle" not in student_page(replace(CLASS[0], assignments=tuple(unscored)), COURSE)

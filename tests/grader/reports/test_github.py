@@ -32,11 +32,11 @@ def one_check(message="expected 1\nreceived 2", where=None, outcome=Outcome.FAIL
     return CheckResult(id_, "It holds", Visibility.VISIBLE, 1, outcome, message, 0.1, where)
 
 
-def with_exercise(result, *checks, findings=(), score="0.5"):
+def with_exercise(result, *checks, findings=(), score="0.5", most=2):
     """The result with one exercise only."""
-    exercise = ExerciseResult("01_a/f", Decimal(score), 2, checks, findings)
-    assignment = AssignmentResult("01_a", FILE, Decimal(score), 2, (exercise,))
-    return replace(result, score=Decimal(score), max_score=2, assignments=(assignment,))
+    exercise = ExerciseResult("01_a/f", Decimal(score), most, checks, findings)
+    assignment = AssignmentResult("01_a", FILE, Decimal(score), most, (exercise,))
+    return replace(result, score=Decimal(score), max_score=most, assignments=(assignment,))
 
 
 def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
@@ -71,6 +71,13 @@ def test_the_summary_shows_progress_and_named_mistakes(check_run) -> None:
 Next: `01_a/f`
 """
     )
+
+
+def test_what_is_worth_no_points_says_so(check_run) -> None:
+    """Instead of 0 of 0."""
+    text = summary("A course", with_exercise(check_run.result, one_check(), score="0", most=0))
+    assert "**Worth no points**" in text
+    assert "0 of 1 | unscored |" in text
 
 
 def test_checks_told_by_title_have_their_sign(check_run) -> None:

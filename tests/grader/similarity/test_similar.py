@@ -47,6 +47,7 @@ def test_planted_copies_stand_first(made):
     assert len(first - planted.copied.keys()) <= 1
 
 
+@pytest.mark.slow
 def test_an_earlier_year_is_compared_with_this_one_alone(made):
     """Each pair has at most one of them; groups that may work together make no pair."""
     course, planted = made
@@ -130,6 +131,7 @@ def grader_run(root, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_and_files_for_other_programs(made, grader_run, tmp_path):
     """The page opens with what it is not; it holds the code side by side, escaped."""
     course, planted = made

@@ -163,6 +163,20 @@ def test_what_is_undecided_is_no_work_for_the_student(course: Course) -> None:
 HOSTILE = "</pre><script>alert(1)</script>&\u202e"
 
 
+def test_what_is_worth_no_points_says_so(course: Course) -> None:
+    """On a student's page, and by a sign in the class's map."""
+    result = result_of(check("a", Outcome.PASSED))
+    (assignment,) = result.assignments
+    (exercise,) = assignment.exercises
+    free = replace(exercise, score=Decimal(0), max_score=0)
+    part = replace(assignment, score=Decimal(0), max_score=0, exercises=(free,))
+    result = replace(result, score=Decimal(0), max_score=0, assignments=(part,))
+    page = student_page(result, course)
+    assert page.count('<span class="points">unscored</span>') == 2
+    assert "Worth no points" in page
+    assert "<td>✓" in class_report([result], course)
+
+
 def test_what_students_write_is_text(course: Course) -> None:
     """In names, messages, files and notes; also in the class report."""
     result = result_of(check("one", Outcome.FAILED, HOSTILE))
