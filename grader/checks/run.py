@@ -402,7 +402,8 @@ def explain(
     if isinstance(error, StudentOutcome):
         failure, name = error.failure, check.exercise.name
         if check.memory_mib and failure.kind == "out_of_memory":
-            failure = replace(failure, message=too_large(failure, check.memory_mib))
+            sentence = too_large(failure, check.memory_mib)
+            failure = replace(failure, message=sentence, is_sentence=True)
         text = explain_failure(failure, error.calls, name, where, inputs)
         request = "\n".join(call_lines(error.calls, inputs))
         shown = request.count("\n") + 1 if request and text.startswith(f"{request}\n") else 0

@@ -226,7 +226,8 @@ def explain_failure(
         case "wrong_shape":
             sentence = _about(_(THE_RESULT), clean(failure.message, 200))
         case "out_of_memory":
-            sentence = failure.message or _("It asked for more memory than a submission may use.")
+            sentence = _("It asked for more memory than a submission may use.")
+            sentence = failure.message if failure.is_sentence else sentence
         case _:
             sentence = _("The check could not finish.")
             if reason := _reason(failure):

@@ -25,7 +25,7 @@ def _product(first: torch.Tensor, second: torch.Tensor) -> int:
 
 
 def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> int:
-    """Of scaled dot-product attention: two products of matrices, and a quotient for each weight."""
+    """Of torch's own attention: two products of matrices, and a quotient for each weight."""
     pairs = math.prod(query.shape[:-1]) * key.shape[-2]
     return pairs * (query.shape[-1] + value.shape[-1] + 1)
 
@@ -35,13 +35,7 @@ FORMULAS: dict[str, Callable[[tuple[Any, ...], int], int]] = {
     **dict.fromkeys(
         ("addmm", "baddbmm", "addbmm", "addmv"), lambda args, made: _product(*args[1:3])
     ),
-    **dict.fromkeys(
-        (
-            "_scaled_dot_product_flash_attention_for_cpu",
-            "_scaled_dot_product_fused_attention_overrideable",
-        ),
-        lambda args, made: _attention(*args[:3]),
-    ),
+    "_scaled_dot_product_flash_attention_for_cpu": lambda args, made: _attention(*args[:3]),
     **dict.fromkeys(
         (
             *("addr", "mul", "div", "square", "pow", "reciprocal", "addcmul", "addcdiv", "lerp"),
@@ -62,8 +56,8 @@ CHOOSES_OR_MOVES = """
 all amax amin aminmax any arange argmax argmin argsort bernoulli bincount bucketize cat clone
 constant_pad_nd copy count_nonzero cummax cummin cumsum diag_embed embedding empty empty_like
 empty_strided equal eye fill flip full full_like gather histc index index_add index_copy index_fill
-index_put index_select isin kthvalue lift_fresh linspace local_scalar_dense log_softmax logcumsumexp logsumexp
-masked_scatter masked_select max median min mode multinomial nansum new_empty new_empty_strided
+index_put index_select isin kthvalue lift_fresh linspace local_scalar_dense log_softmax
+logcumsumexp logsumexp masked_scatter masked_select max median min mode multinomial nansum new_empty new_empty_strided
 new_full new_ones new_zeros nll_loss_forward nonzero normal ones ones_like put rand rand_like randint
 randint_like randn randn_like randperm random repeat resize roll rot90 scalar_tensor scatter
 scatter_add scatter_reduce searchsorted set sort stack sum take to_copy topk trace tril tril_indices

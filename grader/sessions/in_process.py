@@ -1,5 +1,6 @@
 """A servant in this very process: for debugging, for a notebook's own kernel, for solutions."""
 
+import atexit
 import os
 import warnings
 from functools import cache
@@ -50,5 +51,7 @@ class InProcessSession(Session):
 
 @cache
 def _launcher(process: int) -> Launcher:
-    """What makes the children of this process; a fork of it has its own."""
-    return default_launcher()
+    """What makes the children of this process, until its end; a fork of it has its own."""
+    launcher = default_launcher()
+    atexit.register(lambda: launcher.close() if os.getpid() == process else None)
+    return launcher

@@ -195,7 +195,7 @@ class Judge:
         Args:
             answers: by number, in order, what the calls returned, asked with `meter=True`.
             at_most: how many times as much the dearest may cost.
-            step: what a call is called, with its `{number}`: "the step for token {number}".
+            step: what a call is called, with its `{number}`: "the step for row {number}".
             of: what counts: "multiplications", "largest", "saved" or "operations".
 
         Raises:
