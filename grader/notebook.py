@@ -199,7 +199,7 @@ def _work(
     source = SourceFile(KEY, "notebook", importable=False, cells=())
     readings = {a.id: Reading((KEY,), KEY) for a in course.assignments}
     submission = Submission("me", {KEY: source}, readings)
-    session = InProcessSession(submission)
+    session = InProcessSession(submission, is_alone=True)
     session.servant.loader.adopt(KEY, namespace)
     if kernel is not None:
         session.servant.loader.files.update(kernel.cell_names())

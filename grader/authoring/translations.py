@@ -45,6 +45,8 @@ TEMPLATE_OPTIONS = {"trimmed": "true", "silent": "false", "newstyle_gettext": "t
 SPOKEN = ("SpokenCommand", "SpokenGroup")
 SAID = {"N_": 0, "words": 0, "blocked": 0, "that": 1}
 """Functions that checks call with words for the student, and which argument the words are."""
+NAMED = ("what", "axes", "step")
+"""Arguments that are words for the student, of whatever is called."""
 
 
 WORDS = re.compile(r"(?!\{\{).*[A-Za-z]")
@@ -207,7 +209,7 @@ def _said(node: ast.AST) -> Iterator[ast.expr]:
     """The expressions of a node that are words for the student.
 
     They are the docstrings of checks, the words given to the functions of `SAID`, and what a
-    judged value and its axes are called (`what=`, `axes=`).
+    judged value, its axes and a call whose cost is judged are called.
     """
     if isinstance(node, ast.ClassDef):
         yield from _titles(node)
@@ -215,7 +217,7 @@ def _said(node: ast.AST) -> Iterator[ast.expr]:
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in SAID:
             yield from node.args[SAID[name] :][:1]
-        yield from (k.value for k in node.keywords if k.arg in ("what", "axes"))
+        yield from (k.value for k in node.keywords if k.arg in NAMED)
 
 
 def _titles(node: ast.ClassDef) -> Iterator[ast.expr]:

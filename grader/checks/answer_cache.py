@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from grader.core.errors import GraderFault
+from grader.course.course import Limits
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
@@ -120,6 +121,10 @@ class AnswerCacheSession(Session):
     @property
     def _has_time(self) -> bool:
         return self.inner.seconds_left > self.inner.limits.request_seconds + SPARE_SECONDS
+
+    def within(self, limits: Limits) -> ChildSession | None:
+        """A child of its own, whose replies are not remembered."""
+        return self.inner.within(limits)
 
     def begin(self, check: str, asked: str = "") -> Any:
         """Send the kept requests of a check as long as the replies to them are known."""

@@ -9,7 +9,8 @@ A check is a method of a class marked with its exercise:
 
 Marks: `weight(n)` (1 unless said), `gate` (when it does not pass, the exercise's later checks are
 blocked), `remark` (costs nothing), `conduct` (counts only with values that are right),
-`guessable(why)` (of a class: its values can be guessed), `deepens(…)` (a hidden check tests further
+`guessable(why)` (of a class: its values can be guessed), `memory(mib=…)` (it runs in a process of its
+own, with so much memory), `deepens(…)` (a hidden check tests further
 what this visible check, or this sentence of the docstring, has told the student). A check asks by
 name for what it needs: `attempt`, `student`, `reference`, `judge`, `draw`, `printed`. It has no other
 fixtures and no parameters, so that it can be called for each submission, and for each known
@@ -46,6 +47,9 @@ UNUSED_PLUGINS = (
 )
 """Plugins of pytest that collecting does not need."""
 
+LEAST_MIB = 16
+"""With less, a right and small call can lack memory for what Python itself needs."""
+
 MARKS = (
     "exercise(name): the exercise that the checks of a class belong to",
     "weight(n): a check's share of its exercise's points, 1 unless said",
@@ -53,6 +57,7 @@ MARKS = (
     "remark: says what would be better and costs nothing",
     "conduct: holds for code that computes nothing; it counts only as far as values are right",
     "guessable(why): values of this exercise can be guessed, so that it bounds nothing",
+    "memory(mib): it runs in a process of its own, with so much memory on top of what is imported",
     "deepens(what): the visible check, or the docstring's sentence, that a hidden check tests further",
 )
 
@@ -133,8 +138,25 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         function=item.function,
         asks_for=asks_for,
         deepens=deepens.args[0] if deepens else "",
+        memory_mib=_memory(item),
         file=Path(os.path.relpath(item.path, course.root)).as_posix(),
     )
+
+
+def _memory(item: pytest.Function) -> int:
+    """The MiB that a check may use; 0 where it says none.
+
+    Raises:
+        CourseError: when it says something else.
+    """
+    mark = item.get_closest_marker("memory")
+    if mark is None:
+        return 0
+    mib = mark.kwargs.get("mib")
+    if mark.args or len(mark.kwargs) != 1 or type(mib) is not int or mib < LEAST_MIB:
+        whole = f"a whole number of at least {LEAST_MIB}"
+        raise CourseError(f"{item.nodeid}: memory(mib=…) takes {whole}")
+    return mib
 
 
 def collect(

@@ -27,6 +27,7 @@ from grader.feedback.messages import (
     exception_words,
     explain_difference,
     explain_failure,
+    too_large,
 )
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
@@ -57,6 +58,8 @@ class Check:
         deepens: of a hidden check, the name of a visible one, or a sentence of the docstring.
         file: the one it stands in, from the course's folder.
         guessable: why values of the exercise can be guessed; "" where they cannot.
+        memory_mib: the MiB that the submission may use in it, in a process of its own; 0 for no
+            limit but the course's.
     """
 
     id: str
@@ -73,6 +76,7 @@ class Check:
     deepens: str = ""
     file: str = ""
     guessable: str = ""
+    memory_mib: int = 0
 
     def run(self, fixtures: Fixtures, environment: CheckEnvironment) -> "CheckRecord":
         """Call the check with the fixtures it asks for by name, and end it when it takes too long."""
@@ -248,14 +252,20 @@ class CheckRun:
         located = self.submission.locate(check.exercise)
         # Of a file that lacks the exercise nothing may be asked: loading it may end its process.
         name, declared = check.exercise.name, self.submission.declared[check.exercise.id]
-        asked = located.asked_as(name, declared) if name in located.names else ""
+        may_ask = name in located.names and not check.memory_mib
+        asked = located.asked_as(name, declared) if may_ask else ""
         known: CheckRecord | None = self.submission.session.begin(check.id, asked)
         if known is not None:
             self._conclude(check, known, "", started)
             return
+        with self.submission.within(check.memory_mib, check.exercise.assignment) as submission:
+            self._ask(check, submission, started)
+
+    def _ask(self, check: Check, submission: SubmissionHandle, started: float) -> None:
+        """Run a check whose outcome is not known, on the submission as it is to run for it."""
         try:
             fixtures = self.environment.fixtures(
-                self.submission, check.exercise, check.id, check.visibility
+                submission, check.exercise, check.id, check.visibility
             )
         except Exception as error:  # whatever it is, it is not the student's
             self._write(check, Outcome.ERROR, _our_fault(repr(error)), 0.0)
@@ -369,6 +379,8 @@ def outcome_of(check: Check, error: BaseException | None) -> Outcome:
     outcome = Outcome.ERROR
     if isinstance(error, StudentOutcome):
         outcome = error.failure.outcome
+        if check.memory_mib and outcome is Outcome.OUT_OF_MEMORY:  # that is what it judges
+            outcome = Outcome.FAILED
     elif isinstance(error, AssertionError):
         outcome = Outcome.FAILED
     return Outcome.REMARK if check.is_remark and outcome is Outcome.FAILED else outcome
@@ -389,6 +401,9 @@ def explain(
         return Explanation(words.format(name=method))
     if isinstance(error, StudentOutcome):
         failure, name = error.failure, check.exercise.name
+        if check.memory_mib and failure.kind == "out_of_memory":
+            sentence = too_large(failure, check.memory_mib)
+            failure = replace(failure, message=sentence, is_sentence=True)
         text = explain_failure(failure, error.calls, name, where, inputs)
         request = "\n".join(call_lines(error.calls, inputs))
         shown = request.count("\n") + 1 if request and text.startswith(f"{request}\n") else 0

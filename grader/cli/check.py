@@ -226,7 +226,7 @@ def _session(course: Course, submission: Submission, options: CheckOptions) -> "
     if options.debug:
         from grader.sessions.in_process import InProcessSession
 
-        return InProcessSession(submission)
+        return InProcessSession(submission, is_alone=True)
     if options.as_graded:
         from grader.grading.worker import launcher_as_graded
 

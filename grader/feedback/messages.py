@@ -17,8 +17,10 @@ from grader.feedback.exception_hints import (
 )
 from grader.feedback.inputs import FEW, Inputs, tensors_in
 from grader.sandbox.failures import CodeLine
+from grader.sandbox.limits import MIB
 from grader.sandbox.wire import NamedFunction, RemoteObject
 from grader.testing.compare import Difference
+from grader.testing.costs import few_digits
 from grader.testing.judge import THE_RESULT
 from grader.testing.lookup import ENDED
 from grader.testing.replies import Failure, Write
@@ -225,6 +227,7 @@ def explain_failure(
             sentence = _about(_(THE_RESULT), clean(failure.message, 200))
         case "out_of_memory":
             sentence = _("It asked for more memory than a submission may use.")
+            sentence = failure.message if failure.is_sentence else sentence
         case _:
             sentence = _("The check could not finish.")
             if reason := _reason(failure):
@@ -281,6 +284,20 @@ def _ended_loading(failure: Failure) -> str:
     if failure.kind == "out_of_memory":
         return _("Loading your file asked for more memory than a submission may use.")
     return _("Loading your file ended its process: {reason}.").format(reason=_reason(failure))
+
+
+def too_large(failure: Failure, memory_mib: int) -> str:
+    """Why a check that limits memory has failed: what was asked for, where that is known.
+
+    Args:
+        failure: that of a request which lacked memory.
+        memory_mib: the check's limit.
+    """
+    if failure.asked_bytes:
+        words = _("It asked for {asked} MiB more; this check allows {limit} MiB in all.")
+        return words.format(asked=few_digits(failure.asked_bytes / MIB), limit=memory_mib)
+    words = _("It asked for more memory than the {limit} MiB that this check allows.")
+    return words.format(limit=memory_mib)
 
 
 def _reason(failure: Failure) -> str:

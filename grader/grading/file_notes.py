@@ -28,6 +28,7 @@ def with_file_notes(
         _of_another(course, handle.submission, exercises),
         _chosen(course, handle, exercises),
         _defined_twice(course, handle, exercises),
+        _unlimited(handle),
     ]
     submission = handle.submission
     for found in notes:
@@ -51,6 +52,15 @@ def _slow(
         for id_, reading in handle.submission.readings.items()
         if id_ not in reported
     }
+
+
+def _unlimited(handle: SubmissionHandle) -> dict[str, tuple[str, ...]]:
+    """A note on each assignment whose limits of memory could not be set."""
+    note = _(
+        "Some checks limit how much memory your code may use. Here they ran without that limit: it "
+        "needs Linux and the command `grader check`, without `--debug`."
+    )
+    return dict.fromkeys(handle.unlimited, (note,))
 
 
 def _stopped(

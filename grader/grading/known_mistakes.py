@@ -195,8 +195,9 @@ class LiveMistakes:
         handle.declared[exercise.id] = self.environment.declared(exercise)
         records = []
         for check in checks:
-            fixtures = self.environment.fixtures(handle, exercise, check.id, check.visibility)
-            record = check.run(adapt(check, fixtures), self.environment)
+            with handle.within(check.memory_mib, exercise.assignment) as asked:
+                given = self.environment.fixtures(asked, exercise, check.id, check.visibility)
+                record = check.run(adapt(check, given), self.environment)
             records.append(record)
             outcome = outcome_of(check, record.raised)
             if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MIB = 2**20
+LIMITS_MEMORY = sys.platform == "linux"
+"""Whether the memory of a process can be limited here."""
 MAX_DESCRIPTORS = 256
 """The buffers of pipes and sockets are memory that no other limit counts."""
 WITHOUT_WINDOWS = {"MPLBACKEND": "Agg"}
@@ -79,7 +81,7 @@ def limit_process(limits: ChildLimits) -> None:
     with contextlib.suppress(ValueError, OSError):
         most = min(MAX_DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    if sys.platform == "linux":
+    if LIMITS_MEMORY:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (no pathlib here)
             pages = int(file.read().split()[0])  # of address space; torch alone takes some GiB
         memory = pages * os.sysconf("SC_PAGE_SIZE") + limits.memory_mib * MIB

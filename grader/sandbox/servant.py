@@ -16,9 +16,15 @@ from grader.sandbox.loader import Loader
 from grader.sandbox.placeholders import NotImported
 from grader.sandbox.plain_data import type_name
 from grader.sandbox.statements import empty_body, hides_code
-from grader.sandbox.torch_later import has_torch, is_module, module_state, tensors
+from grader.sandbox.torch_later import has_torch, is_module, meter, module_state, tensors
 from grader.sandbox.watching import parameter_names, written_into
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault
+
+NOTHING_COUNTED = {
+    **dict.fromkeys(("multiplications", "largest", "saved", "operations"), 0),
+    "unknown": ["Python"],
+}
+"""The cost of a call where torch is not even imported: nothing of it is counted."""
 
 
 class Missing(Exception):
@@ -179,7 +185,8 @@ class Servant:
                 tensors.set_seed(request["seed"])
         before = _loose_parts(target) if instance is not None else []
         operations = tensors.Operations() if request.get("operations") else None
-        with operations or nullcontext():
+        is_metered = request.get("meter") and has_torch()
+        with operations or nullcontext(), meter.metered() if is_metered else nullcontext() as cost:
             value = self._invoke(asked, given, len(request["args"]))
         if instance is not None:
             known = {id(part) for _name, part in before}
@@ -190,6 +197,8 @@ class Servant:
             header["value"] = packer.pack(self._keep(value))  # an iterator, another instance
         if operations is not None:
             header["operations"] = operations.counts
+        if request.get("meter"):
+            header["cost"] = cost.header() if cost is not None else NOTHING_COUNTED
         if value is None and (body := empty_body(asked)):
             header["body"] = body
         header["changed"] = [name for name in given if is_changed(arguments[name], given[name])]

@@ -1,7 +1,7 @@
 """What the sandbox knows of torch before anybody has imported it: that nobody has a tensor.
 
-It runs on both sides, beside student code as well. All that needs torch is in `tensors` and
-`module_state`; they are imported here, when something of them is first asked for.
+It runs on both sides, beside student code as well. All that needs torch is in `tensors`,
+`module_state` and `meter`; they are imported here, when something of them is first asked for.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 if TYPE_CHECKING:
     import torch
 
-    from grader.sandbox import module_state, tensors
+    from grader.sandbox import meter, module_state, tensors
 else:
 
     class _Later:
@@ -29,8 +29,9 @@ else:
 
     tensors = _Later("grader.sandbox.tensors")
     module_state = _Later("grader.sandbox.module_state")
+    meter = _Later("grader.sandbox.meter")
 
-__all__ = ["has_torch", "is_module", "is_tensor", "module_state", "tensors"]
+__all__ = ["has_torch", "is_module", "is_tensor", "meter", "module_state", "tensors"]
 
 
 def has_torch() -> bool:

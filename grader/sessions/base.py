@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol
 
+from grader.course.course import Limits
 from grader.sandbox.wire import Frame
 
 
@@ -22,6 +23,14 @@ class Session(Protocol):
     def close(self) -> None:
         """End the conversation; nothing of it is left behind."""
         return
+
+    def within(self, limits: Limits) -> "Session | None":
+        """A session with the same submission in a process of its own; None where that cannot be.
+
+        Args:
+            limits: of that process; its memory is limited hard.
+        """
+        return None
 
     def begin(self, check: str, asked: str = "") -> Any:
         """A check begins.

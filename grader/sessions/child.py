@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from grader.core.errors import GraderFault
 from grader.core.language import _
 from grader.course.course import Limits
-from grader.sandbox.limits import libraries_in
+from grader.sandbox.limits import LIMITS_MEMORY, libraries_in
 from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import Frame, WireFault, encode
 from grader.sessions import own_time
@@ -56,6 +56,7 @@ class ChildSession(Session):
         limits: of time and memory.
         owns_launcher: whether the launcher is closed with the session.
         slack: seconds beyond its own time in which a child may end a request by itself.
+        beside: the session whose time for the whole submission this one shares.
     """
 
     launcher: Launcher
@@ -63,6 +64,8 @@ class ChildSession(Session):
     limits: Limits
     owns_launcher: bool = field(default=False, kw_only=True)
     slack: float = field(default=SLACK, kw_only=True)
+    beside: "ChildSession | None" = field(default=None, kw_only=True)
+    seconds_left: float = field(init=False)
     generation: int = field(default=1, init=False)
     child: Child | None = field(default=None, init=False)
     reader: Reader = field(default_factory=Reader, init=False)
@@ -70,7 +73,14 @@ class ChildSession(Session):
 
     def __post_init__(self) -> None:
         self.isolation = self.launcher.isolation
-        self.seconds_left = self.limits.submission_seconds
+        whole = self.limits.submission_seconds
+        self.seconds_left = whole if self.beside is None else self.beside.seconds_left
+
+    def within(self, limits: Limits) -> "ChildSession | None":
+        """A child of its own by the same launcher, where the system can limit its memory."""
+        if not LIMITS_MEMORY:
+            return None
+        return ChildSession(self.launcher, self.submission, limits, slack=self.slack, beside=self)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
@@ -158,6 +168,8 @@ class ChildSession(Session):
     def close(self) -> None:
         """End the child, if one is running, and the launcher if it is this session's own."""
         self._end()
+        if self.beside is not None:
+            self.beside.seconds_left = self.seconds_left
         if self.owns_launcher:
             self.launcher.close()
 

@@ -1,22 +1,42 @@
 """A servant in this very process: for debugging, for a notebook's own kernel, for solutions."""
 
+import atexit
+import os
 import warnings
+from functools import cache
 
+from grader.course.course import Limits
 from grader.sandbox.failures import OutOfTime
+from grader.sandbox.limits import LIMITS_MEMORY
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.wire import Frame
 from grader.sessions.base import Session, failed
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.submission import Submission
 
 
 class InProcessSession(Session):
-    """Runs a submission here. Values still travel as frames' contents, never as objects."""
+    """Runs a submission here. Values still travel as frames' contents, never as objects.
 
-    def __init__(self, submission: Submission) -> None:
+    Args:
+        submission: what runs.
+        is_alone: whether nothing of it may run elsewhere: its code is that of a notebook's kernel,
+            or somebody looks for a fault in it.
+    """
+
+    def __init__(self, submission: Submission, *, is_alone: bool = False) -> None:
+        self.submission, self.is_alone = submission, is_alone
         self.servant = Servant(Loader(interactive=True), interactive=True)
         headers = {key: source.header() for key, source in submission.sources.items()}
         self.servant.loader.add(headers, submission.modules, submission.lent)
+
+    def within(self, limits: Limits) -> ChildSession | None:
+        """A child process of its own, where there may be one and its memory can be limited."""
+        if self.is_alone or not LIMITS_MEMORY:
+            return None
+        return ChildSession(_launcher(os.getpid()), self.submission, limits)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Reply at once; nothing limits the time here."""
@@ -27,3 +47,11 @@ class InProcessSession(Session):
                 return self.servant.reply(frame)
         except OutOfTime:
             return failed("timeout", "")
+
+
+@cache
+def _launcher(process: int) -> Launcher:
+    """What makes the children of this process, until its end; a fork of it has its own."""
+    launcher = default_launcher()
+    atexit.register(lambda: launcher.close() if os.getpid() == process else None)
+    return launcher

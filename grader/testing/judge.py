@@ -13,6 +13,8 @@ from grader.core.text import clean
 from grader.course.printed_tensors import Printed
 from grader.sandbox.failures import shortened
 from grader.testing.compare import REFERENCE_ATOL, Difference, Say, compare, describe, letter_case
+from grader.testing.costs import GROWN, Cost, grown, grown_too_much, uncounted
+from grader.testing.replies import Answer
 from grader.testing.roles import Roles
 from grader.testing.student import Call
 
@@ -180,6 +182,37 @@ class Judge:
             sentence = self._renamed(about) or self.say(sentence)
             raise Mismatch(Difference("", None, about, sentence), tuple(self.calls))
 
+    def grows(
+        self,
+        answers: Mapping[int, Answer],
+        *,
+        at_most: float,
+        step: str,
+        of: str = "multiplications",
+    ) -> None:
+        """Judge that no call cost much more than the first that cost something.
+
+        Args:
+            answers: by number, in order, what the calls returned, asked with `meter=True`.
+            at_most: how many times as much the dearest may cost.
+            step: what a call is called, with its `{number}`: "the step for row {number}".
+            of: what counts: "multiplications", "largest", "saved" or "operations".
+
+        Raises:
+            Mismatch: when one cost more, or what it cost is not known.
+        """
+        if of not in GROWN:
+            raise ValueError(f"`of` is one of {', '.join(GROWN)}, not {of!r}")
+        costs = {number: cost_of(answer) for number, answer in answers.items()}
+        if of == "multiplications" and (sentence := uncounted(costs)):
+            self.that(False, sentence, about="unknown")
+        first, _last, times = grown(costs, of)
+        base = max(getattr(costs[first], of), 1)
+        growth = [round(getattr(cost, of) / base) for cost in costs.values()]
+        names = {number: self.words(step, number=number) for number in costs}
+        sentence = "" if times <= at_most else grown_too_much(costs, of, at_most, names)
+        self.that(not sentence, sentence, about=growth)
+
     def _nothing_returned(self, expected: Any, atol: float) -> tuple[str, ...]:
         """Why a function returned nothing; nothing of a class that made an instance.
 
@@ -243,6 +276,17 @@ class Judge:
         elif layer != name and layer in self.held:
             words = _("{name} is a tensor; the exercise asks for a layer, such as nn.Linear.")
         return words.format(name=clean(layer, 80))
+
+
+def cost_of(answer: Answer) -> Cost:
+    """What a call cost.
+
+    Raises:
+        ValueError: when it was not asked for that.
+    """
+    if answer.cost is None:
+        raise ValueError("a call whose cost is judged is asked with `meter=True`")
+    return answer.cost
 
 
 def not_taken(report: Any) -> str:

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,6 +101,7 @@ class SubmissionHandle:
     Args:
         declared: by exercise, what its class takes as the solution has it, and what classes
             take that it builds on.
+        unlimited: the assignments of checks that limit memory, where no such limit could be set.
     """
 
     submission: Submission
@@ -109,10 +111,30 @@ class SubmissionHandle:
     opened: dict[str, tuple[int, Frame]] = field(default_factory=dict)
     located: dict[str, tuple[int, Located]] = field(default_factory=dict)
     declared: dict[str, Mapping[str, Parameters]] = field(default_factory=dict)
+    unlimited: set[str] = field(default_factory=set)
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""
         return self.session.ask(Frame(header, payload), self.limits.request_seconds)
+
+    @contextmanager
+    def within(self, memory_mib: int, assignment: str) -> Iterator["SubmissionHandle"]:
+        """The same submission in a process of its own, with so much memory.
+
+        Where that cannot be, it is this handle, and the assignment is noted.
+
+        Args:
+            memory_mib: MiB on top of what is imported before; 0 for no limit, which is this handle.
+            assignment: the id of the one whose check asks.
+        """
+        limits = replace(self.limits, memory_mib=memory_mib)
+        session = self.session.within(limits) if memory_mib else None
+        if session is None:
+            self.unlimited.update([assignment] if memory_mib else ())
+            yield self
+            return
+        with closing(session):
+            yield replace(self, session=session, limits=limits, opened={}, located={})
 
     def forget(self) -> None:
         """Let go of all instances made so far."""

@@ -13,6 +13,7 @@ from grader.core.language import _
 from grader.core.records import Outcome
 from grader.sandbox.failures import IMPORTS, CodeLine
 from grader.sandbox.wire import Frame, Unpacker, WireFault
+from grader.testing.costs import Cost, read_cost
 
 OUTCOMES = {
     "missing": Outcome.MISSING,
@@ -33,6 +34,8 @@ REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out
 EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
 FULL_NAME = re.compile(r"\w{1,100}(\.\w{1,100}){0,9}")
 PROPOSED = re.compile(r"(self\.)?\w{1,100}")
+ASKED_BYTES = re.compile(r"tried to allocate (\d{1,18}) bytes")
+"""In torch's words, how much memory it did not get."""
 MAX_NAMES = 5_000
 MAX_NAME = 100
 MAX_TEXT = 2_000
@@ -61,6 +64,7 @@ class Failure:
         in_text: which of the two the exercise's text names, if one alone.
         called: the student's own line that began it, where that is another one.
         is_sentence: whether the message is a whole sentence of ours, shown as it is.
+        asked_bytes: what it lacked memory for, as its process says; 0 where that is not known.
     """
 
     kind: str
@@ -78,6 +82,7 @@ class Failure:
     set_at: CodeLine | None = None
     in_text: str = ""
     called: CodeLine | None = None
+    asked_bytes: int = 0
 
     @property
     def outcome(self) -> Outcome:
@@ -107,6 +112,7 @@ class Answer:
         gradients: where a cotangent was given.
         printed: by the student's code, during the call.
         operations: how often each function of torch was called, where that was asked for.
+        cost: what the call cost, where that was asked for.
         body: where nothing came back, "empty" or "unindented" for a function that does nothing.
         writes: the parameters that were changed in place, with the line that did it, if known.
     """
@@ -118,6 +124,7 @@ class Answer:
     operations: dict[str, int] = field(default_factory=dict)
     body: str = ""
     writes: tuple[Write, ...] = ()
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +217,8 @@ def read_answer(frame: Frame) -> Answer:
     operations = {_text(name): count for name, count in items if type(count) is int}
     body = _text(frame.header.get("body"))
     writes = _writes(frame.header.get("writes"))
-    return Answer(value, names, gradients, read_printed(frame), operations, body, writes)
+    cost = read_cost(frame.header.get("cost"))
+    return Answer(value, names, gradients, read_printed(frame), operations, body, writes, cost)
 
 
 def _writes(content: Any) -> tuple[Write, ...]:
@@ -313,6 +321,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     wrote, meant = _text(content.get("wrote")), _text(content.get("meant"))
     is_proposal = wrote.isidentifier() and (PROPOSED.fullmatch(meant) or meant in IMPORTS.values())
     in_text = _text(content.get("in_text"))
+    asked = ASKED_BYTES.search(message) if kind == "out_of_memory" else None
     is_sentinel = kind == "not_attempted" and EXERCISE_ID.fullmatch(message) is not None
     return Failure(
         kind=kind,
@@ -326,6 +335,7 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         meant=meant if is_proposal else "",
         set_at=_code_line(content.get("set_at")) if is_proposal else None,
         in_text=in_text if is_proposal and in_text in (wrote, meant) else "",
+        asked_bytes=int(asked[1]) if asked is not None else 0,
     )
 
 

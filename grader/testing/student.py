@@ -167,6 +167,7 @@ class StudentHandle:
         training: bool | None = None,
         cotangent: torch.Tensor | None = None,
         operations: bool = False,
+        meter: bool = False,
         exact: bool = False,
         method: str = "",
         **kwargs: Any,
@@ -185,6 +186,7 @@ class StudentHandle:
             cotangent: of the result's shape; asks for the gradients of `(result * cotangent).sum()`
                 for the parameters and the floating-point tensors among the arguments.
             operations: asks how often the call calls each function of torch, by its name.
+            meter: asks what the call costs, without gradients; the answer has it as its `cost`.
             exact: gives a class its arguments just so, however its constructor is written.
             method: of an instance, the method to call, such as "push" or "__len__". What it returns
                 and is no data, an iterator or another instance, stays and can be called in its turn.
@@ -195,6 +197,8 @@ class StudentHandle:
         """
         if method and (isinstance(target, str) or not method.isidentifier()):
             raise ValueError(f"`method` names a method of an instance, not {method!r}")
+        if meter and cotangent is not None:
+            raise ValueError("a call is asked for gradients or for its cost, not for both")
         is_forward = not isinstance(target, str)
         name = target if isinstance(target, str) else self._instance(target).type_name
         source = self._source()
@@ -217,10 +221,13 @@ class StudentHandle:
             "seed": seed,
             "training": training,
             **({"operations": True} if operations else {}),
+            **({"meter": True} if meter else {}),
             **({"method": method} if method else {}),
         }
         chance = torch.get_rng_state()
         answer = self._read(read_answer, self._ask(header, packer.payload()))
+        if meter and answer.cost is None:
+            raise self._outcome(Failure("crashed", message=_("its process left out the cost")))
         position = len(self.calls) - 1
         self.answers[position] = answer
         if not torch.equal(chance, torch.get_rng_state()):

@@ -214,7 +214,7 @@ class Conversation:
 
     def call(self, target: Any, *args: Any, **kwargs: Any) -> Reply:
         """Call a name, or an instance that a `RemoteObject` stands for."""
-        asked = ("seed", "training", "cotangent", "operations")
+        asked = ("seed", "training", "cotangent", "operations", "meter")
         special = {key: kwargs.pop(key, None) for key in asked}
         packer = Packer()
         header = {

@@ -157,9 +157,10 @@ def test_students_receive_the_helpers_that_visible_checks_import(written: Write)
 
 def test_what_helpers_say_is_there_to_translate(written: Write) -> None:
     """Titles and sentences: a course's by the file, the kit's among its own."""
-    course = written({SHARED: OF_THE_COURSE})
+    law = '\ndef law(judge, costs):\n    judge.grows(costs, at_most=2, step="step {number}")\n'
+    course = written({SHARED: OF_THE_COURSE + law})
     said = {message.id for message in course_messages(course) if message.file == SHARED}
-    assert said == {"The number should be right.", "It is another number"}
+    assert said == {"The number should be right.", "It is another number", "step {number}"}
     found = {message.id: message.file for message in kit_messages()}
     assert found["The arguments should stay as they are."] == "grader/testing/mixins.py"
 

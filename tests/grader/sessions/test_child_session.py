@@ -2,12 +2,14 @@
 
 import socket
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from grader.core.errors import GraderFault
 from grader.course.course import Limits
+from grader.sandbox.limits import LIMITS_MEMORY
 from grader.sandbox.wire import Frame
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import WarmParent, child_limits
@@ -118,6 +120,17 @@ def test_the_time_for_the_whole_submission_is_limited(talk_to: Any) -> None:
             "message": "the 0.2 seconds for the whole submission are used up",
         }
     }
+
+
+@pytest.mark.skipif(not LIMITS_MEMORY, reason="memory is limited on Linux")
+def test_a_process_of_its_own_shares_the_time_for_the_whole_submission(talk_to: Any) -> None:
+    """What it takes is taken from the submission's; its memory is its own."""
+    session = talk_to("X = 1\n").session
+    session.seconds_left = 7.0
+    with closing(session.within(Limits(memory_mib=64))) as other:
+        assert (other.seconds_left, other.limits.memory_mib) == (7.0, 64)
+        other.seconds_left = 3.0
+    assert session.seconds_left == 3.0
 
 
 # Memory, output, files.
