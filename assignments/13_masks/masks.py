@@ -11,7 +11,7 @@
 #
 # So there are several reasons to hide a key, and one function should do it for all of them. Here a
 # mask has truth values, as torch has them: **`True` where a query may use a key**. (In assignment 05
-# a one said what to hide; mixing up the two is the most frequent slip.) Masks are combined by `&`.
+# a one said what to hide; mixing up the two is a frequent slip.) Masks are combined by `&`.
 #
 # A new question comes with it: what if a query may use nothing at all? The softmax of minus infinity
 # alone is not a number, and one NaN spoils a whole training.
@@ -114,8 +114,8 @@ def causal_mask(num_queries: int, num_keys: int) -> Tensor:
 # %% [markdown]
 # ## A softmax with a mask
 #
-# What is hidden has a weight of exactly 0, however large its score is, and the rest of the row sums to
-# 1. Where a row has nothing to see, all its weights are 0.
+# What is hidden has a weight of exactly 0, however large its score is, and the rest of the row sums
+# to 1. Where a row has nothing to see, all its weights are 0.
 
 
 # %%

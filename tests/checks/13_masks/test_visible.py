@@ -186,7 +186,7 @@ class TestCrossAttention(KeepsNames):
         judge(two, one, what=what, atol=0.0, axes=self.axes)
 
     def test_a_token_that_may_use_nothing_gets_zeros(self, attempt, judge, draw):
-        """Where a whole text is hidden, its tokens should get zeros, and the others their vectors."""
+        """Where all of its context is hidden, a text should get zeros, and the others their vectors."""
         layer = made(attempt, drawn(draw, 3, 4, 5))
         x, context, mask = draw.normal(2, 3, 3), draw.normal(2, 6, 4), padding(0, 4, num_tokens=6)
         called = layer(x, context, mask)
@@ -256,7 +256,7 @@ class TestReadyMadeAttention(KeepsNames, KeepsArguments, KeepsDoublePrecision):
         attempt(draw.normal(3, 2, 4), *(draw.normal(3, 6, 4) for _ in range(2)), mask).agrees()
 
     def test_padding_has_no_part(self, attempt, draw):
-        """With a padding mask, only the tokens of each text should count; of no tokens come zeros."""
+        """With a padding mask, only the tokens of each text should count; a text without any should give zeros."""
         queries, keys, values, _mask = self.inputs(draw)
         attempt(queries, keys, values, padding(4, 0, num_tokens=6)).agrees()
 
