@@ -98,10 +98,10 @@ class _Spoilt(StudentHandle):
 def _spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
     """A right result with other numbers in it; what is no number stays."""
     if isinstance(value, torch.Tensor):
-        if value.dtype is torch.bool or value.is_complex():
+        if value.is_complex():
             return value
-        is_whole = not value.is_floating_point()
-        return spoil(value.double() if is_whole else value, args).to(value.dtype)
+        spoilt = spoil(value if value.is_floating_point() else value.double(), args)
+        return spoilt > 0.5 if value.dtype is torch.bool else spoilt.to(value.dtype)
     if isinstance(value, np.ndarray):
         return np.asarray(_spoilt(torch.from_numpy(value), args, spoil))
     if isinstance(value, set | frozenset | bytes | bytearray | str):

@@ -225,7 +225,7 @@ def _compare_tensor(
     hints = tuple(_value_hints(mine, right, atol))
     if not hints and not mine.is_complex() and bool((mine - right).isfinite().all()):
         hints = tuple(value_relation(mine, right, atol, axes))
-    return _value_summary(mine, right, wrong, axes), hints
+    return _value_summary(actual, expected, wrong, axes), hints
 
 
 def _kind_of(value: Any) -> str:
@@ -280,6 +280,8 @@ def wrong_values(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> t
         expected: of the same shape, which is also the result's.
         atol: the absolute tolerance.
     """
+    if actual.dtype == torch.bool:
+        return actual != expected
     wrong = ~((actual - expected).abs() <= atol)
     wrong &= ~(actual == expected)
     return wrong & ~(actual.isnan() & expected.isnan())

@@ -92,6 +92,8 @@ def row_sum_hints(actual: torch.Tensor, expected: torch.Tensor, atol: float) -> 
 
 def format_number(value: Any, decimals: int = 4) -> str:
     """A number as messages show it: 4 decimals, as torch prints, more where it is small."""
+    if isinstance(value, bool):
+        return str(value)
     if isinstance(value, complex):
         return f"{value:.4f}" if abs(value) < 1e7 else f"{value:.3g}"
     if not math.isfinite(value):

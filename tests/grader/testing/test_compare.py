@@ -8,7 +8,7 @@ import torch
 
 from grader.sandbox.plain_data import OtherFloat
 from grader.sandbox.wire import RemoteObject, Unsupported
-from grader.testing.compare import compare, describe
+from grader.testing.compare import compare, describe, wrong_values
 from grader.testing.patterns import format_number
 
 ATOL = 1e-5
@@ -270,6 +270,16 @@ def test_a_tensor_of_one_number_is_compared_within_the_tolerance():
     """A float that came as a tensor has the tolerance of a float."""
     assert compare(torch.tensor(0.500001), 0.5, ATOL) is None
     assert said(torch.tensor(0.75), 0.5) == "expected 0.5, received 0.75"
+
+
+def test_truth_values_are_shown_as_such():
+    """A mask has no numbers."""
+    mask = torch.tensor([True, False, True])
+    assert compare(mask, mask.clone(), ATOL) is None
+    assert said(torch.tensor([True, True, True]), mask) == (
+        "1 of 3 values differ, the first at [1]: expected False, received True"
+    )
+    assert wrong_values(~mask, mask, ATOL).all()
 
 
 def test_not_a_number_equals_itself_everywhere():

@@ -1,0 +1,236 @@
+# %% [markdown]
+# # 13. Masks and cross-attention
+#
+# Assignment 07 attends to texts of one length, each to itself. Models do more: texts of several
+# lengths stand in one batch, and one text looks at another, as a translation looks at its source.
+#
+# A batch is one block of numbers, so shorter texts are filled up: that is **padding**. It must not
+# count. Pad "Your journey starts with" to six words, with two vectors of zeros, and let each word
+# attend by plain dot products: "Your" spends 0.1741 of its weight on the padding and "with" 0.2028.
+# Their scores are 0, and the softmax makes a weight of any score.
+#
+# So there are several reasons to hide a key, and one function should do it for all of them. Here a
+# mask has truth values, as torch has them: **`True` where a query may use a key**. (In assignment 05
+# a one said what to hide; mixing up the two is a frequent slip.) Masks are combined by `&`.
+#
+# A new question comes with it: what if a query may use nothing at all? The softmax of minus infinity
+# alone is not a number, and one NaN spoils a whole training.
+#
+# You write two masks, a softmax that obeys them, a layer in which one text looks at another, and the
+# same with torch's own attention.
+#
+# **About 60 minutes, difficulty 3 of 3.** You need assignments 05 and 07.
+
+# %% [markdown]
+# ![Three maps. Scores of four words and two places of padding; the mask, 1 for each word and 0 for
+# the padding; and the weights, with zeros in the columns of the padding and rows that sum to
+# 1.](picture.svg)
+
+# %%
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+# %% [markdown]
+# ## Two masks
+#
+# The first hides padding. Its shape is `(batch_size, 1, num_tokens)`: the last axis counts keys, as
+# in scores of shape `(batch_size, num_queries, num_keys)`, and the 1 lets all queries of a text share
+# one row.
+
+
+# %% exercise="padding_mask"
+def padding_mask(lengths: Tensor, num_tokens: int) -> Tensor:
+    """Which places of padded texts hold a token.
+
+    Args:
+        lengths: shape `(batch_size,)`, whole numbers: how many tokens each text has. Its padding
+            comes after them.
+        num_tokens: the number of places of each text, padding included.
+
+    Returns:
+        Truth values of shape `(batch_size, 1, num_tokens)`: `True` for a token, `False` for padding.
+
+    Example:
+        >>> padding_mask(torch.tensor([3, 1]), 3)
+        tensor([[[ True,  True,  True]],
+        <BLANKLINE>
+                [[ True, False, False]]])
+    """
+    # TODO: compare each place, counted from 0, with the length of its text; mind the shape.
+    ### BEGIN SOLUTION
+    return torch.arange(num_tokens) < lengths[:, None, None]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# The second is the mask of assignment 05 for fewer queries than keys. A model that writes keeps the
+# keys of what it has read, and asks only for its newest tokens. Their queries belong to the *last*
+# keys: the last query may use all of them.
+
+
+# %% exercise="causal_mask"
+def causal_mask(num_queries: int, num_keys: int) -> Tensor:
+    """Which keys the last tokens of a text may use.
+
+    Args:
+        num_queries: the number of queries: those of the last tokens.
+        num_keys: the number of keys: those of all tokens, so at least as many.
+
+    Returns:
+        Truth values of shape `(num_queries, num_keys)`: `True` where the key is not later than the
+        query.
+
+    Example:
+        >>> causal_mask(2, 4)
+        tensor([[ True,  True,  True, False],
+                [ True,  True,  True,  True]])
+    """
+    # TODO: keep what is not later than each query; the last query belongs to the last key.
+    ### BEGIN SOLUTION
+    return torch.ones(num_queries, num_keys, dtype=torch.bool).tril(num_keys - num_queries)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## A softmax with a mask
+#
+# What is hidden has a weight of exactly 0, however large its score is, and the rest of the row sums
+# to 1. Where a row has nothing to see, all its weights are 0.
+
+
+# %% exercise="masked_softmax"
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """The weights of the keys that may be used.
+
+    Scores and mask stay as they are. The weights have the dtype of the scores, float16 as well.
+    Gradients flow to the scores that may be used; all gradients are finite.
+
+    Args:
+        scores: shape `(batch_size, num_queries, num_keys)`.
+        mask: truth values of that shape, or with a 1 in place of the first or the second size, or
+            without the first axis: `True` where a key may be used.
+
+    Returns:
+        Shape `(batch_size, num_queries, num_keys)`: exactly 0 where the mask is `False`. The other
+        weights of a row sum to 1. A row without any `True` has zeros.
+
+    Example:
+        >>> mask = torch.tensor([[[True, True, False], [False, False, False]]])
+        >>> masked_softmax(torch.zeros(1, 2, 3), mask)
+        tensor([[[0.5000, 0.5000, 0.0000],
+                 [0.0000, 0.0000, 0.0000]]])
+    """
+    # TODO: hide scores, softmax over the keys, and see to rows in which everything is hidden.
+    ### BEGIN SOLUTION
+    hidden = ~mask
+    weights = torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=-1)
+    return weights.masked_fill(hidden, 0.0)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## One text looks at another
+#
+# In cross-attention the queries come from one text, the keys and the values from another, the
+# *context*. The two may differ in their number of tokens and in the size of a token. Nothing else
+# changes.
+
+
+# %% exercise="CrossAttention"
+class CrossAttention(nn.Module):
+    """Attention of one text to another, for batches.
+
+    Its linear layers `W_query`, `W_key` and `W_value` have no bias.
+
+    Args:
+        d_in: the size of a token of the text that asks.
+        d_context: the size of a token of the text that is looked at.
+        d_out: the size of queries, keys, values and context vectors.
+
+    Example:
+        >>> layer = CrossAttention(3, 4, 2)
+        >>> mask = padding_mask(torch.tensor([6, 5]), 6)
+        >>> layer(torch.rand(2, 5, 3), torch.rand(2, 6, 4), mask).shape
+        torch.Size([2, 5, 2])
+    """
+
+    def __init__(self, d_in: int, d_context: int, d_out: int) -> None:
+        super().__init__()
+        # TODO: create the three linear layers; mind which text each of them reads.
+        ### BEGIN SOLUTION
+        self.W_query = nn.Linear(d_in, d_out, bias=False)
+        self.W_key = nn.Linear(d_context, d_out, bias=False)
+        self.W_value = nn.Linear(d_context, d_out, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, context: Tensor, mask: Tensor) -> Tensor:
+        """What each token of one text finds in the other.
+
+        The arguments stay as they are. Gradients flow to both texts and to all parameters, and are
+        finite. A token that may use nothing gets zeros.
+
+        Args:
+            x: the text that asks, shape `(batch_size, num_queries, d_in)`.
+            context: the text that is looked at, shape `(batch_size, num_keys, d_context)`.
+            mask: as `masked_softmax` takes it: `True` where a token of `context` may be used.
+
+        Returns:
+            Shape `(batch_size, num_queries, d_out)`.
+        """
+        # TODO: queries, keys and values, scaled scores, masked weights, mixture of the values.
+        ### BEGIN SOLUTION
+        queries = self.W_query(x)  # (batch_size, num_queries, d_out)
+        keys, values = self.W_key(context), self.W_value(context)  # (batch_size, num_keys, d_out)
+        scores = queries @ keys.transpose(1, 2) / keys.shape[-1] ** 0.5
+        return masked_softmax(scores, mask) @ values
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## The same, ready-made
+#
+# torch has all of this in one function, which is faster and needs less memory:
+# `F.scaled_dot_product_attention`. It scales, hides, takes the softmax and mixes. Its mask of truth
+# values means what yours means.
+
+
+# %% exercise="ready_made_attention"
+def ready_made_attention(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """What `CrossAttention` does with its queries, keys and values, by torch's own function.
+
+    The arguments stay as they are. Gradients flow to queries, keys and values.
+
+    Args:
+        queries: shape `(batch_size, num_queries, d_k)`.
+        keys: shape `(batch_size, num_keys, d_k)`.
+        values: shape `(batch_size, num_keys, d_v)`.
+        mask: as `masked_softmax` takes it: `True` where a key may be used.
+
+    Returns:
+        Shape `(batch_size, num_queries, d_v)`. A query that may use nothing gets zeros.
+
+    Example:
+        >>> values = torch.tensor([[[1.0], [3.0], [8.0]]])
+        >>> mask = padding_mask(torch.tensor([2]), 3)
+        >>> ready_made_attention(torch.zeros(1, 1, 2), torch.zeros(1, 3, 2), values, mask)
+        tensor([[[2.]]])
+    """
+    # TODO: call `F.scaled_dot_product_attention`, and hand the mask on.
+    ### BEGIN SOLUTION
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    ### END SOLUTION
+
+
+# %% [markdown] active="ipynb"
+# **Experiment.** Two new tokens of a text of five, with equal scores: the weights of your mask, and
+# those of torch's `is_causal=True`. Which keys does each of the two tokens see, and why does torch's
+# mask fit only when there are as many queries as keys?
+
+# %% active="ipynb"
+# from grader.notebook import experiment
+#
+# with experiment():
+#     queries, keys, values = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
+#     print(ready_made_attention(queries, keys, values, causal_mask(2, 5)))
+#     print(F.scaled_dot_product_attention(queries, keys, values, is_causal=True))

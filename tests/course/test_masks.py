@@ -1,0 +1,58 @@
+"""Assignment 13: its notebook, solved, runs in a real kernel, and its layer is torch's attention."""
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+import torch
+from nbclient import NotebookClient
+
+from grader.course.course import Course
+from grader.release.solution_cells import read_solution
+from grader.release.stubs import notebook_text
+
+
+@pytest.fixture
+def own(course: Course) -> SimpleNamespace:
+    """What the solution defines."""
+    path = course.paths(course.by_id["13_masks"]).solution
+    return SimpleNamespace(**runpy.run_path(str(path)))
+
+
+@pytest.mark.parametrize("lengths", [(6, 4), (0, 6)])
+def test_the_layer_is_the_ready_made_attention(
+    own: SimpleNamespace, lengths: tuple[int, int]
+) -> None:
+    """For padded texts, and for one without any token: zeros, and finite gradients."""
+    torch.manual_seed(1)
+    layer = own.CrossAttention(3, 4, 5)
+    x, context = torch.randn(2, 3, 3), torch.randn(2, 6, 4, requires_grad=True)
+    mask = own.padding_mask(torch.tensor(lengths), 6) & own.causal_mask(3, 6)
+    parts = layer.W_query(x), layer.W_key(context), layer.W_value(context)
+    found = layer(x, context, mask)
+    torch.testing.assert_close(found, own.ready_made_attention(*parts, mask))
+    found.sum().backward()
+    assert context.grad.isfinite().all()
+    assert found[0].any() == bool(lengths[0])
+
+
+@pytest.mark.proof
+def test_the_solved_notebook_runs_in_a_real_kernel(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each test cell shows its exercise as solved, and the experiment two masks."""
+    assignment = course.by_id["13_masks"]
+    source = read_solution(assignment, course.paths(assignment).solution)
+    notebook = nbformat.reads(notebook_text(source, lambda cell: cell.text), as_version=4)
+    monkeypatch.setenv("GRADER_COURSE", str(course.root))
+    for name in ("IPYTHONDIR", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
+    tests = [cell for cell in notebook.cells if cell.id.startswith("test_")]
+    shown = ["".join(out.get("text", "") for out in cell.outputs) for cell in tests]
+    for exercise, text in zip(assignment.exercises, shown, strict=True):
+        assert f"✓ {exercise.name}" in text
+    printed = "".join(out.get("text", "") for out in notebook.cells[-1].outputs)
+    assert printed.count("tensor(") == 2
