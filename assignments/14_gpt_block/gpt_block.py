@@ -149,7 +149,7 @@ class LayerNorm(nn.Module):
 # $$\text{gelu}(x) = \frac{x}{2} \left(1 + \tanh\left(\sqrt{\frac{2}{\pi}} \,
 # (x + 0.044715 \, x^3)\right)\right)$$
 #
-# Both forms differ by less than 0.0005. Weights that were trained with the one want the one.
+# Both forms differ by less than 0.0005. Weights that were trained with one form need that form.
 
 
 # %%

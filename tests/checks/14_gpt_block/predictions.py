@@ -14,7 +14,7 @@ from grader.testing import N_, prediction
     right=1,
     why=N_(
         "Mean and root of the variance become ten times as large as well. Only `eps` stays, and it is "
-        "small. So no block can make numbers grow from layer to layer for the next one."
+        "small. So it does not matter to a part how large the numbers have become on the way."
     ),
 )
 def ten_times(student):
@@ -28,7 +28,7 @@ def ten_times(student):
 
 @prediction(
     "TransformerBlock",
-    N_("Of the numbers that a block learns at GPT-2's size, which part has most?"),
+    N_("Which part of a block learns more numbers?"),
     choices=[N_("the attention"), N_("the network"), N_("both as many")],
     right=2,
     why=N_(

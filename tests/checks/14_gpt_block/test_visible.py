@@ -12,7 +12,6 @@ from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNam
 from ..helpers import FOUND_PARAMETERS, OF_CONTEXT_VECTORS, judge_own
 from .helpers import (
     BLOCK_SIZES,
-    CONTEXT_LENGTH,
     FEATURES,
     GPT_SIZES,
     NUM_HEADS,
@@ -35,6 +34,8 @@ from .helpers import (
 )
 
 TEXTS = (2, 5, FEATURES)
+LONG = 30
+"""More tokens than there are features, or tokens of the vocabulary."""
 OF_TOKENS = N_("the gradient for the tokens")
 
 
@@ -236,6 +237,16 @@ class TestTransformerBlock(KeepsNames):
         """The parameters should be those of `ln_1`, `attn`, `ln_2` and `mlp`, and no others."""
         judge_names(attempt, attempt.instance(*BLOCK_SIZES), block_parameters(draw))
 
+    @pytest.mark.conduct
+    def test_there_are_no_biases_unless_asked_for(self, attempt, judge):
+        """Unless `qkv_bias` is set, queries, keys and values should have no biases."""
+        found = sum(p.numel() for p in attempt.instance(*BLOCK_SIZES).state.parameters.values())
+        # Four square matrices and a bias; a network of twice that; two norms.
+        numbers = 12 * FEATURES**2 + 10 * FEATURES
+        if found != numbers:
+            judge_own(attempt, "`MultiHeadAttention`", partial(has_as_many_numbers, attempt))
+        judge(found, numbers, what=N_("how many numbers it learns"))
+
     @pytest.mark.weight(2)
     def test_the_result_for_given_parameters(self, attempt, draw):
         """With given parameters, the result should be right."""
@@ -247,6 +258,12 @@ class TestTransformerBlock(KeepsNames):
         values, x = block_parameters(draw, qkv_bias=True), draw.normal(*TEXTS)
         block = given(attempt, values, *BLOCK_SIZES, qkv_bias=True)
         block(x, training=False).gives(by_torch(values, x), axes=OF_CONTEXT_VECTORS, atol=OF_SUMS)
+
+    @pytest.mark.conduct
+    def test_texts_may_be_as_long_as_the_context(self, attempt, draw):
+        """A text should be allowed as many tokens as `context_length` says."""
+        block = given(attempt, block_parameters(draw), FEATURES, LONG, NUM_HEADS)
+        block(draw.normal(1, LONG, FEATURES), training=False).has_shape(1, LONG, FEATURES)
 
     def test_parts_that_find_nothing_change_nothing(self, attempt, draw):
         """Where both parts give zeros, the tokens should come back as they are."""
@@ -342,9 +359,10 @@ class TestGPT(KeepsNames):
     @pytest.mark.conduct
     def test_texts_may_be_as_long_as_the_context(self, attempt, draw):
         """A text should be allowed as many tokens as `context_length` says."""
-        model = given(attempt, gpt_parameters(draw), *GPT_SIZES)
-        texts = tokens(draw, 1, CONTEXT_LENGTH)
-        model(texts, training=False).has_shape(1, CONTEXT_LENGTH, VOCAB_SIZE)
+        sizes = (VOCAB_SIZE, LONG, *GPT_SIZES[2:])
+        model = given(attempt, gpt_parameters(draw, sizes), *sizes)
+        texts = torch.arange(LONG).reshape(1, LONG) % VOCAB_SIZE
+        model(texts, training=False).has_shape(1, LONG, VOCAB_SIZE)
 
 
 @pytest.mark.exercise("from_gpt2")
