@@ -368,12 +368,8 @@ if __name__ == "__main__":
 def from_gpt2(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The tensors of a state in GPT-2's format, by the names and in the shapes of your `GPT`.
 
-    With the names for each block `h.0`, `h.1` and so on:
-
-    - `attn.c_attn.weight` and `.bias` become those of `attn.W_query`, `attn.W_key`, `attn.W_value`;
-    - `attn.c_proj.weight` and `.bias` become those of `attn.out_proj`;
-    - all others keep their names.
-
+    In each block, `attn.c_attn` becomes `attn.W_query`, `attn.W_key` and `attn.W_value`, and
+    `attn.c_proj` becomes `attn.out_proj`, each with weight and bias. All others keep their names.
     The state and its tensors stay as they are.
 
     Args:

@@ -324,6 +324,7 @@ def fourteenth() -> dict[str, float]:
         "27,648": biased - plain,
         "50,257": model.wte.num_embeddings,
         "0.0005": 0.0005,
+        "0.044715": 0.044715,
     }
 
 
