@@ -413,6 +413,7 @@ def from_gpt2(state: dict[str, Tensor]) -> dict[str, Tensor]:
 # %%
 def drawn_state(vocab_size: int, features: int, num_layers: int) -> dict[str, Tensor]:
     """A state in GPT-2's format for texts of up to 8 tokens, drawn anew."""
+    shapes: dict[str, tuple[int, ...]]
     shapes = {"wte.weight": (vocab_size, features), "wpe.weight": (8, features)}
     layers = {
         "attn.c_attn": (features, 3 * features),
