@@ -324,6 +324,7 @@ class TestGPT(KeepsNames):
         judge(loaded | dict(model.problems), loaded, what=FOUND_PARAMETERS)
         model(tokens(draw, 2, 5), training=False).agrees(axes=OF_SCORES, atol=OF_SUMS)
 
+    @pytest.mark.conduct
     def test_the_numbers_at_gpt2_size(self, attempt, judge):
         """At GPT-2's size there should be 124,412,160 numbers; with biases, 124,439,808."""
         for qkv_bias, numbers in ((False, 124_412_160), (True, 124_439_808)):
