@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.course.course import load_course
+from grader.course.course import Assignment, load_course
 from grader.release.solution_cells import read_solution
 
 COURSE = load_course(Path(__file__).parents[2])
@@ -50,10 +50,16 @@ def products(layer: nn.Module, x: Tensor) -> int:
     return mode.count
 
 
+def by_number(number: int) -> Assignment:
+    """The assignment whose id begins with that number."""
+    (found,) = (a for a in COURSE.assignments if a.id.startswith(f"{number:02}_"))
+    return found
+
+
 @cache
 def solution(number: int) -> SimpleNamespace:
     """What the solution of an assignment defines."""
-    assignment = COURSE.assignments[number - 1]
+    assignment = by_number(number)
     folders = [str(COURSE.paths(COURSE.by_id[id_]).solution.parent) for id_ in assignment.imports]
     sys.path[:0] = folders
     try:
@@ -299,24 +305,57 @@ def thirteenth() -> dict[str, float]:
     return {"0.1741": spent[YOUR], "0.2028": spent[WITH]}
 
 
-COMPUTED = (
+def fourteenth() -> dict[str, float]:
+    """What a model of GPT-2's size learns, part by part; both forms of the GELU."""
+    own = solution(14)
+    plain, biased = (own.numbers_at_gpt2_size(qkv_bias) for qkv_bias in (False, True))
+    with torch.device("meta"):
+        model = own.GPT(50257, LENGTH, FEATURES, HEADS, 12)
+    block = model.h[0]
+    parts = (model.wte, model.wpe, block.attn, block.mlp, block, model.h, model.ln_f)
+    wte, wpe, attn, mlp, one, all_, last = (
+        sum(p.numel() for p in part.parameters()) for part in parts
+    )
+    x = torch.linspace(-5, 5, 1001)
+    assert (own.gelu(x) - nn.functional.gelu(x)).abs().max() < 0.0005
+    return {
+        "124,412,160": plain,
+        "124,439,808": biased,
+        "163,009,536": plain + wte,
+        "38,597,376": wte,
+        "786,432": wpe,
+        "2,360,064": attn,
+        "4,722,432": mlp,
+        "3,072": one - attn - mlp,
+        "1,536": last,
+        "7,085,568": one,
+        "85,026,816": all_,
+        "27,648": biased - plain,
+        "50,257": model.wte.num_embeddings,
+        "0.0005": 0.0005,
+        "0.044715": 0.044715,
+    }
+
+
+FIGURES = (
     *(first, second, third, fourth, fifth, sixth),
     *(seventh, eighth, ninth, tenth, eleventh, twelfth, thirteenth),
 )
+COMPUTED = {**dict(enumerate(FIGURES, start=1)), 13: thirteenth, 14: fourteenth}
 
 
 def prose(number: int) -> list[str]:
     """The texts between an assignment's code."""
-    assignment = COURSE.assignments[number - 1]
+    assignment = by_number(number)
     cells = read_solution(assignment, COURSE.paths(assignment).solution).cells
     return [cell.text for cell in cells if cell.kind == "markdown"]
 
 
-@pytest.mark.parametrize("number", range(1, 14))
+@pytest.mark.parametrize("number", COMPUTED)
 def test_every_figure_is_what_the_course_computes(number: int) -> None:
     """With as many digits as it is written with; figures of random draws within 0.015."""
     text = " ".join(" ".join(prose(number)).split())
-    computed = COMPUTED[number - 1]()
+    computed = COMPUTED[number]()
     assert set(FIGURE.findall(text)) - computed.keys() == set()
     for written, value in computed.items():
         assert re.search(rf"(?<![\w.,]){re.escape(written)}(?![\w])", text), written
@@ -327,7 +366,7 @@ def test_every_figure_is_what_the_course_computes(number: int) -> None:
         assert actual == pytest.approx(float(figure.replace(",", "")), abs=close), written
 
 
-@pytest.mark.parametrize("number", range(1, 14))
+@pytest.mark.parametrize("number", COMPUTED)
 def test_an_opening_is_short_and_says_how_long_the_assignment_takes(number: int) -> None:
     """As the map in the students' README does."""
     opening = prose(number)[0]
@@ -339,10 +378,12 @@ def test_an_opening_is_short_and_says_how_long_the_assignment_takes(number: int)
 
 def test_the_guide_adds_up() -> None:
     """The hours of all assignments, and sizes of the table of names."""
-    minutes = [int(m) for m in re.findall(r"(?m)\| (\d+) \| [123] \|$", COURSE.guide_text)]
-    assert len(minutes) == len(COURSE.assignments)
-    assert "about eleven hours" in COURSE.guide_text
-    assert round(sum(minutes) / 60) == 11
+    rows = re.findall(r"(?m)^\| (\d\d) .*\| (\d+) \| [123] \|$", COURSE.guide_text)
+    assert [number for number, _ in rows] == [a.id[:2] for a in COURSE.assignments]
+    assert list(COMPUTED) == [int(number) for number, _ in rows]
+    minutes = [int(m) for number, m in rows if not by_number(int(number)).optional]
+    assert "about ten hours" in COURSE.guide_text
+    assert round(sum(minutes) / 60) == 10
     config = solution(11).GPT2_CONFIG
     for name in ("d_in", "d_out", "num_heads", "context_length"):
         (row,) = re.findall(rf"(?m)^\| `{name}` .*$", COURSE.guide_text)

@@ -1,14 +1,8 @@
-"""What the checks of assignment 12 share: blocks with given parameters, and what waits for 09."""
+"""What the checks of assignment 12 share: blocks with given parameters, and one's own layer."""
 
-import torch
-
-from grader.testing import N_, Failure, StudentOutcome
-
-from ..helpers import LAYERS, zero_biases
+from ..helpers import LAYERS, is_close, zero_biases
 
 LAYER = "MultiHeadAttention"
-NOT_RUNNING = N_("It needs your {name} of assignment 09, which does not run yet")
-NOT_RIGHT = N_("It needs your {name} of assignment 09, which is not right yet")
 FEATURES, CONTEXT_LENGTH, NUM_HEADS = 12, 7, 3
 
 
@@ -41,30 +35,3 @@ def layer_is_right(attempt, values, x, right):
     """Whether the student's own layer of assignment 09 gives what a right one gives."""
     own = attempt.of(LAYER).instance(*SIZES, given=values, spare=zero_biases(values))
     return is_close(own(x, training=False).value, right)
-
-
-def is_close(value, expected):
-    """Whether a value is a tensor like the expected one."""
-    is_alike = isinstance(value, torch.Tensor) and value.shape == expected.shape
-    return is_alike and torch.allclose(value, expected, atol=1e-5, rtol=0)
-
-
-def judge_own(attempt, name, is_right):
-    """End the check where what it needs of the student's own assignment 09 is there and not right.
-
-    Args:
-        attempt: what is judged.
-        name: what is needed.
-        is_right: says whether it is; it may end in a `StudentOutcome`.
-    """
-    cause, template = Failure("exception"), NOT_RIGHT
-    try:
-        if is_right():
-            return
-    except StudentOutcome as outcome:
-        cause, template = outcome.failure, NOT_RUNNING
-        if cause.kind in ("not_attempted", "blocked"):
-            raise
-        if cause.kind == "missing":  # it may be imported under another name
-            return
-    raise attempt.student.blocked(attempt.judge.words(template, name=name), cause) from None

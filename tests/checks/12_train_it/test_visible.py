@@ -8,15 +8,13 @@ import torch
 from grader.testing import N_, StudentOutcome
 from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNames
 
-from ..helpers import OF_CONTEXT_VECTORS
+from ..helpers import OF_CONTEXT_VECTORS, is_close, judge_own
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
     LAYER,
     NUM_HEADS,
     block,
-    is_close,
-    judge_own,
     layer_is_right,
     parameters,
     right_layer,

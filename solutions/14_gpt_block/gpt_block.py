@@ -1,0 +1,440 @@
+# %% [markdown]
+# # 14. The GPT block
+#
+# Your attention layer is one part of a block of GPT-2. Here you write the other parts: a layer that
+# normalises, a small network for every token, the shortcuts around both, and around it all the
+# model, from the numbers of tokens to a score for each token of the vocabulary.
+#
+# You need no new idea about attention: your `MultiHeadAttention` of assignment 09 does its work
+# inside, twelve times in a row, 12 heads each.
+#
+# Then you count. At the size of GPT-2's small model, yours learns 124,412,160 numbers, and
+# 124,439,808 where queries, keys and values have biases. With a matrix of its own for the scores it
+# would be 163,009,536: nearly a third more, for something the model has already.
+#
+# At last you bring numbers into your model which were stored for another: GPT-2's files keep
+# queries, keys and values in one matrix, and every matrix lies on its side. Of the four in a block
+# one is square. Nothing complains when it stays as it is, and the model writes nonsense.
+#
+# The parts have the names that they have in GPT-2. Nothing is dropped in this assignment: all layers
+# compute as in eval mode. Check your work with `grader check 14`, or in the notebook with the cell
+# below each exercise.
+#
+# **About 90 minutes, difficulty 3 of 3.** You need assignment 09.
+
+# %% [markdown]
+# ![A block of GPT-2: tokens go around the attention and around the network on a straight way, and
+# before each of the two they are normalised.](picture.svg)
+
+# %%
+import torch
+from multi_head_attention import MultiHeadAttention
+from torch import Tensor, nn
+
+# %% [markdown]
+# ## Step 1: normalise
+#
+# From block to block numbers would grow or shrink. So the features of each token are moved and
+# scaled: their mean becomes 0 and their variance 1. Each token is treated by itself; other tokens and
+# other texts do not count. Then each feature has a factor and a summand of its own, which are learnt:
+#
+# $$y_i = w_i \, \frac{x_i - \text{mean}}{\sqrt{\text{variance} + \text{eps}}} + b_i$$
+#
+# The variance is the mean of the squared distances from the mean: it is divided by the number of
+# features, not by one less. `eps` keeps the root away from 0 where all features are equal.
+
+
+# %% exercise="LayerNorm"
+class LayerNorm(nn.Module):
+    """Normalises the features of each token.
+
+    Args:
+        features: of a token.
+        eps: is added to the variance, below the root.
+
+    Attributes:
+        weight: `nn.Parameter`, the factor of each feature; at first ones.
+        bias: `nn.Parameter`, the summand of each feature; at first zeros.
+
+    Example:
+        >>> LayerNorm(4)(torch.tensor([[[1.0, 2.0, 3.0, 6.0]]])).detach()
+        tensor([[[-1.0690, -0.5345,  0.0000,  1.6036]]])
+    """
+
+    def __init__(self, features: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        # TODO: keep eps, create the two parameters.
+        ### BEGIN SOLUTION
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(features))
+        self.bias = nn.Parameter(torch.zeros(features))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Each token with its features normalised, then scaled and moved.
+
+        The tokens stay as they are. Gradients flow to them and to both parameters. The result has
+        the dtype of both.
+
+        Args:
+            x: shape `(batch_size, num_tokens, features)`.
+
+        Returns:
+            The same shape.
+        """
+        # TODO: mean and variance of each token; subtract, divide, scale and move.
+        ### BEGIN SOLUTION
+        mean = x.mean(dim=-1, keepdim=True)
+        variance = x.var(dim=-1, keepdim=True, correction=0)
+        normalised = (x - mean) / torch.sqrt(variance + self.eps)
+        return self.weight * normalised + self.bias
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 2: a bend
+#
+# Two linear layers in a row are no more than one. Between them stands a function that is not
+# straight. GPT-2 has the GELU: large numbers pass, very negative ones become 0, and the way between
+# is smooth. Its exact form needs the error function; GPT-2 computes it with `tanh`:
+#
+# $$\text{gelu}(x) = \frac{x}{2} \left(1 + \tanh\left(\sqrt{\frac{2}{\pi}} \,
+# (x + 0.044715 \, x^3)\right)\right)$$
+#
+# Both forms differ by less than 0.0005. Weights that were trained with one form need that form.
+
+
+# %% exercise="gelu"
+def gelu(x: Tensor) -> Tensor:
+    """The GELU of each number, in its form with `tanh`.
+
+    The numbers stay as they are. Gradients flow to them. The result has their dtype.
+
+    Args:
+        x: any shape.
+
+    Returns:
+        The same shape.
+
+    Example:
+        >>> gelu(torch.tensor([-2.0, -1.0, 0.0, 1.0, 2.0]))
+        tensor([-0.0454, -0.1588,  0.0000,  0.8412,  1.9546])
+    """
+    # TODO: the equation above.
+    ### BEGIN SOLUTION
+    inner = (2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)
+    return x / 2 * (1 + torch.tanh(inner))
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 3: a network for every token
+#
+# Attention carries things from token to token. What a token makes of them, it works out by itself:
+# four times as many features, the bend, and back.
+
+
+# %% exercise="FeedForward"
+class FeedForward(nn.Module):
+    """Two linear layers with a `gelu` between them.
+
+    Args:
+        features: of a token, before and after.
+
+    Attributes:
+        c_fc: `nn.Linear` from `features` to `4 * features`, with a bias.
+        c_proj: `nn.Linear` back, with a bias.
+
+    Example:
+        >>> FeedForward(6)(torch.rand(2, 4, 6)).shape
+        torch.Size([2, 4, 6])
+    """
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        # TODO: create the two layers.
+        ### BEGIN SOLUTION
+        self.c_fc = nn.Linear(features, 4 * features)
+        self.c_proj = nn.Linear(4 * features, features)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """What the network makes of each token.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters.
+
+        Args:
+            x: shape `(batch_size, num_tokens, features)`.
+
+        Returns:
+            The same shape.
+        """
+        # TODO: one layer, gelu, the other layer.
+        ### BEGIN SOLUTION
+        return self.c_proj(gelu(self.c_fc(x)))
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 4: the block
+#
+# Two parts, and a shortcut around each: what a part finds is added to what came in. The second part
+# goes on with the sum that the first one made. Each part reads its tokens normalised; the straight way
+# is not normalised, so that nothing stands between the first block and the last.
+
+
+# %% exercise="TransformerBlock"
+class TransformerBlock(nn.Module):
+    """Your attention and your network, each with its norm before it and a shortcut around both.
+
+    Args:
+        features: of a token, before and after.
+        context_length: the most tokens a text may have.
+        num_heads: how many heads.
+        qkv_bias: whether the layers for queries, keys and values have biases.
+
+    Attributes:
+        ln_1: your `LayerNorm`, before the attention.
+        attn: your `MultiHeadAttention` of assignment 09, from `features` to `features`, without
+            dropout.
+        ln_2: your `LayerNorm`, before the network.
+        mlp: your `FeedForward`.
+
+    Example:
+        >>> block = TransformerBlock(6, 5, num_heads=3)
+        >>> block(torch.rand(2, 4, 6)).shape
+        torch.Size([2, 4, 6])
+    """
+
+    def __init__(
+        self, features: int, context_length: int, num_heads: int, qkv_bias: bool = False
+    ) -> None:
+        super().__init__()
+        # TODO: create the four parts.
+        ### BEGIN SOLUTION
+        self.ln_1 = LayerNorm(features)
+        self.attn = MultiHeadAttention(
+            features, features, context_length, 0.0, num_heads, qkv_bias=qkv_bias
+        )
+        self.ln_2 = LayerNorm(features)
+        self.mlp = FeedForward(features)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Each token, with what attention and the network find for it added.
+
+        The tokens stay as they are. Gradients flow to them and to all parameters.
+
+        Args:
+            x: shape `(batch_size, num_tokens, features)`.
+
+        Returns:
+            The same shape.
+        """
+        # TODO: norm, attention, add; norm, network, add.
+        ### BEGIN SOLUTION
+        x = x + self.attn(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Step 5: the model
+#
+# A token comes in as its number. `wte` has a row for each token of the vocabulary, `wpe` one for each
+# place, counted from 0; their sum is what the first block reads. After the last block comes one more
+# norm.
+#
+# The scores at the end need no matrix of their own. The score of a token is the dot product of the
+# result with the token's row in `wte`: the *head is tied*. Scores are no probabilities: a softmax
+# comes later, in the loss or when a token is drawn.
+#
+# Count what the model learns with 50,257 tokens, 1024 places, 768 features and 12 blocks:
+#
+# | part | numbers |
+# |---|---|
+# | `wte` | 50,257 · 768 = 38,597,376 |
+# | `wpe` | 1024 · 768 = 786,432 |
+# | attention, each block | 4 · 768 · 768 + 768 = 2,360,064 |
+# | network, each block | 2 · 4 · 768 · 768 + 4 · 768 + 768 = 4,722,432 |
+# | two norms, each block | 2 · 2 · 768 = 3,072 |
+# | last norm | 2 · 768 = 1,536 |
+#
+# A block has 7,085,568, twelve have 85,026,816, and all together is 124,412,160. Biases of queries,
+# keys and values add 12 · 3 · 768 = 27,648. A head of its own would add as many as `wte` has.
+
+
+# %% exercise="GPT"
+class GPT(nn.Module):
+    """A model of GPT-2's kind: a score for each token to come next.
+
+    Args:
+        vocab_size: how many tokens there are.
+        context_length: the most tokens a text may have.
+        features: of a token.
+        num_heads: how many heads each block has.
+        num_layers: how many blocks.
+        qkv_bias: whether the layers for queries, keys and values have biases.
+
+    Attributes:
+        wte: `nn.Embedding`, a row for each token of the vocabulary; the head is tied to it.
+        wpe: `nn.Embedding`, a row for each place.
+        h: `nn.ModuleList` of your `TransformerBlock`.
+        ln_f: your `LayerNorm`, after the last block.
+
+    Example:
+        >>> model = GPT(vocab_size=9, context_length=5, features=6, num_heads=3, num_layers=2)
+        >>> model(torch.tensor([[3, 1, 4, 1]])).shape
+        torch.Size([1, 4, 9])
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        context_length: int,
+        features: int,
+        num_heads: int,
+        num_layers: int,
+        qkv_bias: bool = False,
+    ) -> None:
+        super().__init__()
+        # TODO: create the embeddings, the blocks and the last norm.
+        ### BEGIN SOLUTION
+        self.wte = nn.Embedding(vocab_size, features)
+        self.wpe = nn.Embedding(context_length, features)
+        self.h = nn.ModuleList(
+            TransformerBlock(features, context_length, num_heads, qkv_bias)
+            for _ in range(num_layers)
+        )
+        self.ln_f = LayerNorm(features)
+        ### END SOLUTION
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """The scores of what comes next, after each token.
+
+        Gradients flow to all parameters.
+
+        Args:
+            tokens: shape `(batch_size, num_tokens)`, whole numbers from 0.
+
+        Returns:
+            Shape `(batch_size, num_tokens, vocab_size)`, plain scores without a softmax.
+        """
+        # TODO: token and place, the blocks, the last norm, products with the rows of wte.
+        ### BEGIN SOLUTION
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.wte(tokens) + self.wpe(places)
+        for block in self.h:
+            x = block(x)
+        return self.ln_f(x) @ self.wte.weight.T
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Count
+#
+# On the device "meta", tensors have a shape and no numbers: a model of any size is made in a moment.
+
+
+# %%
+def numbers_at_gpt2_size(qkv_bias: bool) -> int:
+    """How many numbers your model learns at the size of GPT-2's small model."""
+    with torch.device("meta"):
+        model = GPT(50257, 1024, 768, 12, 12, qkv_bias)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+if __name__ == "__main__":
+    from grader.notebook import experiment
+
+    with experiment():
+        print(f"{numbers_at_gpt2_size(False):,} without biases of queries, keys and values")
+        print(f"{numbers_at_gpt2_size(True):,} with them")
+
+# %% [markdown]
+# ## Step 6: numbers from elsewhere
+#
+# A file of GPT-2 has a tensor for each name. Most names and shapes are those of your model. Two
+# things are not:
+#
+# - `attn.c_attn` has queries, keys and values side by side, in this order: a weight of shape
+#   `(features, 3 * features)` and a bias of `3 * features`. In your model they are three layers.
+# - Matrices of layers lie on their side: `(inputs, outputs)`, while `nn.Linear` keeps
+#   `(outputs, inputs)`. This holds for `c_attn`, `c_fc` and both `c_proj`; the one in `attn` is
+#   square. `wte` and `wpe` are no layers and stay as they are.
+
+
+# %% exercise="from_gpt2"
+def from_gpt2(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a state in GPT-2's format, by the names and in the shapes of your `GPT`.
+
+    In each block, `attn.c_attn` becomes `attn.W_query`, `attn.W_key` and `attn.W_value`, and
+    `attn.c_proj` becomes `attn.out_proj`, each with weight and bias. All others keep their names.
+    The state and its tensors stay as they are.
+
+    Args:
+        state: by name, of any number of blocks.
+
+    Returns:
+        A dictionary for `load_state_dict` of a `GPT` with `qkv_bias=True`.
+
+    Example:
+        Two features; the weight of `c_attn` has two rows and six columns:
+
+        >>> weight = torch.tensor([[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]])
+        >>> from_gpt2({"h.0.attn.c_attn.weight": weight})["h.0.attn.W_key.weight"]
+        tensor([[ 3,  9],
+                [ 4, 10]])
+    """
+    # TODO: for each name: transpose the matrices of layers, cut c_attn in three, rename.
+    ### BEGIN SOLUTION
+    found = {}
+    for name, tensor in state.items():
+        part, _, kind = name.rpartition(".")
+        is_layer = part.endswith(("c_attn", "c_fc", "c_proj"))
+        kept = tensor.T if is_layer and kind == "weight" else tensor
+        if part.endswith("attn.c_attn"):
+            start = part.removesuffix("c_attn")
+            for layer, piece in zip(("W_query", "W_key", "W_value"), kept.chunk(3), strict=True):
+                found[f"{start}{layer}.{kind}"] = piece
+        else:
+            found[f"{part.replace('attn.c_proj', 'attn.out_proj')}.{kind}"] = kept
+    return found
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## A model with these numbers
+#
+# Here is a small state in GPT-2's format, its numbers drawn. Your model takes them, and says which
+# token it would write next. With a state of the real GPT-2 it is the same line.
+
+
+# %%
+def drawn_state(vocab_size: int, features: int, num_layers: int) -> dict[str, Tensor]:
+    """A state in GPT-2's format for texts of up to 8 tokens, drawn anew."""
+    shapes: dict[str, tuple[int, ...]]
+    shapes = {"wte.weight": (vocab_size, features), "wpe.weight": (8, features)}
+    layers = {
+        "attn.c_attn": (features, 3 * features),
+        "attn.c_proj": (features, features),
+        "mlp.c_fc": (features, 4 * features),
+        "mlp.c_proj": (4 * features, features),
+    }
+    for block in range(num_layers):
+        for name, shape in layers.items():
+            shapes[f"h.{block}.{name}.weight"] = shape
+            shapes[f"h.{block}.{name}.bias"] = shape[1:]
+        for name in ("ln_1.weight", "ln_1.bias", "ln_2.weight", "ln_2.bias"):
+            shapes[f"h.{block}.{name}"] = (features,)
+    shapes |= {"ln_f.weight": (features,), "ln_f.bias": (features,)}
+    return {name: torch.randn(shape) for name, shape in shapes.items()}
+
+
+if __name__ == "__main__":
+    with experiment():
+        torch.manual_seed(123)
+        model = GPT(11, 8, 12, num_heads=3, num_layers=2, qkv_bias=True)
+        model.load_state_dict(from_gpt2(drawn_state(11, 12, 2)), strict=False)
+        scores = model(torch.tensor([[3, 1, 4, 1, 5]]))
+        print(f"after 3 1 4 1 5 comes {scores[0, -1].argmax()}")

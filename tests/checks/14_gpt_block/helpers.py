@@ -1,0 +1,235 @@
+"""What the checks of assignment 14 share: models with given parameters, and what waits for a part."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import torch
+
+from grader.testing import N_, StudentOutcome
+
+from ..helpers import LAYERS, OF_09, is_close, judge_own
+
+FEATURES, CONTEXT_LENGTH, NUM_HEADS = 12, 7, 3
+VOCAB_SIZE, NUM_LAYERS = 11, 2
+BLOCK_SIZES = (FEATURES, CONTEXT_LENGTH, NUM_HEADS)
+GPT_SIZES = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS, NUM_LAYERS)
+OF_SCORES = (N_("batch"), N_("token"), N_("token of the vocabulary"))
+OF_SUMS = 1e-4
+"""Sums of up to 50 products, of sums: ten times the usual noise."""
+OF_HERE = (
+    N_("It needs your {name}, which does not run yet"),
+    N_("It needs your {name}, which is not right yet"),
+)
+
+
+def prefixed(start, values):
+    """Parameters as a module has them that keeps their module under that name."""
+    return {f"{start}.{name}": value for name, value in values.items()}
+
+
+def norm_parameters(draw, features=FEATURES):
+    """Values for the parameters of a `LayerNorm`."""
+    return {"weight": 1 + draw.normal(features, std=0.5), "bias": draw.normal(features)}
+
+
+def linear_parameters(draw, inputs, outputs):
+    """Values for the parameters of a linear layer."""
+    return {
+        "weight": draw.normal(outputs, inputs, std=0.25),
+        "bias": draw.normal(outputs, std=0.25),
+    }
+
+
+def network_parameters(draw, features=FEATURES):
+    """Values for the parameters of a `FeedForward`."""
+    first = prefixed("c_fc", linear_parameters(draw, features, 4 * features))
+    return first | prefixed("c_proj", linear_parameters(draw, 4 * features, features))
+
+
+def attention_parameters(draw, features=FEATURES, qkv_bias=False):
+    """Values for the parameters of a `MultiHeadAttention`."""
+    found = {f"{name}.weight": draw.normal(features, features, std=0.3) for name in LAYERS}
+    if qkv_bias:
+        found |= {f"{name}.bias": draw.normal(features, std=0.5) for name in LAYERS}
+    return found | prefixed("out_proj", linear_parameters(draw, features, features))
+
+
+def block_parameters(draw, features=FEATURES, qkv_bias=False):
+    """Values for the parameters of a `TransformerBlock`."""
+    return {
+        **prefixed("ln_1", norm_parameters(draw, features)),
+        **prefixed("attn", attention_parameters(draw, features, qkv_bias)),
+        **prefixed("ln_2", norm_parameters(draw, features)),
+        **prefixed("mlp", network_parameters(draw, features)),
+    }
+
+
+def gpt_parameters(draw, sizes=GPT_SIZES, qkv_bias=False):
+    """Values for the parameters of a `GPT` of these sizes."""
+    vocab_size, context_length, features, _num_heads, num_layers = sizes
+    found = {
+        "wte.weight": draw.normal(vocab_size, features),
+        "wpe.weight": draw.normal(context_length, features),
+    }
+    for number in range(num_layers):
+        found |= prefixed(f"h.{number}", block_parameters(draw, features, qkv_bias))
+    return found | prefixed("ln_f", norm_parameters(draw, features))
+
+
+def surplus_biases(values):
+    """Biases that change nothing, for queries, keys and values that have some unasked."""
+    starts = [name.removesuffix("out_proj.bias") for name in values if name.endswith("proj.bias")]
+    return {
+        f"{start}{layer}.bias": torch.zeros_like(values[f"{start}out_proj.bias"])
+        for start in starts
+        if f"{start}out_proj.bias" in values
+        for layer in LAYERS
+        if f"{start}{layer}.bias" not in values
+    }
+
+
+def given(attempt, values, *sizes, **how):
+    """An instance of these sizes with these parameters."""
+    return attempt.instance(*sizes, given=values, spare=surplus_biases(values), **how)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an exercise needs of the student's own: a function, or a class with these parameters."""
+
+    name: str
+    sizes: tuple[float, ...] = ()
+    values: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    sentences: tuple[str, str] = OF_HERE
+
+    def right(self, attempt, x):
+        """What the solution's gives."""
+        made = self.name
+        if self.sizes:
+            made = attempt.reference.call(self.name, *self.sizes).value
+            attempt.reference.load(made, self.values)
+        return attempt.reference.call(made, x, **self.how).value
+
+    def is_right(self, attempt, x, right):
+        """Whether the student's gives the same."""
+        own = attempt.of(self.name)
+        if self.sizes:
+            own = given(own, self.values, *self.sizes)
+        return is_close(own(x, **self.how).value, right)
+
+    @property
+    def how(self):
+        """How it is called."""
+        return {"training": False} if self.sizes else {}
+
+
+def attention_part(draw):
+    """The student's own layer of assignment 09."""
+    sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS)
+    return Part("MultiHeadAttention", sizes, attention_parameters(draw), OF_09)
+
+
+def called_with(attempt, make, parts, x):
+    """The call that a gate judges; it waits where a part of the student's own is to blame.
+
+    Args:
+        attempt: what is judged.
+        make: makes the call.
+        parts: what it needs.
+        x: what each part is tried with.
+    """
+    # The solution is asked beforehand, whatever the student's code gives.
+    right = [part.right(attempt, x) for part in parts]
+    try:
+        called = make()
+    except StudentOutcome as outcome:
+        if outcome.failure.kind not in ("not_attempted", "missing", "blocked"):
+            judge_parts(attempt, parts, x, right)
+        raise
+    if not is_close(called.value, called.expected):
+        judge_parts(attempt, parts, x, right)
+    return called
+
+
+def judge_parts(attempt, parts, x, right):
+    """End the check where a part is not right.
+
+    Args:
+        attempt: what is judged.
+        parts: what it needs.
+        x: what each part is tried with.
+        right: what right ones give.
+    """
+    for part, value in zip(parts, right, strict=True):
+        is_right = partial(part.is_right, attempt, x, value)
+        judge_own(attempt, f"`{part.name}`", is_right, part.sentences)
+
+
+def judge_names(attempt, made, values):
+    """Judge the names of an instance's parameters; what is inside its attention is judged by 09.
+
+    Args:
+        attempt: what is judged.
+        made: the instance.
+        values: its parameters as the docstring has them.
+    """
+    state = made.state
+    again = {
+        name
+        for names in state.aliases
+        for name in names
+        if name not in values and values.keys() & set(names)
+    }
+    found, expected = (
+        {name: list(tensor.shape) for name, tensor in tensors.items() if ".attn." not in f".{name}"}
+        for tensors in (state.parameters, values)
+    )
+    found = {name: shape for name, shape in found.items() if name not in again}
+    attempt.judge(found, expected, what="the parameters and their shapes")
+
+
+def has_as_many_numbers(attempt):
+    """Whether the student's own layer of assignment 09 learns as many numbers as it should."""
+    sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS)
+    state = attempt.of("MultiHeadAttention").instance(*sizes).state
+    numbers = sum(tensor.numel() for tensor in state.parameters.values())
+    return numbers == 4 * FEATURES**2 + FEATURES
+
+
+def drawn_state(draw, features, num_layers, vocab_size=5):
+    """A state in GPT-2's format."""
+    layers = {
+        "attn.c_attn": (features, 3 * features),
+        "attn.c_proj": (features, features),
+        "mlp.c_fc": (features, 4 * features),
+        "mlp.c_proj": (4 * features, features),
+    }
+    state = {"wte.weight": (vocab_size, features), "wpe.weight": (3, features)}
+    for block in range(num_layers):
+        for name in ("ln_1", "ln_2"):
+            state |= prefixed(f"h.{block}.{name}", {"weight": (features,), "bias": (features,)})
+        for name, shape in layers.items():
+            state |= prefixed(f"h.{block}.{name}", {"weight": shape, "bias": shape[1:]})
+    state |= prefixed("ln_f", {"weight": (features,), "bias": (features,)})
+    return {name: draw.normal(*shape) for name, shape in state.items()}
+
+
+def judge_state(attempt, state, *parts):
+    """Judge the tensors whose names have one of these parts; all of them without any.
+
+    Args:
+        attempt: what is judged.
+        state: what the student's function gets.
+        *parts: of names.
+    """
+    called = attempt(state)
+    attempt.judge.that(isinstance(called.value, dict), "It is no dictionary", about=called.value)
+    names = [name for name in called.expected if not parts or any(p in name for p in parts)]
+    found = {name: called.value[name] for name in names if name in called.value}
+    attempt.judge(found, {name: called.expected[name] for name in names}, what="the tensors")
+
+
+def tokens(draw, batch_size, num_tokens, vocab_size=VOCAB_SIZE):
+    """Texts, as numbers of tokens; in each text all differ."""
+    return torch.stack([draw.permutation(vocab_size)[:num_tokens] for _ in range(batch_size)])
