@@ -341,7 +341,7 @@ FIGURES = (
     *(first, second, third, fourth, fifth, sixth),
     *(seventh, eighth, ninth, tenth, eleventh, twelfth, thirteenth),
 )
-COMPUTED = {**dict(enumerate(FIGURES, start=1)), 13: thirteenth, 14: fourteenth}
+COMPUTED = {**dict(enumerate(FIGURES, start=1)), 14: fourteenth}
 
 
 def prose(number: int) -> list[str]:
