@@ -138,4 +138,5 @@ def test_no_view_is_of_the_wrong_words(views: Views) -> None:
     assert [one.exercise.name for one in views.views if not one.is_about_text] == [
         "GPT2MultiHeadAttention",
         "head_weights",
+        "gelu",
     ]
