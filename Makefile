@@ -9,7 +9,7 @@ STAMP := $(VENV)/.ready
 # Hundreds of processes import the kit: they are to read it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick test proof rest selected check generate catalogues golden docs bench clean
+.PHONY: setup demo quick test proof rest most selected check generate catalogues golden docs bench clean
 
 setup: $(STAMP)
 
@@ -47,6 +47,10 @@ proof: test rest
 
 rest: setup
 	$(PYTEST) -m "proof"
+
+# most: what CI has time for of the rest, in fifteen minutes on two cores.
+most: setup
+	$(PYTEST) -m "proof and not long"
 
 # What was selected, beside format, lint and types.
 selected:

@@ -63,6 +63,7 @@ def test_without_a_seal_the_same_attempts_succeed(attempt):
 FILES = sorted(map(str, {*HERE.glob("test_*.py")} - {Path(__file__)}))
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_every_attack_on_an_ordinary_user_fails_as_well():
     """Where these tests do not run as root, all of them are such a run."""

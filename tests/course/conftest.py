@@ -34,7 +34,10 @@ WHOLE = ()
 
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(FEW, id="few"), pytest.param(WHOLE, id="whole", marks=pytest.mark.proof)],
+    params=[
+        pytest.param(FEW, id="few"),
+        pytest.param(WHOLE, id="whole", marks=[pytest.mark.proof, pytest.mark.long]),
+    ],
 )
 def to_release(
     root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest

@@ -102,6 +102,7 @@ def test_a_state_of_gpt2_gives_its_scores(own: SimpleNamespace) -> None:
     torch.testing.assert_close(model(tokens), as_gpt2_computes(state, tokens), atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("is_written", [False, True], ids=["as handed out", "all written"])
 def test_the_notebook_runs_from_top_to_bottom(

@@ -66,6 +66,7 @@ def test_its_class_is_graded(second_course: Path, tmp_path: Path) -> None:
     assert (tmp_path / "graded" / "reports" / "html" / "students" / "s2.html").is_file()
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_no_mutant_survives(second_course: Path) -> None:
     """What is right all the same is written down."""

@@ -38,6 +38,7 @@ def test_the_layer_is_the_ready_made_attention(
     assert found[0].any() == bool(lengths[0])
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_the_solved_notebook_runs_in_a_real_kernel(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

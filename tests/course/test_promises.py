@@ -17,6 +17,7 @@ def test_an_assignment_keeps_the_promises(root: Path) -> None:
     assert sum(row.recognised for row in report.rows) == sum(r.misconceptions for r in report.rows)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_the_course_keeps_its_promises(root: Path) -> None:
     """Stubs, solutions, misconceptions, ledger, files, points and release are as they should be.

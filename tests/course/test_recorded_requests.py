@@ -80,6 +80,7 @@ def test_a_wrong_answer_leads_to_no_other_request(course: Course, id_: str) -> N
     assert asked_otherwise(course, id_, texts) == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_no_mutant_leads_to_another_request(course: Course) -> None:
     """A tenth of them; known mistakes, one and two at a time, are tried by each release itself."""

@@ -17,6 +17,7 @@ EXERCISES = ("inputs_and_targets", "AttentionBlock", "head_weights", "switch_off
 TRAINING = runpy.run_path(str(Path(__file__).with_name("train_it.py")))
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_model_learns_and_one_head_matters_most(seed: int) -> None:
@@ -33,6 +34,7 @@ def test_the_model_learns_and_one_head_matters_most(seed: int) -> None:
     assert rest[most_needed] < 0.7
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("written", "printed"),

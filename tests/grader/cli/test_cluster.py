@@ -144,6 +144,7 @@ def entries(journal):
     return re.findall(r'^{"student": "([^"]+)"', text, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_worker_is_killed_midway_and_the_class_is_graded(cluster, folder, students, tmp_path):
     """Its students are given to the other one; the results are those of a run without a cluster."""

@@ -212,6 +212,7 @@ def test_a_killed_run_is_completed_as_an_undisturbed_one(runs, tmp_path, monkeyp
     assert runs.entries()[: len(done)] == done
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("runs", [MANY], indirect=True, ids=["many"])
 def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(runs, tmp_path, record_property):

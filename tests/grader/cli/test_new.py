@@ -47,6 +47,7 @@ def test_a_new_course_is_released_to_every_audience(grader, fresh, tmp_path, aud
     assert grader("release", tmp_path / "released", "--to", audience).code == 0
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 def test_a_new_course_passes_its_own_make_test(fresh) -> None:

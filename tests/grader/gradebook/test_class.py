@@ -187,6 +187,7 @@ def table(page: Any) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+@pytest.mark.long
 @pytest.mark.proof
 def test_the_form_grader_shows_the_class_and_opens_a_submission(
     class_folder: Path, address: str, visit: Any
