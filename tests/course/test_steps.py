@@ -22,6 +22,8 @@ from grader.submissions.submission import read_submission
 from tests.course.conftest import Answer
 
 BATCHED, MASKED, CAUSAL = "BatchAttention", "MaskedAttention", "CausalAttention"
+pytestmark = pytest.mark.slow
+
 ROOTS = ("k.shape[-1] ** 0.5", "key.shape[-1] ** 0.5", "keys.shape[-1] ** 0.5")
 UNSCALED = tuple((root, "1") for root in ROOTS)
 KEYS = (
@@ -133,8 +135,6 @@ from grader.notebook import use_own
 
 use_own("01_simple_attention")
 from simple_attention import softmax_stable
-
-pytestmark = pytest.mark.slow
 """
 WEIGHTS = "02_all_tokens/attention_weights"
 ROWS = "torch.stack([softmax_stable(row) for row in scores])"

@@ -98,10 +98,10 @@ class TestStep:
 @pytest.mark.exercise("pairs")
 class TestPairs:
     @pytest.mark.conduct
-    @pytest.mark.memory(mib=48)
+    @pytest.mark.memory(mib=80)
     def test_many_numbers_fit_into_little_memory(self, attempt, draw):
-        """4000 numbers should need less memory than 4000 times 4000 numbers take."""
-        attempt(draw.normal(4000)).has_shape(4000)
+        """5000 numbers should need less memory than 5000 times 5000 numbers take."""
+        attempt(draw.normal(5000)).has_shape(5000)
 
     @pytest.mark.gate
     @pytest.mark.weight(2)
@@ -133,11 +133,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     return written(tmp_path_factory.mktemp("costs"))
 
 
-def written(root: Path, mark: str = "memory(mib=48)") -> Course:
+def written(root: Path, mark: str = "memory(mib=80)") -> Course:
     """The course in a folder, with a mark of its check's memory."""
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text.replace("memory(mib=48)", mark), "utf-8")
+        (root / name).write_text(text.replace("memory(mib=80)", mark), "utf-8")
     forget_checks(root)
     return load_course(root)
 
@@ -193,7 +193,7 @@ def test_a_square_does_not_fit_and_the_other_checks_still_run(grade_in_child: Gr
     _step, pairs = grade_in_child(SQUARE).exercises
     assert ended(pairs) == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
     assert pairs.checks[1].message.splitlines()[-3:] == [
-        "It asked for 61 MiB more; this check allows 48 MiB in all.",
+        "It asked for 95 MiB more; this check allows 80 MiB in all.",
         "  at 01_costs/costs.py:20",
         f"    return {SQUARE[1]}",
     ]
