@@ -59,7 +59,7 @@ EXPECTED = {
     name: HandIn(**entry)
     for name, entry in tomllib.loads((HERE / "expected.toml").read_text("utf-8")).items()
 }
-TRIED = list(EXPECTED)[::6]
+TRIED = list(EXPECTED)[::12]
 """What `make test` grades; the proof grades all."""
 
 QUICK, AS_A_CLASS = "quickly", "as a class"

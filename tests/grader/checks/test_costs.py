@@ -193,7 +193,7 @@ def test_a_square_does_not_fit_and_the_other_checks_still_run(grade_in_child: Gr
     _step, pairs = grade_in_child(SQUARE).exercises
     assert ended(pairs) == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
     assert pairs.checks[1].message.splitlines()[-3:] == [
-        "It asked for 95 MiB more; this check allows 80 MiB in all.",
+        "It asked for 95.4 MiB more; this check allows 80 MiB in all.",
         "  at 01_costs/costs.py:20",
         f"    return {SQUARE[1]}",
     ]
