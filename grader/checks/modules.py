@@ -1,13 +1,19 @@
-"""Loads a course's own files beside its checks: helpers, views."""
+"""Loads a course's own files beside its checks: helpers, views, predictions."""
 
 import sys
+from collections.abc import Collection, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import pytest
 
-from grader.course.course import Course
+from grader.core.errors import CourseError
+from grader.course.check_helpers import imported_helpers
+from grader.course.course import CHECKS, Course
+
+Kind = TypeVar("Kind")
 
 
 def module_name(course: Course, path: Path) -> str:
@@ -39,6 +45,44 @@ def load(course: Course, path: Path) -> str:
             raise
         return f"{course.inner(path)}: {type(error).__name__}: {error}"
     return ""
+
+
+def load_beside(
+    course: Course, exercises: Collection[str], name: str, shared: Sequence[Path] = ()
+) -> list[Path]:
+    """Load the files of a name that stand beside the checks of some exercises.
+
+    Args:
+        course: the course.
+        exercises: their ids.
+        name: of the files.
+        shared: files that are loaded before these, where there are any of them.
+
+    Returns:
+        The files, in the order of the exercises.
+
+    Raises:
+        CourseError: when one of them, or a helper that it imports, cannot be loaded.
+    """
+    folder = course.root / CHECKS
+    ids = dict.fromkeys(course.exercises[id_].assignment for id_ in exercises)
+    files = [path for id_ in ids if (path := folder / id_ / name).is_file()]
+    if not files:
+        return []
+    forget_checks(folder)
+    needed = dict.fromkeys((*imported_helpers((*shared, *files)), *shared, *files))
+    with pytest.MonkeyPatch.context() as patch:
+        # Marks of checks are known only while these are collected; a test run refuses others.
+        patch.setattr(pytest.mark, "_config", None, raising=False)
+        problems = [problem for path in needed if (problem := load(course, path))]
+    if problems:
+        raise CourseError(*problems)
+    return files
+
+
+def declared(course: Course, path: Path, kind: type[Kind]) -> list[Kind]:
+    """What a loaded file has of a kind, in its order."""
+    return [value for value in vars(loaded(course, path)).values() if isinstance(value, kind)]
 
 
 def forget_checks(folder: Path, *, also_own: bool = False) -> None:

@@ -5,21 +5,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
+from grader.checks.asked import asked
 from grader.checks.fixtures import CheckEnvironment
-from grader.checks.modules import forget_checks, load, loaded
-from grader.checks.views import why_nothing_came
+from grader.checks.modules import declared, load_beside
 from grader.core.errors import CourseError
 from grader.core.language import _
 from grader.core.text import clean
-from grader.course.check_helpers import imported_helpers
-from grader.course.course import CHECKS, PREDICTIONS, Course, Exercise
-from grader.sessions import own_time
+from grader.course.course import PREDICTIONS, Course, Exercise
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.predictions import Prediction
-from grader.testing.roles import Roles
-from grader.testing.student import StudentHandle, StudentOutcome
+from grader.testing.student import StudentHandle
 
 LEAST, MOST = 3, 5
 
@@ -43,26 +38,13 @@ def load_predictions(course: Course, exercises: Collection[str]) -> dict[str, Pr
     Raises:
         CourseError: when a file of them cannot be loaded, or declares something wrong.
     """
-    folder = course.root / CHECKS
-    ids = dict.fromkeys(course.exercises[id_].assignment for id_ in exercises)
-    files = [path for id_ in ids if (path := folder / id_ / PREDICTIONS).is_file()]
-    if not files:
-        return {}
-    forget_checks(folder)
-    needed = dict.fromkeys((*imported_helpers(files), *files))
-    problems = [problem for path in needed if (problem := load(course, path))]
+    files = load_beside(course, exercises, PREDICTIONS)
+    made = {path: declared(course, path, Prediction) for path in files}
+    problems = [fault for path, found in made.items() for fault in _faults(course, path, found)]
     if problems:
         raise CourseError(*problems)
-    declared = {path: _declared(course, path) for path in files}
-    problems = [fault for path, found in declared.items() for fault in _faults(course, path, found)]
-    if problems:
-        raise CourseError(*problems)
-    by_id = {f"{p.parent.name}/{one.name}": one for p, found in declared.items() for one in found}
+    by_id = {f"{p.parent.name}/{one.name}": one for p, found in made.items() for one in found}
     return {id_: by_id[id_] for id_ in course.exercises if id_ in by_id and id_ in exercises}
-
-
-def _declared(course: Course, path: Path) -> list[Prediction]:
-    return [one for one in vars(loaded(course, path)).values() if isinstance(one, Prediction)]
 
 
 def _faults(course: Course, path: Path, found: list[Prediction]) -> Iterator[str]:
@@ -95,19 +77,12 @@ def answered(
         exercise: that the prediction is of.
         one: the prediction.
     """
-    course = environment.course
-    submission.declared[exercise.id] = environment.declared(exercise)
-    submission.forget()
-    student = StudentHandle(submission, exercise, roles=Roles(dict(course.roles)))
-    try:
-        with own_time.limited(course.limits.check_seconds):
-            number, figure = one.answer(student)
+
+    def answer(student: StudentHandle) -> CodeAnswer:
+        number, figure = one.answer(student)
         if not 1 <= number <= len(one.choices):
             raise ValueError(f"there is no choice {number}")
         return CodeAnswer(number, clean(figure))
-    except StudentOutcome as outcome:
-        return why_nothing_came(outcome.failure, exercise.name)
-    except (Exception, pytest.fail.Exception, own_time.OwnTimeOver) as error:
-        why = f"{type(error).__name__}: {error}".rstrip(": ")
-        sentence = _("What your code says to it could not be found out ({reason}).")
-        return sentence.format(reason=clean(why))
+
+    broken = _("What your code says to it could not be found out ({reason}).")
+    return asked(environment, submission, exercise, answer, broken)

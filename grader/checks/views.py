@@ -5,32 +5,22 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TypeVar
 
-import pytest
-
+from grader.checks.asked import asked
 from grader.checks.fixtures import CheckEnvironment
-from grader.checks.modules import forget_checks, load, loaded
+from grader.checks.modules import declared, load_beside
 from grader.core.errors import CourseError
 from grader.core.language import _
-from grader.core.text import clean, location_words
 from grader.core.views import HeatMap, Slider, ViewResult
-from grader.course.check_helpers import imported_helpers
 from grader.course.course import CHECKS, VIEWS, Course, Exercise
-from grader.feedback.messages import does_not_run, exception_words, explain_failure
-from grader.sessions import own_time
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.replies import Failure
-from grader.testing.roles import Roles
-from grader.testing.student import StudentHandle, StudentOutcome
+from grader.testing.student import StudentHandle
 from grader.testing.views import CannotShow, ExampleText, Heat, Text, View
 
 GIVEN = ("student", "text", "heat")
 """What views may ask for by name, besides what they move."""
 
 MOST_MOVES, MOST_STATES = 2, 64
-
-Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +64,13 @@ def load_views(course: Course, exercises: Collection[str]) -> Views:
     Raises:
         CourseError: when a file of views cannot be loaded, or declares something wrong.
     """
-    folder = course.root / CHECKS
-    ids = dict.fromkeys(course.exercises[id_].assignment for id_ in exercises)
-    files = [path for id_ in ids if (path := folder / id_ / VIEWS).is_file()]
+    common = course.root / CHECKS / VIEWS
+    shared = [common] if common.is_file() else []
+    files = load_beside(course, exercises, VIEWS, shared)
     if not files:
         return Views(course)
-    forget_checks(folder)
-    shared = [folder / VIEWS] if (folder / VIEWS).is_file() else []
-    needed = dict.fromkeys((*imported_helpers((*shared, *files)), *shared, *files))
-    with pytest.MonkeyPatch.context() as patch:
-        # Marks of checks are known only while these are collected; a test run refuses others.
-        patch.setattr(pytest.mark, "_config", None, raising=False)
-        problems = [problem for path in needed if (problem := load(course, path))]
-    if problems:
-        raise CourseError(*problems)
-    examples = [one for path in shared for one in _declared(course, path, ExampleText)]
+    problems: list[str] = []
+    examples = [one for path in shared for one in declared(course, path, ExampleText)]
     found = [
         one for path in files for one in _views(course, path, problems, has_text=bool(examples))
     ]
@@ -100,15 +82,10 @@ def load_views(course: Course, exercises: Collection[str]) -> Views:
     return Views(course, chosen, next(iter(examples), None))
 
 
-def _declared(course: Course, path: Path, kind: type[Kind]) -> list[Kind]:
-    """What a file has of a kind, in its order."""
-    return [value for value in vars(loaded(course, path)).values() if isinstance(value, kind)]
-
-
 def _views(
     course: Course, path: Path, problems: list[str], *, has_text: bool
 ) -> Iterator[ExerciseView]:
-    for view in _declared(course, path, View):
+    for view in declared(course, path, View):
         exercise = course.exercises.get(f"{path.parent.name}/{view.name}")
         where = f"{course.inner(path)}: {view.function.__name__}"
         found = list(_problems(view, has_text=has_text))
@@ -164,7 +141,6 @@ class ViewRun:
             notes=notes,
             is_about_text=one.is_about_text,
         )
-        self.submission.declared[one.exercise.id] = self.environment.declared(one.exercise)
         states = []
         for values in product(*view.moves.values()):
             found = self._state(one, dict(zip(view.moves, values, strict=True)))
@@ -175,34 +151,15 @@ class ViewRun:
 
     def _state(self, one: ExerciseView, moved: dict[str, object]) -> tuple[HeatMap, ...] | str:
         """The heat maps of one state, or why there are none."""
-        course = self.environment.course
-        self.submission.forget()
-        student = StudentHandle(self.submission, one.exercise, roles=Roles(dict(course.roles)))
-        heat = Heat(student.calls, course.text)
-        given = {"student": student, "text": self.text, "heat": heat, **moved}
-        try:
-            with own_time.limited(course.limits.check_seconds):
+        broken = _("The picture could not be made ({reason}).")
+
+        def shown(student: StudentHandle) -> tuple[HeatMap, ...] | str:
+            heat = Heat(student.calls, self.environment.course.text)
+            given = {"student": student, "text": self.text, "heat": heat, **moved}
+            try:
                 found = one.view.function(**{name: given[name] for name in one.asks_for})
                 return (found,) if isinstance(found, HeatMap) else tuple(found)
-        except StudentOutcome as outcome:
-            return why_nothing_came(outcome.failure, one.exercise.name)
-        except CannotShow as reason:
-            return str(reason)
-        except (Exception, pytest.fail.Exception, own_time.OwnTimeOver) as error:
-            why = f"{type(error).__name__}: {error}".rstrip(": ")
-            return _("The picture could not be made ({reason}).").format(reason=clean(why))
+            except CannotShow as reason:
+                return str(reason)
 
-
-def why_nothing_came(failure: Failure, name: str) -> str:
-    """Why a request came to nothing, in a sentence; `grader check` says more."""
-    if failure.stopped and failure.loading is not None:
-        return does_not_run(failure.stopped, failure.loading)
-    if failure.kind != "exception":
-        return explain_failure(failure, (), name)
-    at = failure.location
-    if at is None:
-        return _("{name} raised {exception}").format(name=name, exception=exception_words(failure))
-    file = clean(at.file, 120)
-    place = f"{file}:{at.line}" if at.cell is None else location_words(file, at.cell, at.line)
-    sentence = _("{place}: {name} raised {exception}")
-    return sentence.format(place=place, name=name, exception=exception_words(failure))
+        return asked(self.environment, self.submission, one.exercise, shown, broken)

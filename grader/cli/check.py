@@ -81,7 +81,7 @@ def run_check(course: Course, options: CheckOptions) -> ExitCode:
         result = grade(grader, submission, session, Scope(exercises, VISIBLE_CHECKS))
         ran = grader, submission, session, result
         solved = shown_solved(*ran) if "html" in options.reports else ()
-        before = _solved_before(course)
+        before = _solved_before(course) if is_own else ()
         new = shown_when_solved(*ran, before) if is_own else ()
         lines = _what_follows(*ran, before) if is_own else []
     protected, now = protection(course.root), datetime.now(UTC)

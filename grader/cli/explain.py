@@ -20,10 +20,10 @@ from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
 from grader.course.course import Course, Exercise
-from grader.grading.class_files import attempts_words, read_record, record_path
-from grader.grading.journal import earlier_run
+from grader.grading.class_files import attempts_words, read_record, record_path, records_in
+from grader.grading.journal import run_in
 from grader.grading.results import points, to_json
-from grader.submissions.intake import read_submissions
+from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
 
@@ -85,8 +85,8 @@ def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
         raise UsageError("--again needs --submissions, what the class handed in.")
     if options.submissions is not None:
         with read_submissions(course, options.submissions) as intake:
-            student = _student(intake.students, options)
-            submission = read_submission(course, student.path, student.id) if student.path else None
+            student, path = who_handed_in(intake, options.student, options.submissions)
+            submission = read_submission(course, path, student.id)
             if options.again:
                 explained = replace(explained, again=_again(course, options, student, exercise))
     if options.format_ == "json":
@@ -102,22 +102,14 @@ def _result(options: ExplainOptions) -> Result:
     Raises:
         UsageError: when the folder holds no run, or none of this student.
     """
-    if earlier_run(options.run) is None:
-        raise UsageError(f"{options.run} is no folder that `grader grade --out` wrote.")
+    run_in(options.run)
     path = record_path(options.run, options.student)
     if not path.is_file():
-        known = [one.stem for one in path.parent.glob("*.json")]
+        known = records_in(options.run)
         meant = difflib.get_close_matches(options.student, known)
         tail = f"Did you mean {listed(meant)}?" if meant else f"It has {len(known)} students."
         raise UsageError(f"{options.run} has no result of {options.student!r}. {tail}")
     return read_record(path)
-
-
-def _student(students: list[Student], options: ExplainOptions) -> Student:
-    for student in students:
-        if student.id == options.student:
-            return student
-    raise UsageError(f"{options.submissions} holds nothing of {options.student!r}.")
 
 
 def _again(
@@ -127,8 +119,7 @@ def _again(
     from grader.grading.run_settings import RunSettings
     from grader.grading.workers import new_worker
 
-    identity = earlier_run(options.run)
-    assert identity is not None
+    identity = run_in(options.run)
     use(identity.language)
     settings = RunSettings(
         course.root, course.hash, identity.seed, identity.isolation, identity.language

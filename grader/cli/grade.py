@@ -25,7 +25,7 @@ from grader.core.text import escaped, location_words
 from grader.course.course import Course
 from grader.grading import class_run
 from grader.grading.attempts import with_attempts
-from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
+from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results, records_in
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.deciding import NOT_RUN
 from grader.grading.decisions import Decisions
@@ -218,8 +218,7 @@ def _print_other_options(screen: Console, options: GradeOptions) -> None:
 
 def _require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> None:
     """Raise UsageError where a folder, which this option gives, has results under names."""
-    folders = (folder, folder / LEFT)
-    found = {path.stem for where in folders for path in (where / "results").glob("*.json")}
+    found = {*records_in(folder), *records_in(folder / LEFT)}
     if named := sorted(found - {*numbers.values()}):
         raise UsageError(
             f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "

@@ -12,7 +12,7 @@ from grader.core.files import write_whole
 from grader.core.records import Mistake, MistakeKind
 from grader.course.course import Course
 from grader.course.misconceptions import read_misconceptions
-from grader.submissions.intake import read_submissions
+from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.submission import Submission, read_submission
 
 KINDS = {
@@ -73,10 +73,8 @@ def run_learn(course: Course, options: LearnOptions) -> ExitCode:
 
 def _submission(course: Course, options: LearnOptions) -> Submission:
     with read_submissions(course, options.submissions) as intake:
-        for student in intake.students:
-            if student.id == options.student and student.path is not None:
-                return read_submission(course, student.path, student.id)
-    raise UsageError(f"{options.submissions} holds nothing of {options.student!r}.")
+        student, path = who_handed_in(intake, options.student, options.submissions)
+        return read_submission(course, path, student.id)
 
 
 def _asked(options: LearnOptions) -> Mistake:

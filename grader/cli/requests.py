@@ -9,10 +9,9 @@ from rich.table import Table
 from grader.cli.edge import ExitCode
 from grader.cli.streams import echo
 from grader.cli.view import console
-from grader.core.errors import UsageError
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.grading.journal import earlier_run
+from grader.grading.journal import run_in
 from grader.grading.regrade_requests import State, read_requests, states
 
 MOST_WORDS = 300
@@ -30,8 +29,7 @@ def run_requests(course: Course, run: Path, path: Path, format_: str) -> ExitCod
     Raises:
         UsageError: when there is no such run, or the requests cannot be read.
     """
-    if earlier_run(run) is None:
-        raise UsageError(f"{run} is no folder that `grader grade --out` wrote.")
+    run_in(run)
     found = states(course, run, read_requests(path))
     if format_ == "json":
         echo(json.dumps([_json(one) for one in found], indent=2, ensure_ascii=False))

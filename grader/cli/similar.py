@@ -1,6 +1,5 @@
 """`grader similar`: who shares what hardly anybody else has."""
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +12,11 @@ from rich.text import Text
 from grader.cli.edge import ExitCode
 from grader.cli.streams import echo
 from grader.cli.view import console, indented
-from grader.core.errors import UsageError
-from grader.core.files import writing
+from grader.core.files import table, write_whole
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.grading.class_files import read_record
-from grader.grading.journal import earlier_run
+from grader.grading.class_files import read_record, records_in
+from grader.grading.journal import run_in
 from grader.reports.html.similar_page import similar_page
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import Pair, clusters, find_pairs
@@ -51,22 +49,18 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     Raises:
         UsageError: when there is no such run, or nothing to compare.
     """
-    if earlier_run(options.run) is None:
-        raise UsageError(f"{options.run} is no folder that `grader grade --out` wrote.")
-    records = sorted((options.run / "results").glob("*.json"))
-    results = {path.stem: read_record(path) for path in records}
+    run_in(options.run)
+    results = {student: read_record(path) for student, path in records_in(options.run).items()}
     works = gather(course, options.submissions, results, options.archives)
     groups = read_groups(options.ignore) if options.ignore else []
     pairs = find_pairs(works, groups)
-    shown = pairs[: options.first]
+    connected, shown = clusters(pairs), pairs[: options.first]
     if options.format_ == "json":
-        echo(json.dumps(_json(works, pairs), indent=2, ensure_ascii=False))
+        echo(json.dumps(_json(works, pairs, connected), indent=2, ensure_ascii=False))
     else:
-        _print(console(), works, pairs, shown)
+        _print(console(), works, pairs, shown, connected)
     if options.html:
-        page = similar_page(course, works, shown, clusters(pairs), NO_PROOF)
-        with writing(options.html):
-            options.html.write_text(page, "utf-8")
+        write_whole(options.html, similar_page(course, works, shown, connected, NO_PROOF))
     if options.export:
         export(options.export, course, works)
     if options.format_ == "text":
@@ -77,7 +71,11 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
 
 
 def _print(
-    out: Console, works: Sequence[Work], pairs: Sequence[Pair], shown: Sequence[Pair]
+    out: Console,
+    works: Sequence[Work],
+    pairs: Sequence[Pair],
+    shown: Sequence[Pair],
+    connected: Sequence[Sequence[str]],
 ) -> None:
     archived = sum(work.is_archived for work in works)
     out.print(indented(Text(NO_PROOF, style="yellow"), 0))
@@ -94,12 +92,14 @@ def _print(
             out.print(indented(Text(words), 5))
         if len(pair.shared) > 4:
             out.print(indented(Text(f"and {len(pair.shared) - 4} more", style="dim"), 5))
-    for group in clusters(pairs)[:10]:
+    for group in connected[:10]:
         names = ", ".join(map(clean, group[:12])) + (", …" if len(group) > 12 else "")
         out.print(f"\n{len(group)} are connected: {escape(names)}", soft_wrap=True)
 
 
-def _json(works: Sequence[Work], pairs: Sequence[Pair]) -> dict[str, object]:
+def _json(
+    works: Sequence[Work], pairs: Sequence[Pair], connected: Sequence[Sequence[str]]
+) -> dict[str, object]:
     return {
         "note": NO_PROOF,
         "students": len(works),
@@ -119,7 +119,7 @@ def _json(works: Sequence[Work], pairs: Sequence[Pair]) -> dict[str, object]:
             }
             for pair in pairs
         ],
-        "clusters": [[*group] for group in clusters(pairs)],
+        "clusters": [[*group] for group in connected],
     }
 
 
@@ -136,17 +136,10 @@ def export(folder: Path, course: Course, works: Sequence[Work]) -> None:
         for id_, lines in work.lines.items():
             path = Path("submissions", work.student.replace("/", "_"), f"{id_}.py")
             text = "\n".join(line.text for line in lines)
-            _write(folder / path, f"{text}\n")
+            write_whole(folder / path, f"{text}\n")
             rows.append([path.relative_to("submissions").as_posix(), work.student])
     for assignment in course.assignments:
         stub = course.paths(assignment).stub
         if stub.is_file():
-            _write(folder / "base" / f"{assignment.id}.py", stub.read_text("utf-8"))
-    with writing(folder / "info.csv"), (folder / "info.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([["filename", "label"], *rows])
-
-
-def _write(path: Path, text: str) -> None:
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+            write_whole(folder / "base" / f"{assignment.id}.py", stub.read_bytes())
+    write_whole(folder / "info.csv", table([["filename", "label"], *rows]))

@@ -190,6 +190,11 @@ def record_path(out: Path, student: str) -> Path:
     return out / "results" / f"{student}.json"
 
 
+def records_in(out: Path) -> dict[str, Path]:
+    """The instructor's records of a folder, by student."""
+    return {path.stem: path for path in sorted(record_path(out, "").parent.glob("*.json"))}
+
+
 def feedback_path(out: Path, student: str) -> Path:
     """Where the student's copy stands."""
     return out / "feedback" / f"{student}.json"
@@ -207,21 +212,25 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     Raises:
         UsageError: when a record is not one of ours.
     """
-    return [read_record(record_path(out, row.student)) for row in rows]
+    todo = " `--force` writes everything again."
+    return [read_record(record_path(out, row.student), todo) for row in rows]
 
 
-def read_record(path: Path) -> Result:
+def read_record(path: Path, todo: str = "", *, text: str | None = None) -> Result:
     """A full result, from what is written.
+
+    Args:
+        path: the record.
+        todo: what may be done where it is not one of ours, as a sentence after a space.
+        text: what it holds, where it was read already.
 
     Raises:
         UsageError: when the record is not one of ours.
     """
     try:
-        return from_json(json.loads(path.read_text("utf-8")))
+        return from_json(json.loads(path.read_text("utf-8") if text is None else text))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{path} cannot be read as a result ({error!r}). `--force` writes everything again."
-        ) from error
+        raise UsageError(f"{path} cannot be read as a result ({error!r}).{todo}") from error
 
 
 Change = tuple[int | float | None, int | float | None]

@@ -1,6 +1,5 @@
 """Two runs side by side: whose score is another one, by how much, and what it comes from."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +9,8 @@ from typing import Any
 from grader.core.errors import UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Result
-from grader.grading.results import converter, from_json, points
+from grader.grading.class_files import read_record, records_in
+from grader.grading.results import converter, points
 from grader.grading.scoring import total
 
 FORMAT = f"{KIT_NAME}/comparison/1"
@@ -149,7 +149,7 @@ def compare_runs(before: Path, after: Path) -> Comparison:
     both = sorted(one.keys() & other.keys())
     pairs = ((_text(one[id_]), _text(other[id_]), id_) for id_ in both)
     changes = (
-        compare_results(_result(old, one[id_]), _result(new, other[id_]))
+        compare_results(read_record(one[id_], text=old), read_record(other[id_], text=new))
         for old, new, id_ in pairs
         if not _is_same(old, new)
     )
@@ -162,7 +162,7 @@ def compare_runs(before: Path, after: Path) -> Comparison:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    found = {path.stem: path for path in (folder / "results").glob("*.json")}
+    found = records_in(folder)
     if not found:
         raise UsageError(
             f"{folder} holds no results. Give the --out folder of a run, or what `grader publish` "
@@ -182,13 +182,6 @@ def _is_same(old: str, new: str) -> bool:
     """Whether nothing but the first line can differ, which has versions and the course's hash."""
     first, rest = old.partition("\n")[::2]
     return old == new or (bool(rest) and rest == new.partition("\n")[2] and first[-1:] == "[")
-
-
-def _result(text: str, path: Path) -> Result:
-    try:
-        return from_json(json.loads(text))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} cannot be read as a result ({error!r}).") from error
 
 
 def compare_results(before: Result, after: Result) -> Change | None:

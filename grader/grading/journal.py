@@ -73,6 +73,18 @@ def earlier_run(out: Path) -> RunIdentity | None:
         return None
 
 
+def run_in(out: Path) -> RunIdentity:
+    """The run that a folder holds.
+
+    Raises:
+        UsageError: when it holds none.
+    """
+    found = earlier_run(out)
+    if found is None:
+        raise UsageError(f"{out} is no folder that `grader grade --out` wrote.")
+    return found
+
+
 def new_seed() -> str:
     """A secret seed."""
     return str(secrets.randbits(64))

@@ -1,15 +1,12 @@
 """The better of two scores: what an earlier run gave stays where a new one would give less."""
 
 import hashlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.core.errors import UsageError
 from grader.core.language import _
 from grader.core.records import AssignmentResult, Result, added
-from grader.grading.class_files import record_path
-from grader.grading.results import from_json
+from grader.grading.class_files import read_record, record_path
 from grader.grading.scoring import total
 
 
@@ -31,12 +28,7 @@ class EarlierResults:
             UsageError: when it cannot be read.
         """
         path = record_path(self.folder, student)
-        if not path.is_file():
-            return None
-        try:
-            return from_json(json.loads(path.read_text("utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(f"{path} cannot be read as a result ({error!r}).") from error
+        return read_record(path) if path.is_file() else None
 
 
 def not_lower(now: Result, earlier: Result | None) -> Result:

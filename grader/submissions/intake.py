@@ -45,6 +45,23 @@ class IntakeResult:
     marked_late: frozenset[str] = frozenset()
 
 
+def who_handed_in(intake: IntakeResult, name: str, submissions: Path) -> tuple[Student, Path]:
+    """A student of a class by name, and where their work lies.
+
+    Args:
+        intake: the class.
+        name: the student's.
+        submissions: what it was read from.
+
+    Raises:
+        UsageError: when there is no such student, or they handed in nothing.
+    """
+    for student in intake.students:
+        if student.id == name and student.path is not None:
+            return student, student.path
+    raise UsageError(f"{submissions} holds nothing of {name!r}.")
+
+
 @contextmanager
 def read_submissions(
     course: Course, submissions: Path, roster: Path | None = None, *, history: bool = False

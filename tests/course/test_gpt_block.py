@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import pytest
 import torch
-from nbclient import NotebookClient
+from kernels import printed, run_notebook
 from torch import Tensor, nn
 
 from grader.course.course import Course
@@ -115,13 +114,6 @@ def test_the_notebook_runs_from_top_to_bottom(
     text = notebook_text(
         source, lambda cell: cell.text if is_written else cleared(assignment, cell)
     )
-    for name in ("IPYTHONDIR", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("GRADER_COURSE", str(course.root))
-    notebook = nbformat.reads(text, as_version=4)
-    client = NotebookClient(notebook, timeout=90, resources={"metadata": {"path": str(tmp_path)}})
-    client.execute()
-    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
-    printed = "".join(out.get("text", "") for out in outputs)
-    assert ("124,412,160 without biases" in printed) == is_written
-    assert ("14_gpt_block/GPT is still to be written" in printed) != is_written
+    said = printed(*run_notebook(text, course, tmp_path, monkeypatch).cells)
+    assert ("124,412,160 without biases" in said) == is_written
+    assert ("14_gpt_block/GPT is still to be written" in said) != is_written

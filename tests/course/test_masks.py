@@ -4,10 +4,9 @@ import runpy
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import pytest
 import torch
-from nbclient import NotebookClient
+from kernels import printed, run_notebook
 
 from grader.course.course import Course
 from grader.release.solution_cells import read_solution
@@ -46,14 +45,9 @@ def test_the_solved_notebook_runs_in_a_real_kernel(
     """Each test cell shows its exercise as solved, and the experiment two masks."""
     assignment = course.by_id["13_masks"]
     source = read_solution(assignment, course.paths(assignment).solution)
-    notebook = nbformat.reads(notebook_text(source, lambda cell: cell.text), as_version=4)
-    monkeypatch.setenv("GRADER_COURSE", str(course.root))
-    for name in ("IPYTHONDIR", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
-    tests = [cell for cell in notebook.cells if cell.id.startswith("test_")]
-    shown = ["".join(out.get("text", "") for out in cell.outputs) for cell in tests]
+    text = notebook_text(source, lambda cell: cell.text)
+    cells = run_notebook(text, course, tmp_path, monkeypatch).cells
+    shown = [printed(cell) for cell in cells if cell.id.startswith("test_")]
     for exercise, text in zip(assignment.exercises, shown, strict=True):
         assert f"✓ {exercise.name}" in text
-    printed = "".join(out.get("text", "") for out in notebook.cells[-1].outputs)
-    assert printed.count("tensor(") == 2
+    assert printed(cells[-1]).count("tensor(") == 2

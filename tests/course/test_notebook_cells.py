@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
+from kernels import run_notebook
 
 from grader.course.course import Course, load_course
 from grader.release.solution_cells import SolutionCell, cleared, read_solution
@@ -20,13 +19,9 @@ def executed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     course = load_course(root)
     folder = tmp_path_factory.mktemp("kernel")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRADER_COURSE", str(root))
-        patch.setenv("IPYTHONDIR", str(folder))
-        patch.setenv("XDG_STATE_HOME", str(folder))
-        notebook = nbformat.reads(partly_right(course), as_version=4)
-        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}}).execute()
-    cells = [cell for cell in notebook.cells if cell.id.startswith("test_")]
-    return {cell.id.removeprefix("test_"): cell for cell in cells} | {"hint": notebook.cells[-1]}
+        cells = run_notebook(partly_right(course), course, folder, patch).cells
+    tests = [cell for cell in cells if cell.id.startswith("test_")]
+    return {cell.id.removeprefix("test_"): cell for cell in tests} | {"hint": cells[-1]}
 
 
 def partly_right(course: Course) -> str:
