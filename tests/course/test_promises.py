@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.course_files import release_keeps_secrets
 from grader.authoring.validate import LEAST_SEPARATION, validate
 from grader.course.course import load_course
 
@@ -11,8 +12,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 
 def test_an_assignment_keeps_the_promises(root: Path) -> None:
-    """Which of the others is broken, `make proof` says."""
-    report = validate(load_course(root), ("05",))
+    """Which of the others is broken, `make proof` says; but no release says a solution."""
+    course = load_course(root)
+    assert list(release_keeps_secrets(course)) == []
+    report = validate(course, ("05",))
     assert report.faults == []
     assert sum(row.recognised for row in report.rows) == sum(r.misconceptions for r in report.rows)
 
