@@ -55,7 +55,7 @@ def checks_draw_from_seeds(course: Course, chosen: Iterable[str]) -> Iterator[st
 
 def checks_are_named_so(course: Course, chosen: Iterable[str]) -> Iterator[str]:
     """Every method that judges, and that nothing calls, has a name by which it is found."""
-    paths = (course.root / CHECKS).rglob("*.py")
+    paths = (path for path in course.files_of(CHECKS) if path.suffix == ".py")
     called = {name for path in paths for name in CALLED.findall(path.read_text("utf-8"))}
     yield from _told(course, chosen, partial(_overlooked, called=called))
 

@@ -57,7 +57,7 @@ def files_are_declared(course: Course) -> Iterator[str]:
     if course.guide and not (course.root / course.guide).is_file():
         yield f"{course.guide}: it is missing"
     for folder in (SOLUTIONS, WORK, CHECKS):
-        for path in sorted((course.root / folder).rglob("*")):
+        for path in course.files_of(folder):
             is_ours = path.is_dir() or any(part in GENERATED for part in path.parts)
             if not is_ours and path not in declared:
                 yield f"{course.inner(path)}: course.toml does not declare it"

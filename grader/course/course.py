@@ -4,11 +4,13 @@ import difflib
 import hashlib
 import os
 import re
+import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import without_comments
@@ -40,6 +42,8 @@ HINTS, EQUIVALENT, DRAWING, STYLES = "hints.toml", "equivalent.toml", "picture.p
 VIEWS, PREDICTIONS = "views.py", "predictions.py"
 """The same beside checks: what right code lets a student see, and what it answers."""
 
+OF_OPTIONAL = re.compile(r"<!-- optional -->\n(.*?)<!-- /optional -->\n", re.DOTALL)
+"""What a guide says of optional assignments, which goes where they are left out."""
 PICTURE = "picture.svg"
 """An assignment's picture, beside its stub and notebook."""
 
@@ -161,6 +165,7 @@ class Course:
         roles: words in the names of parameters, by what these stand for.
         notes: what it says of the checks, besides what holds in any course.
         guide: the file of what it says at its end, in Markdown; "" for none.
+        left_out: the ids of optional assignments that are in the manifest and not in the course.
     """
 
     root: Path
@@ -178,6 +183,7 @@ class Course:
     about: str = ""
     notes: tuple[str, ...] = ()
     guide: str = ""
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -204,13 +210,20 @@ class Course:
         path = self.root / self.guide
         if self.guide and not path.is_file():
             raise CourseError(f"{MANIFEST}: course.guide: there is no file {self.guide}")
-        return path.read_text("utf-8") if self.guide else ""
+        text = path.read_text("utf-8") if self.guide else ""
+        return OF_OPTIONAL.sub("" if self.left_out else r"\1", text)
+
+    def files_of(self, folder: str) -> list[Path]:
+        """What lies in a folder of the course, however deep, but for assignments left out."""
+        top = self.root / folder
+        found = sorted(top.rglob("*"))
+        return [path for path in found if path.relative_to(top).parts[0] not in self.left_out]
 
     @cached_property
     def packages(self) -> tuple[str, ...]:
         """What is imported before student code runs: what is declared, and what the course needs."""
-        folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
-        files = [path for folder in folders for path in folder.rglob("*.py") if path.is_file()]
+        paths = (*self.files_of(SOLUTIONS), *self.files_of(CHECKS))
+        files = (path for path in paths if path.suffix == ".py" and path.is_file())
         texts = [path.read_text("utf-8", "replace") for path in files]
         # What checks draw, and what is printed, are tensors.
         drawn = ("torch",) if any(map(TENSOR_FIXTURES.search, texts)) else ()
@@ -306,14 +319,20 @@ class Course:
 
         Comments, hints, styles and what is equivalent decide none.
         """
-        digest = hashlib.sha256()
-        folders = [self.root / name for name in (SOLUTIONS, CHECKS)]
-        found = (*self.ledger_files, *(path for folder in folders for path in folder.rglob("*")))
-        files = {path for path in found if decides_scores(path)}
-        for path in [self.root / MANIFEST, *sorted(files)]:
-            digest.update(path.relative_to(self.root).as_posix().encode())
+        digest = hashlib.sha256(repr(self._manifest_without_left_out()).encode("utf-8", "replace"))
+        found = (*self.ledger_files, *self.files_of(SOLUTIONS), *self.files_of(CHECKS))
+        for path in sorted({path for path in found if decides_scores(path)}):
+            digest.update(self.inner(path).encode())
             digest.update(hashlib.sha256(without_comments(path)).digest())
         return digest.hexdigest()
+
+    def _manifest_without_left_out(self) -> dict[str, Any]:
+        content = tomllib.loads((self.root / MANIFEST).read_bytes().decode("utf-8-sig"))
+        if self.left_out:
+            del content["course"]["optional"]
+            given = content["assignments"]
+            content["assignments"] = [one for one in given if one["id"] not in self.left_out]
+        return content
 
     def due_at(self, moment: datetime) -> "Course":
         """The course with what was due at a moment; what has no due date counts as that."""
@@ -454,7 +473,8 @@ def _course(root: Path, table: Table) -> Course:
     translated = languages_of(about, root / TRANSLATIONS)
     given = [_assignment(entry) for entry in table.tables("assignments")]
     with_optional = about.flag("optional", default=True)
-    assignments = tuple(one for one in given if with_optional or not one.optional)
+    left_out = [] if with_optional else [one.id for one in given if one.optional]
+    assignments = tuple(one for one in given if one.id not in left_out)
     table.forbid_duplicates("assignments", "id", [a.id for a in given])
     if len({a.id for a in given}) == len(given):
         table.forbid_duplicates("assignments", "module", [a.module for a in given])
@@ -487,6 +507,7 @@ def _course(root: Path, table: Table) -> Course:
         agents_file=about.flag("agents_file", default=True),
         ledger=ledger_of(table),
         roles=roles_of(table),
+        left_out=tuple(left_out),
     )
 
 

@@ -65,9 +65,9 @@ def _code(folder: Path) -> Iterable[Path]:
 
 def _beside(course: Course) -> Iterable[Path]:
     """Files of checks and solutions that are no assignment's."""
-    for folder in (course.root / CHECKS, course.root / SOLUTIONS):
-        for path in folder.rglob("*"):
-            if path.relative_to(folder).parts[0] not in course.by_id:
+    for folder in (CHECKS, SOLUTIONS):
+        for path in course.files_of(folder):
+            if path.relative_to(course.root / folder).parts[0] not in course.by_id:
                 yield path
 
 

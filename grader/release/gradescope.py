@@ -20,7 +20,7 @@ def gradescope_files(course: Course) -> Iterator[OutputFile]:
     """What is in the zip: two scripts, and the course with everything that grading takes."""
     for name, source in SCRIPTS.items():
         yield OutputFile(name, template(course, source))
-    paths = (p for folder in COURSE_FOLDERS for p in sorted((course.root / folder).rglob("*")))
+    paths = (path for folder in COURSE_FOLDERS for path in course.files_of(folder))
     ours = (p for p in paths if p.suffix in FORMS and "__pycache__" not in p.parts)
     own = (course_file(course, path) for path in (*ours, *course.ledger_files))
     readme = OutputFile("README.md", f"# {course.title}\n")

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -45,15 +45,21 @@ def to_release(
     """The course, or a copy of two of its assignments: recording all takes half a minute."""
     if not request.param:
         return load_course(root)
-    folder = tmp_path_factory.mktemp("few") / "course"
+    return part_of_course(root, tmp_path_factory.mktemp("few") / "course", request.param)
+
+
+def part_of_course(root: Path, folder: Path, ids: Collection[str]) -> Course:
+    """A copy of the course with some of its assignments, as if the others had never been."""
+    others = {a.id for a in load_course(root).assignments} - set(ids)
+    ignored = shutil.ignore_patterns("__pycache__", *others)
     for name in (*("solutions", "assignments"), "tests/checks", "tests/documents"):
-        shutil.copytree(root / name, folder / name)
+        shutil.copytree(root / name, folder / name, ignore=ignored)
     for name in (MANIFEST, CONSTRAINTS, LICENSE, "guide.md"):
         shutil.copy(root / name, folder)
-    manifest = folder / "course.toml"
+    manifest = folder / MANIFEST
     head, *entries = re.split(r"(?m)^(?=\[\[assignments\]\])", manifest.read_text("utf-8"))
     head = re.sub(r"(?m)^points = .*\n", "", head)
-    kept = [entry for entry in entries if any(f'id = "{id_}"' in entry for id_ in request.param)]
+    kept = [entry for entry in entries if any(f'id = "{id_}"' in entry for id_ in ids)]
     manifest.write_text("".join((head, *kept)), "utf-8")
     return load_course(folder)
 

@@ -1,0 +1,92 @@
+"""Optional assignments that are left out leave no trace."""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.course_files import files_are_declared
+from grader.course.course import COURSE_VARIABLE, MANIFEST, WORK, Course, load_course
+from grader.course.outcome_parts import outcome_parts
+from grader.release.gradescope import gradescope_files
+from grader.release.stubs import generate
+from tests.course.conftest import part_of_course
+
+pytestmark = pytest.mark.slow
+
+ONE, EXTRA = "01_simple_attention", "13_masks"
+GRADER = (sys.executable, "-c", "from grader.cli import main; main()")
+CHANGING = re.compile(rb'"duration_s": [0-9.e-]+|\d{4}-\d\d-\d\d[T ][\d:.+]+')
+
+
+@pytest.fixture(scope="module")
+def without(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course of one assignment, and of an optional one that one line leaves out."""
+    made = part_of_course(root, tmp_path_factory.mktemp("without") / "course", (ONE, EXTRA))
+    manifest = made.root / MANIFEST
+    said = manifest.read_text("utf-8").replace("[course]", "[course]\noptional = false", 1)
+    manifest.write_text(said, "utf-8")
+    return load_course(made.root)
+
+
+@pytest.fixture(scope="module")
+def never(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The same course, in which the optional one never was."""
+    return part_of_course(root, tmp_path_factory.mktemp("never") / "course", (ONE,))
+
+
+def outputs(course: Course, submissions: Path) -> dict[str, bytes]:
+    """Every file that grading a class writes, but for its durations and moments."""
+    out = course.root.parent / "out"
+    here = ("--out", out, "--isolation", "process", "--jobs", 1, "--seed", 1)
+    reports = ("--report", "items", "--report", "html")
+    done = subprocess.run(
+        [*GRADER, "grade", submissions, *map(str, (*here, *reports))],
+        env={**os.environ, COURSE_VARIABLE: str(course.root)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    files = [path for path in sorted(out.rglob("*")) if path.is_file()]
+    written = [
+        gzip.decompress(f.read_bytes()) if f.suffix == ".gz" else f.read_bytes() for f in files
+    ]
+    return {
+        str(path.relative_to(out)): CHANGING.sub(b"", content)
+        for path, content in zip(files, written, strict=True)
+    }
+
+
+def test_what_is_left_out_is_in_no_output(
+    root: Path, without: Course, never: Course, tmp_path: Path
+) -> None:
+    """Records, scores, pages, and the stubs: byte for byte, but for when and how long."""
+    class_ = root / "tests" / "example_class" / "submissions"
+    for student in ("both_forms", "missing_function"):
+        shutil.copytree(class_ / student / ONE, tmp_path / student / ONE)
+    shutil.copytree(never.root / WORK / ONE, tmp_path / "nothing_done" / ONE)
+    ours = outputs(without, tmp_path)
+    theirs = outputs(never, tmp_path)
+    assert [name for name in ours | theirs if ours.get(name) != theirs.get(name)] == []
+    assert "scores.csv" in ours
+    assert outcome_parts(without) == outcome_parts(never)
+    assert list(generate(without)) == list(generate(never))
+
+
+def test_what_is_left_out_is_not_in_what_others_are_given(without: Course, never: Course) -> None:
+    """Gradescope's zip but for the manifest, and the guide; the course keeps its promises."""
+    given, before = (
+        {file.path: file.data for file in gradescope_files(course)} for course in (without, never)
+    )
+    assert {name for name in given | before if given.get(name) != before.get(name)} == {
+        "course/course.toml"
+    }
+    assert "13 Masks" not in without.guide_text
+    assert "13 Masks" in never.guide_text
+    assert list(files_are_declared(without)) == []
