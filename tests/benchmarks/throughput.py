@@ -6,8 +6,9 @@
 
 Prints tables in Markdown. What is compared is measured in turn, so that a change of the machine's
 speed meets all alike; ratios are of medians. Parts: student (one student, whole course: sealed
-against the floor and a fresh pytest), nbgrader (against nbgrader autograde), workers (one against
-two), class (classes of several sizes, memory, a second run), check (`grader check 01` cold).
+against the floor and a fresh pytest), optional (the same with and without optional assignments),
+nbgrader (against nbgrader autograde), workers (one against two), class (classes of several sizes,
+memory, a second run), check (`grader check 01` cold).
 """
 
 import argparse
@@ -27,7 +28,7 @@ from classes import KINDS, make_class
 
 from grader.checks.answer_cache import AnswerCacheSession
 from grader.core.errors import GraderFault
-from grader.course.course import Course, load_course
+from grader.course.course import MANIFEST, Course, load_course
 from grader.grading.class_files import write_student, written
 from grader.grading.process_pool import grade_locally
 from grader.grading.run_settings import RunSettings
@@ -228,6 +229,43 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
     print(
         f"\nThe fastest of {rounds}: {1000 * min(taken['right, in other words']):.0f} ms; median {1000 * mine:.0f} ms."
     )
+
+
+# With optional assignments, and without.
+
+
+def without_optional(course: Course, work: Path) -> Course:
+    """A copy of the course with the one line that leaves optional assignments out."""
+    ignored = shutil.ignore_patterns(".*", "build", "example_class", "attacks", "*.egg-info")
+    shutil.copytree(course.root, work, ignore=ignored)
+    text = (work / MANIFEST).read_text("utf-8")
+    changed = text.replace("[course]\n", "[course]\noptional = false\n", 1)
+    (work / MANIFEST).write_text(changed, "utf-8")
+    return load_course(work)
+
+
+def with_and_without(course: Course, work: Path, rounds: int) -> None:
+    """One student's whole course, sealed, with optional assignments and without, in turn."""
+    courses = {"with": course, "without": without_optional(course, work / "course")}
+    workers = {
+        name: new_worker(RunSettings(one.root, one.hash, "1", "sealed"))
+        for name, one in courses.items()
+    }
+    rows = []
+    for position, kind in enumerate(KINDS):
+        taken: dict[str, list[float]] = {name: [] for name in courses}
+        folder = make_class(course, work / f"both-{position}", kind, WARM_UP + rounds)
+        for number, student in enumerate(students_in(folder)):
+            for name, worker in workers.items():
+                seconds = seconds_of(lambda w=worker, s=student: w.result(s))
+                taken[name] += [seconds] if number >= WARM_UP else []
+        ms = {name: 1000 * median(times) for name, times in taken.items()}
+        times_as_long = f"{ms['with'] / ms['without']:.2f}"
+        rows.append((kind, f"{ms['with']:.0f}", f"{ms['without']:.0f}", times_as_long))
+    for worker in workers.values():
+        worker.close()
+    counts = [f"{len(one.assignments)} assignments (ms, median)" for one in courses.values()]
+    table(f"one student, sealed, one worker|{'|'.join(counts)}|times as long", rows)
 
 
 # nbgrader.
@@ -464,7 +502,7 @@ def cold_check(course: Course, work: Path, rounds: int) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="How fast a class is graded, against what.")
-    parts = ("student", "nbgrader", "workers", "check", "class")
+    parts = ("student", "optional", "nbgrader", "workers", "check", "class")
     parser.add_argument("--only", default=",".join(parts), help="parts, with commas between")
     parser.add_argument("--students", default="100,1000,5000", help="sizes of classes")
     parser.add_argument("--rounds", type=int, default=15)
@@ -476,6 +514,8 @@ def main() -> None:
         work = Path(name)
         if "student" in wanted:
             one_student(course, work, options.rounds)
+        if "optional" in wanted:
+            with_and_without(course, work / "optional", options.rounds)
         if "check" in wanted:
             cold_check(course, work, options.rounds)
         if "workers" in wanted:

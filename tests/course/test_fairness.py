@@ -17,6 +17,8 @@ from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
 
+pytestmark = pytest.mark.slow
+
 VARIANTS = Path(__file__).parent / "variants"
 FILES = sorted(VARIANTS.glob("*/*.py"))
 TRIED = FILES[::4]

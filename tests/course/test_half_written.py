@@ -14,6 +14,8 @@ from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visib
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 
+pytestmark = pytest.mark.slow
+
 CLASSES = 16
 
 

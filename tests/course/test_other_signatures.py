@@ -14,6 +14,8 @@ from grader.grading.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 
+pytestmark = pytest.mark.slow
+
 HEAD, WRAPPER = "07_causal_attention/CausalAttention", "08_multi_head_wrapper"
 BATCHED = "09_multi_head_attention/MultiHeadAttention"
 EXPLICIT = "10_explicit_heads/MultiHeadAttention"
