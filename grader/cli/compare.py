@@ -21,8 +21,10 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST
+from grader.grading.class_files import all_results
 from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
 from grader.grading.journal import earlier_run
+from grader.reports.stability import stability_table
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
@@ -39,6 +41,7 @@ class CompareOptions:
     format_: str
     page: Path | None
     anonymous: Path | None = None
+    items: Path | None = None
 
 
 def run_compare(options: CompareOptions) -> ExitCode:
@@ -49,6 +52,8 @@ def run_compare(options: CompareOptions) -> ExitCode:
     """
     with _runs(options) as (old, new):
         found = compare_runs(old, new)
+        if options.items is not None:
+            write_whole(options.items, stability_table(*map(all_results, (old, new))))
     if options.page is not None:
         from grader.reports.html.comparison import comparison_page
 
@@ -104,6 +109,8 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
 def _print(found: Comparison) -> None:
     screen = console()
     screen.print(found.sentence)
+    for line in found.same_work.lines:
+        screen.print(clean(line), markup=False, soft_wrap=True)
     for names, where in ((found.only_before, "earlier"), (found.only_after, "later")):
         if names:
             told = f"Only in the {where} run: {', '.join(map(clean, names))}."

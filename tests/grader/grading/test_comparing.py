@@ -1,6 +1,8 @@
 """Two runs side by side: exactly whom a change concerns, by how much, and by what."""
 
+import csv
 import json
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 
@@ -16,11 +18,13 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
+from grader.grading.class_files import all_results
 from grader.grading.comparing import by_check, compare_results, compare_runs, to_record
 from grader.grading.deciding import decided
 from grader.grading.decisions import Decisions, Extension, Whom
 from grader.grading.personal import CheckDecision, LateDays, Override
 from grader.reports.html.comparison import comparison_page
+from grader.reports.stability import stability_table
 from tests.grader.grading.conftest import STUDENTS
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
@@ -194,6 +198,52 @@ def test_who_is_in_one_run_only_is_told_apart(make, tmp_path):
     found = compare_runs(old, run.out)
     assert (found.students, found.changes) == (18, ())
     assert (found.only_before, found.only_after) == ((STUDENTS[0],), (STUDENTS[5],))
+
+
+def test_the_same_work_ends_the_same_way_or_checks_are_named(make, tmp_path):
+    """Another seed explains other outcomes; where nothing does, the students are named."""
+    run, seeded = make("out"), make("seeded")
+    run.run()
+    again = tmp_path / "again"
+    shutil.copytree(run.out, again)
+    (line,) = compare_runs(run.out, again).same_work.lines
+    assert line == "20 students have the same work in both: every check ended as before."
+    seeded.run(seed="12")
+    (line,) = compare_runs(run.out, seeded.out).same_work.lines
+    assert "checks ended otherwise, where the seed is not the same." in line
+    record = again / "results" / f"{STUDENTS[3]}.json"
+    id_ = "01_scores/scores::hidden::test_other_queries_and_keys"
+    text = record.read_text("utf-8")
+    (line,) = re.findall(rf'.*"{id_}".*', text)
+    other = {"passed": "failed", "failed": "passed"}
+    flipped = re.sub(r'(?<="outcome": ")\w+', lambda found: other[found[0]], line)
+    record.write_text(text.replace(line, flipped), "utf-8")
+    first, named, _ = compare_runs(run.out, again).same_work.lines
+    assert first.endswith(
+        "1 check ended otherwise, although course, seed and versions are the same:"
+    )
+    assert named == f"  {id_}: {STUDENTS[3]}"
+    rows = [*csv.DictReader(stability_table(*map(all_results, (run.out, again))).splitlines())]
+    row = next(row for row in rows if row["check"] == "test_other_queries_and_keys")
+    assert (row["students"], row["same_work"], row["ended_otherwise"], row["who"]) == (
+        *("20", "20", "1", STUDENTS[3]),
+    )
+    assert row["passed_moved"] in ("-0.050", "+0.050")
+    assert {r["ended_otherwise"] for r in rows if r is not row} == {"0"}
+    assert {r["passed_moved"] for r in rows if r is not row} == {"+0.000"}
+
+
+def test_work_that_changed_is_not_the_same(make):
+    """Nothing is said of its checks."""
+    run, other = make("out"), make("other")
+    run.run()
+    for name in STUDENTS:
+        (run.folder / name / "scores.py").write_text(f"# {name}, again\n", "utf-8")
+    other.run()
+    found = compare_runs(run.out, other.out)
+    assert found.same_work.lines == ("Nobody's work is known to be the same in both runs.",)
+    table = stability_table(*map(all_results, (run.out, other.out)))
+    assert {row["same_work"] for row in csv.DictReader(table.splitlines())} == {"0"}
 
 
 def test_what_is_no_run_is_said_so(tmp_path):
