@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from grader.core.records import Result
+from grader.core.records import AssignmentResult, Result
 
 CONDITIONS = {
     "course_hash": "the course",
@@ -86,8 +86,25 @@ def of_same_work(pairs: Iterable[tuple[Result, Result]]) -> SameWork:
 
 
 def is_same_work(before: Result, after: Result) -> bool:
-    """Whether a student's code is the same in two results, as far as that is known."""
-    return bool(after.submission_hash) and before.submission_hash == after.submission_hash
+    """Whether a student's code is the same in two results, in every assignment that both have.
+
+    Of several attempts those that count are compared. Of what others of a group handed in nothing is
+    known.
+    """
+    is_same = bool(after.submission_hash) and before.submission_hash == after.submission_hash
+    old = {part.id: part for part in before.assignments if part.read_from}
+    pairs = [(old[p.id], p) for p in after.assignments if p.id in old and p.read_from]
+    if any(part.handed_in_by for pair in pairs for part in pair):
+        return False
+    attempts = [(_counting(one), _counting(other)) for one, other in pairs]
+    if pairs and all(one and other for one, other in attempts):
+        return all(one == other for one, other in attempts)
+    return is_same and all(one == other for one, other in attempts)
+
+
+def _counting(assignment: AssignmentResult) -> list[str]:
+    """When the attempts were made that count; nothing where there are none."""
+    return [one.at for one in assignment.attempts if one.counts]
 
 
 def ended_otherwise(before: Result, after: Result) -> list[str]:

@@ -4,10 +4,12 @@ import csv
 import json
 import re
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from grader.core.attempt_scores import AttemptScore
 from grader.core.errors import UsageError
 from grader.core.records import (
     AssignmentResult,
@@ -23,6 +25,7 @@ from grader.grading.comparing import by_check, compare_results, compare_runs, to
 from grader.grading.deciding import decided
 from grader.grading.decisions import Decisions, Extension, Whom
 from grader.grading.personal import CheckDecision, LateDays, Override
+from grader.grading.same_work import is_same_work
 from grader.reports.html.comparison import comparison_page
 from grader.reports.stability import stability_table
 from tests.grader.grading.conftest import STUDENTS
@@ -231,6 +234,35 @@ def test_the_same_work_ends_the_same_way_or_checks_are_named(make, tmp_path):
     assert row["passed_moved"] in ("-0.050", "+0.050")
     assert {r["ended_otherwise"] for r in rows if r is not row} == {"0"}
     assert {r["passed_moved"] for r in rows if r is not row} == {"+0.000"}
+
+
+def with_attempts(counting, result=BEFORE, submission="be"):
+    """A result of two attempts, of which this one counts."""
+    part = result.assignments[0]
+    attempts = (AttemptScore(f"2027-01-0{n}", None, 0, n == counting, {}) for n in (1, 2))
+    part = replace(part, attempts=tuple(attempts))
+    return replace(result, submission_hash=submission, assignments=(part,))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_same"),
+    [
+        (BEFORE, BEFORE, True),
+        (BEFORE, replace(BEFORE, submission_hash="c0"), False),
+        (NOTHING, NOTHING, False),
+        (with_attempts(1), with_attempts(1, submission="c0"), True),
+        (with_attempts(1), with_attempts(2), False),
+        (BEFORE, with_attempts(1), False),
+        (
+            BEFORE,
+            replace(BEFORE, assignments=(replace(BEFORE.assignments[0], handed_in_by="bo"),)),
+            False,
+        ),
+    ],
+)
+def test_of_attempts_and_groups_it_is_what_counts(before, after, is_same):
+    """The hash of a submission is of the last attempt, and of the student's own."""
+    assert is_same_work(before, after) == is_same
 
 
 def test_work_that_changed_is_not_the_same(make):
