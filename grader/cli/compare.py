@@ -20,7 +20,7 @@ from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
-from grader.course.course import COURSE_VARIABLE, MANIFEST
+from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
 from grader.grading.class_files import all_results
 from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
 from grader.grading.journal import earlier_run
@@ -94,9 +94,11 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
         shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "left", "published*"))
     before = earlier_run(out)
     isolation = before.isolation if before else "sealed"
-    again = before.options if before else ()
+    again, assignments = (before.options, before.assignments) if before else ((), ())
     command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
+    there = load_course(course).by_id if assignments else ()
+    command += [part for id_ in assignments if id_ in there for part in ("--assignment", id_)]
     command += ["--roster", str(options.roster)] if options.roster else []
     command += ["--anonymous", str(options.anonymous)] if options.anonymous else []
     environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}

@@ -80,7 +80,7 @@ def _print(
     archived = sum(work.is_archived for work in works)
     out.print(indented(Text(NO_PROOF, style="yellow"), 0))
     earlier = f" and {archived} of earlier years" if archived else ""
-    out.print(f"\n{len(works) - archived} students{earlier}; {len(pairs)} pairs share rare things.")
+    out.print(f"\n{len(works) - archived} students{earlier}; {_pairs(len(pairs))} rare things.")
     for number, pair in enumerate(shown, 1):
         names = f"{escape(clean(pair.one))} and {escape(clean(pair.other))}"
         out.print(f"\n[bold]{number:3}. {names}[/]  [dim]{pair.score}[/]", soft_wrap=True)
@@ -95,6 +95,10 @@ def _print(
     for group in connected[:10]:
         names = ", ".join(map(clean, group[:12])) + (", …" if len(group) > 12 else "")
         out.print(f"\n{len(group)} are connected: {escape(names)}", soft_wrap=True)
+
+
+def _pairs(count: int) -> str:
+    return "1 pair shares" if count == 1 else f"{count} pairs share"
 
 
 def _json(

@@ -183,6 +183,8 @@ def _result(path: Path, text: str, is_same: bool) -> Result:
 
 def _files(folder: Path) -> dict[str, Path]:
     found = records_in(folder)
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}.")
     if not found:
         raise UsageError(
             f"{folder} holds no results. Give the --out folder of a run, or what `grader publish` "

@@ -143,11 +143,14 @@ def _mistakes(assignments: Iterable[Taken]) -> Iterator[Sequence[object]]:
         }
         for (id_, mistake), kind in sorted(found.items()):
             rest: dict[bool, list[float]] = {True: [], False: []}
-            for _, part, _ in parts:
-                has = any(e.id == id_ and mistake in e.misconceptions for e in part.exercises)
+            who = {
+                student
+                for student, part, _ in parts
+                if any(e.id == id_ and mistake in e.misconceptions for e in part.exercises)
+            }
+            for student, part, _ in parts:
                 others = [e for e in part.exercises if e.id != id_]
-                most = sum(e.max_score for e in others)
-                rest[has].append(points_in(others) / most if most else 0.0)
+                if most := sum(e.max_score for e in others):
+                    rest[student in who].append(points_in(others) / most)
             means = [number(fmean(rest[has]) if rest[has] else None) for has in (True, False)]
-            share = len(rest[True]) / len(parts)
-            yield id_, mistake, kind, len(rest[True]), number(share), *means
+            yield id_, mistake, kind, len(who), number(len(who) / len(parts)), *means

@@ -101,7 +101,7 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
 @pytest.mark.proof
 def test_another_state_of_the_course_is_tried(grade, grader, folder, students, tmp_path):
     """What it changes in a run, or in another course; neither is touched."""
-    grade()
+    grade("--assignment", "01")
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     path = other / "tests" / "checks" / "01_scores" / "test_hidden.py"

@@ -286,5 +286,7 @@ def test_what_is_no_run_is_said_so(tmp_path):
     (tmp_path / "results" / "ada.json").write_text("{", "utf-8")
     (tmp_path / "other" / "results").mkdir(parents=True)
     (tmp_path / "other" / "results" / "ada.json").write_text("{}", "utf-8")
+    with pytest.raises(UsageError, match=r"There is no folder .*nowhere\."):
+        compare_runs(tmp_path / "nowhere", tmp_path)
     with pytest.raises(UsageError, match="cannot be read as a result"):
         compare_runs(tmp_path, tmp_path / "other")

@@ -102,6 +102,7 @@ def test_a_mistake_is_compared_with_the_rest(tables):
     assert (row["exercise"], row["mistake"], row["students"], row["share"]) == (
         *("01_scores/scores", "not-scaled", "1", "0.500"),
     )
+    assert row["rest_with"] == row["rest_without"] == ""  # the assignment has nothing else
     *_, course = found["reliability.csv"]
     assert (course["assignment"], course["students"], course["mean"]) == (
         "the course",
