@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.cli.edge import ExitCode
+from grader.cli.named_runs import ANONYMOUS
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
@@ -94,7 +95,8 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
         shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "left", "published*"))
     before = earlier_run(out)
     isolation = before.isolation if before else "sealed"
-    again, assignments = (before.options, before.assignments) if before else ((), ())
+    again = [one for one in before.options if one != ANONYMOUS] if before else []
+    assignments = before.assignments if before else ()
     command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
     there = load_course(course).by_id if assignments else ()

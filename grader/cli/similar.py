@@ -12,6 +12,7 @@ from rich.text import Text
 from grader.cli.edge import ExitCode
 from grader.cli.streams import echo
 from grader.cli.view import console, indented
+from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
 from grader.core.text import clean
 from grader.course.course import Course
@@ -52,6 +53,11 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     run_in(options.run)
     results = {student: read_record(path) for student, path in records_in(options.run).items()}
     works = gather(course, options.submissions, results, options.archives)
+    if results and results.keys().isdisjoint(work.student for work in works):
+        raise UsageError(
+            f"Nobody in {options.submissions} has a result in {options.run}. Give what was graded into "
+            "it; in place of a run without names, give one with names."
+        )
     groups = read_groups(options.ignore) if options.ignore else []
     pairs = find_pairs(works, groups)
     connected, shown = clusters(pairs), pairs[: options.first]

@@ -96,7 +96,7 @@ def _table(text: str, path: Path) -> tuple[list[str], list[dict[str, str]]]:
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
     try:
         columns = [column.strip() for column in reader.fieldnames or []]
-        if not any({*needed} <= {*columns} for needed in FORMS):
+        if not any({*needed} <= {*columns} for needed, form in FORMS.items() if form is not _own):
             columns = [column.lower() for column in columns]
         reader.fieldnames = columns
         return columns, [{key: (row.get(key) or "").strip() for key in columns} for row in reader]

@@ -192,6 +192,10 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
 
     assert grade("--anonymous", keys, *reports).code == 0
     assert grader("publish", out).code == 0
+    ran = grade()
+    assert (ran.code, "holds a run without names. Give its key file" in ran.err) == (2, True)
+    ran = grader("similar", out, "--submissions", students)
+    assert (ran.code, "has a result in" in ran.err) == (2, True)
     with keys.open(encoding="utf-8", newline="") as file:
         numbers = {row["student"]: row["number"] for row in csv.DictReader(file)}
     assert {*numbers} == {"ada", "bo", "cem", "tutor Tamsin"}
