@@ -16,13 +16,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.cli.edge import ExitCode
+from grader.cli.named_runs import ANONYMOUS
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
-from grader.course.course import COURSE_VARIABLE, MANIFEST
+from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
+from grader.grading.class_files import all_results
 from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
 from grader.grading.journal import earlier_run
+from grader.reports.stability import stability_table
 
 MOST_ROWS = 100
 """Of more students than these a terminal shows the first."""
@@ -39,6 +42,7 @@ class CompareOptions:
     format_: str
     page: Path | None
     anonymous: Path | None = None
+    items: Path | None = None
 
 
 def run_compare(options: CompareOptions) -> ExitCode:
@@ -49,6 +53,8 @@ def run_compare(options: CompareOptions) -> ExitCode:
     """
     with _runs(options) as (old, new):
         found = compare_runs(old, new)
+        if options.items is not None:
+            write_whole(options.items, stability_table(*map(all_results, (old, new))))
     if options.page is not None:
         from grader.reports.html.comparison import comparison_page
 
@@ -89,9 +95,12 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
         shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "left", "published*"))
     before = earlier_run(out)
     isolation = before.isolation if before else "sealed"
-    again = before.options if before else ()
+    again = [one for one in before.options if one != ANONYMOUS] if before else []
+    assignments = before.assignments if before else ()
     command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
+    there = load_course(course).by_id if assignments else ()
+    command += [part for id_ in assignments if id_ in there for part in ("--assignment", id_)]
     command += ["--roster", str(options.roster)] if options.roster else []
     command += ["--anonymous", str(options.anonymous)] if options.anonymous else []
     environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}
@@ -104,6 +113,8 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
 def _print(found: Comparison) -> None:
     screen = console()
     screen.print(found.sentence)
+    for line in found.same_work.lines:
+        screen.print(clean(line), markup=False, soft_wrap=True)
     for names, where in ((found.only_before, "earlier"), (found.only_after, "later")):
         if names:
             told = f"Only in the {where} run: {', '.join(map(clean, names))}."

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ import click
 from rich.console import Console
 
 from grader.cli.edge import ExitCode, cores
+from grader.cli.named_runs import ANONYMOUS, require_names, require_numbers
 from grader.cli.progress import progress
 from grader.cli.tables import class_summary, class_table
 from grader.cli.view import console
@@ -25,7 +26,7 @@ from grader.core.text import escaped, location_words
 from grader.course.course import Course
 from grader.grading import class_run
 from grader.grading.attempts import with_attempts
-from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results, records_in
+from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
 from grader.grading.deciding import NOT_RUN
 from grader.grading.decisions import Decisions
@@ -161,11 +162,12 @@ def _as_asked(
         former=() if keys is None else read_keys(keys),
     )
     if keys is None:
+        require_names(options.out)
         return intake, decisions
     intake, numbers = anonymous(intake, keys)
-    _require_numbers(options.out, "out", numbers)
+    require_numbers(options.out, "out", numbers)
     if options.never_lower is not None:
-        _require_numbers(options.never_lower, "never-lower", numbers)
+        require_numbers(options.never_lower, "never-lower", numbers)
     return intake, decisions.renamed(numbers)
 
 
@@ -212,18 +214,9 @@ def _print_other_options(screen: Console, options: GradeOptions) -> None:
     """Say where the run before was with other options that decide what counts."""
     before = earlier_run(options.out)
     if before is not None and before.options != _counting_options(options):
-        said = " ".join(before.options) or "none of --policy, --times, --history and --never-lower"
+        none = "none of --policy, --times, --history and --never-lower"
+        said = " ".join(one for one in before.options if one != ANONYMOUS) or none
         _print_line(screen, f"The run before this one was with {said}.", "yellow")
-
-
-def _require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> None:
-    """Raise UsageError where a folder, which this option gives, has results under names."""
-    found = {*records_in(folder), *records_in(folder / LEFT)}
-    if named := sorted(found - {*numbers.values()}):
-        raise UsageError(
-            f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "
-            f"Give another --{option}."
-        )
 
 
 def _counting_options(options: GradeOptions) -> tuple[str, ...]:
@@ -235,7 +228,9 @@ def _counting_options(options: GradeOptions) -> tuple[str, ...]:
         for option, path in given.items()
         if path is not None and options.anonymous is None  # a path may have a name
     ]
-    return (*policy, *chain(*paths), *(("--history",) if options.history else ()))
+    history = ("--history",) if options.history else ()
+    without_names = () if options.anonymous is None else (ANONYMOUS,)
+    return (*policy, *chain(*paths), *history, *without_names)
 
 
 def _earlier(folder: Path | None) -> EarlierResults | None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from grader.cli.edge import ExitCode
 from grader.cli.streams import echo
 from grader.cli.view import console, indented
+from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
 from grader.core.text import clean
 from grader.course.course import Course
@@ -52,6 +53,11 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     run_in(options.run)
     results = {student: read_record(path) for student, path in records_in(options.run).items()}
     works = gather(course, options.submissions, results, options.archives)
+    if results and results.keys().isdisjoint(work.student for work in works):
+        raise UsageError(
+            f"Nobody in {options.submissions} has a result in {options.run}. Give what was graded into "
+            "it; in place of a run without names, give one with names."
+        )
     groups = read_groups(options.ignore) if options.ignore else []
     pairs = find_pairs(works, groups)
     connected, shown = clusters(pairs), pairs[: options.first]
@@ -80,7 +86,7 @@ def _print(
     archived = sum(work.is_archived for work in works)
     out.print(indented(Text(NO_PROOF, style="yellow"), 0))
     earlier = f" and {archived} of earlier years" if archived else ""
-    out.print(f"\n{len(works) - archived} students{earlier}; {len(pairs)} pairs share rare things.")
+    out.print(f"\n{len(works) - archived} students{earlier}; {_pairs(len(pairs))} rare things.")
     for number, pair in enumerate(shown, 1):
         names = f"{escape(clean(pair.one))} and {escape(clean(pair.other))}"
         out.print(f"\n[bold]{number:3}. {names}[/]  [dim]{pair.score}[/]", soft_wrap=True)
@@ -95,6 +101,10 @@ def _print(
     for group in connected[:10]:
         names = ", ".join(map(clean, group[:12])) + (", …" if len(group) > 12 else "")
         out.print(f"\n{len(group)} are connected: {escape(names)}", soft_wrap=True)
+
+
+def _pairs(count: int) -> str:
+    return "1 pair shares" if count == 1 else f"{count} pairs share"
 
 
 def _json(

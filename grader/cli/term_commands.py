@@ -17,6 +17,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--anonymous", type=ANYTHING, metavar="KEYFILE", help="As for `grader grade`.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 @click.option("--html", "page", type=ANYTHING, help="Write a page, too.", metavar="FILE")
+@click.option("--items", type=ANYTHING, help="Write how each check moved, as CSV.", metavar="FILE")
 def compare(**options: Any) -> None:
     """Say whose score differs between OLD and NEW, by how much, and what it comes from.
 
@@ -24,6 +25,8 @@ def compare(**options: Any) -> None:
     them, or both, may be a course instead: then --submissions are graded with it, in a folder that is
     removed afterwards, and what it changes in the other is shown. So a change of a check is tried
     before it counts.
+
+    Where somebody's work is the same in both, every check has to end as before; else it is said.
     """
     from grader.cli.compare import CompareOptions, run_compare
 

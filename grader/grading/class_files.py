@@ -216,6 +216,15 @@ def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
     return [read_record(record_path(out, row.student), todo) for row in rows]
 
 
+def all_results(out: Path) -> list[Result]:
+    """The full results of everybody who has one in a folder, by name.
+
+    Raises:
+        UsageError: when a record is not one of ours.
+    """
+    return [read_record(path) for path in records_in(out).values()]
+
+
 def read_record(path: Path, todo: str = "", *, text: str | None = None) -> Result:
     """A full result, from what is written.
 

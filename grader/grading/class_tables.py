@@ -39,7 +39,7 @@ def write_class(result: ClassResult, out: Path, roster: Mapping[str, Enrolled]) 
     write_whole(out / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
-KNOWN = ("name", "email", "section", "login", "number")
+KNOWN = ("name", "email", "section", "login", "number", "tutor")
 """What a roster may know of a student; each is a column where it knows it of anybody."""
 
 

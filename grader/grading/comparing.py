@@ -11,6 +11,7 @@ from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.grading.class_files import read_record, records_in
 from grader.grading.results import converter, points
+from grader.grading.same_work import EMPTY, SameWork, of_same_work
 from grader.grading.scoring import total
 
 FORMAT = f"{KIT_NAME}/comparison/1"
@@ -114,12 +115,14 @@ class Comparison:
         changes: whose result is another one, by name.
         only_before: who is in the earlier run only.
         only_after: who is in the later run only.
+        same_work: what the runs say of work that is the same in both.
     """
 
     students: int
     changes: tuple[Change, ...]
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
+    same_work: SameWork = EMPTY
 
     @property
     def of_scores(self) -> tuple[Change, ...]:
@@ -147,22 +150,41 @@ def compare_runs(before: Path, after: Path) -> Comparison:
     """
     one, other = _files(before), _files(after)
     both = sorted(one.keys() & other.keys())
-    pairs = ((_text(one[id_]), _text(other[id_]), id_) for id_ in both)
-    changes = (
-        compare_results(read_record(one[id_], text=old), read_record(other[id_], text=new))
-        for old, new, id_ in pairs
-        if not _is_same(old, new)
-    )
+    pairs: list[tuple[Result, Result]] = []
+    changes: list[Change | None] = []
+    for id_ in both:
+        old, new = _text(one[id_]), _text(other[id_])
+        is_same = _is_same(old, new)
+        pair = _result(one[id_], old, is_same), _result(other[id_], new, is_same)
+        pairs.append(pair)
+        changes.append(None if is_same else compare_results(*pair))
     return Comparison(
         len(both),
         tuple(change for change in changes if change is not None),
         tuple(sorted(one.keys() - other.keys())),
         tuple(sorted(other.keys() - one.keys())),
+        of_same_work(pairs),
     )
+
+
+def _result(path: Path, text: str, is_same: bool) -> Result:
+    """A result; without its assignments where these are the same in both runs.
+
+    Args:
+        path: the record.
+        text: what it holds.
+        is_same: whether only the first line differs.
+    """
+    if is_same:
+        first = text.partition("\n")[0]
+        text = f"{first}]}}" if first.endswith("[") else text
+    return read_record(path, text=text)
 
 
 def _files(folder: Path) -> dict[str, Path]:
     found = records_in(folder)
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}.")
     if not found:
         raise UsageError(
             f"{folder} holds no results. Give the --out folder of a run, or what `grader publish` "

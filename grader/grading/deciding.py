@@ -242,8 +242,7 @@ def _about(assignments: Sequence[AssignmentResult], personal: Personal) -> Itera
 def _lacks_checks(exercise: ExerciseResult, personal: Personal) -> bool:
     """Whether checks were not run because one failed that was decided about since."""
     about = {decision.check for decision in personal.checks}
-    has_failed = any(
-        check.id in about and check.outcome is not Outcome.PASSED for check in exercise.checks
-    )
+    did_not_fail = (Outcome.PASSED, Outcome.BLOCKED)
+    has_failed = any(c.id in about and c.outcome not in did_not_fail for c in exercise.checks)
     blocked = (check for check in exercise.checks if check.outcome is Outcome.BLOCKED)
     return has_failed and any(c.weight and not c.waits_for and c.id not in about for c in blocked)

@@ -36,7 +36,8 @@ class RunIdentity:
         language: what students read.
         assignments: which of them the results have; in a file of an earlier version, all.
         but_dates: a hash of everything that decides results but dates and the rule for late work.
-        options: those of the command that decide what counts of what was handed in.
+        options: those of the command that decide what counts of what was handed in, and whether
+            there are numbers in place of names.
     """
 
     seed: str

@@ -15,6 +15,8 @@ from grader.submissions.roster import Enrolled
 COLUMNS = ("number", "student", "name", "login", "email")
 LEAST = 1000
 """The first number: all of a class of up to a few hundred have as many digits."""
+TUTOR = "tutor "
+"""What stands before a tutor's name in the key file."""
 
 
 def read_keys(path: Path) -> dict[str, tuple[str, ...]]:
@@ -63,7 +65,7 @@ def numbers_of(path: Path, students: Iterable[Enrolled]) -> dict[str, str]:
 
 
 def anonymous(intake: IntakeResult, path: Path) -> tuple[IntakeResult, dict[str, str]]:
-    """A class whose students are numbers; of the roster nothing stays but sections and labels.
+    """A class whose students and tutors are numbers; of the roster sections and labels stay.
 
     Args:
         intake: the class.
@@ -73,12 +75,18 @@ def anonymous(intake: IntakeResult, path: Path) -> tuple[IntakeResult, dict[str,
         UsageError: when the key file cannot be read or written.
     """
     everybody = [intake.roster.get(one.id, Enrolled(one.id)) for one in intake.students]
-    numbers = numbers_of(path, everybody)
+    tutors = dict.fromkeys(one.tutor for one in intake.roster.values() if one.tutor)
+    numbers = numbers_of(path, [*everybody, *(Enrolled(TUTOR + name) for name in tutors)])
     students = sorted(
         (replace(one, id=numbers[one.id]) for one in intake.students), key=lambda one: one.id
     )
     roster = {
-        numbers[id_]: Enrolled(numbers[id_], section=one.section, tags=one.tags)
+        numbers[id_]: Enrolled(
+            numbers[id_],
+            section=one.section,
+            tags=one.tags,
+            tutor=numbers[TUTOR + one.tutor] if one.tutor else "",
+        )
         for id_, one in intake.roster.items()
         if id_ in numbers
     }

@@ -30,6 +30,7 @@ class Enrolled:
         sis_number: the number that a school's own system gave them, which Canvas knows as well.
         tags: further words for groups that they belong to.
         modified: when they handed in, as Moodle's grading worksheet writes it.
+        tutor: the person who teaches or grades them.
     """
 
     student: str
@@ -42,6 +43,7 @@ class Enrolled:
     sis_number: str = ""
     tags: tuple[str, ...] = ()
     modified: str = ""
+    tutor: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -52,8 +54,8 @@ class Enrolled:
 def read_roster(path: Path) -> list[Enrolled]:
     """A roster: our own with a column `student`, Canvas's export, or Moodle's grading worksheet.
 
-    Our own may have columns `name`, `login`, `id`, `email`, `section` and `labels`, too, the last
-    with `|` between several. Columns are separated by commas, semicolons or tabs, as Excel writes
+    Our own may have columns `name`, `login`, `id`, `email`, `section`, `tutor` (or `grader`) and
+    `labels`, too, the last with `|` between several. Columns are separated by commas, semicolons or tabs, as Excel writes
     them.
 
     Raises:
@@ -94,7 +96,7 @@ def _table(text: str, path: Path) -> tuple[list[str], list[dict[str, str]]]:
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
     try:
         columns = [column.strip() for column in reader.fieldnames or []]
-        if not any({*needed} <= {*columns} for needed in FORMS):
+        if not any({*needed} <= {*columns} for needed, form in FORMS.items() if form is not _own):
             columns = [column.lower() for column in columns]
         reader.fieldnames = columns
         return columns, [{key: (row.get(key) or "").strip() for key in columns} for row in reader]
@@ -114,7 +116,8 @@ def _own(row: Mapping[str, str]) -> Enrolled:
     columns = ("student", "name", "login", "id", "email", "section")
     tags = tuple(tag.strip() for tag in row.get("labels", "").split("|") if tag.strip())
     student, name, login, number, email, section = (row.get(column, "") for column in columns)
-    return Enrolled(student, name, login, number, email, section, tags=tags)
+    tutor = row.get("tutor") or row.get("grader", "")
+    return Enrolled(student, name, login, number, email, section, tags=tags, tutor=tutor)
 
 
 def _canvas(row: Mapping[str, str]) -> Enrolled:

@@ -1,12 +1,14 @@
 """A class through a term: decisions, and what a change does to whom."""
 
 import csv
+import gzip
 import json
 import re
 import shutil
 
 import pytest
 
+from grader.reports.registry import GRADE_REPORTS
 from tests.grader.grading.conftest import files_in
 
 pytestmark = pytest.mark.slow
@@ -43,6 +45,18 @@ def scores(out):
             else row["score"]
             for row in csv.DictReader(file)
         }
+
+
+def names_in(folder, *names):
+    """Those of the names that stand in any file of a folder, in any letters, or in its path."""
+    written = []
+    for path in folder.rglob("*"):
+        written.append(path.relative_to(folder).as_posix())
+        data = path.read_bytes() if path.is_file() else b""
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
+        written.append(data.decode("utf-8", "replace"))
+    found = "\n".join(written)
+    return [name for name in names if re.search(rf"\b{name}\b", found, re.IGNORECASE)]
 
 
 def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
@@ -87,7 +101,7 @@ def test_decisions_are_applied_and_compared(grade, grader, folder, tmp_path):
 @pytest.mark.proof
 def test_another_state_of_the_course_is_tried(grade, grader, folder, students, tmp_path):
     """What it changes in a run, or in another course; neither is touched."""
-    grade()
+    grade("--assignment", "01")
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     path = other / "tests" / "checks" / "01_scores" / "test_hidden.py"
@@ -159,32 +173,42 @@ def test_an_anonymous_run_has_numbers_for_names(grader, folder, students, tmp_pa
     """In everything that is written; a key file says who is who, and is read again."""
     keys, out, roster = tmp_path / "keys.csv", tmp_path / "anonymous", tmp_path / "roster.csv"
     roster.write_text(
-        "student,name,login,email,section\nada,Lovelace,ada1815,ada@school.example,B\nbo,Berg,,,A\n"
+        "student,name,login,email,section,tutor\n"
+        "ada,Lovelace,ada1815,ada@school.example,B,Tamsin\nbo,Berg,berg07,,A,\n"
     )
     (folder / "decisions.toml").write_text(
         '[[overrides]]\nstudent = "bo"\nexercise = "scores"\npoints = 2\nreason = "Shown."\n'
         '[[groups]]\nstudents = ["ada", "cem"]\nassignment = "01"\n',
         "utf-8",
     )
-    here = ("--isolation", "process", "--jobs", 1, "--roster", roster, "--report", "html")
+    attempt = students / "bo" / "2027-01-30T10-00-00"
+    attempt.mkdir()
+    (students / "bo" / "scores.py").rename(attempt / "scores.py")
+    here = ("--isolation", "process", "--jobs", 1, "--roster", roster)
+    reports = [part for name in GRADE_REPORTS for part in ("--report", name)]
 
     def grade(*options, out=out):
         return grader("grade", students, "--out", out, *here, *options)
 
-    assert grade("--anonymous", keys).code == 0
+    assert grade("--anonymous", keys, *reports).code == 0
+    assert grader("publish", out).code == 0
+    ran = grade()
+    assert (ran.code, "holds a run without names. Give its key file" in ran.err) == (2, True)
+    ran = grader("similar", out, "--submissions", students)
+    assert (ran.code, "has a result in" in ran.err) == (2, True)
     with keys.open(encoding="utf-8", newline="") as file:
         numbers = {row["student"]: row["number"] for row in csv.DictReader(file)}
-    assert {*numbers} == {"ada", "bo", "cem"}
-    written = [*(p.relative_to(out).as_posix() for p in out.rglob("*")), *files_in(out).values()]
-    written.append((out / "run.jsonl").read_text("utf-8"))
-    names = ("ada", "Lovelace", "ada1815", "school.example", "Berg")
-    assert [name for name in names if re.search(rf"\b{name}\b", "\n".join(written))] == []
+    assert {*numbers} == {"ada", "bo", "cem", "tutor Tamsin"}
+    items, page = out / "moved.csv", out / "moved.html"
+    assert grader("compare", out, out, "--items", items, "--html", page).code == 0
+    assert names_in(out, "ada", "Lovelace", "ada1815", "school.example", "Berg", "Tamsin") == []
+    assert items.read_text("utf-8").count("\n") > 6
     assert scores(out)[numbers["bo"]] == ("2", "0.8", "override 01_scores/scores")
     with (out / "scores.csv").open(encoding="utf-8", newline="") as file:
-        assert {row["student"]: row["section"] for row in csv.DictReader(file)} == {
-            numbers["ada"]: "B",
-            numbers["bo"]: "A",
-            numbers["cem"]: "",
+        assert {row["student"]: (row["section"], row["tutor"]) for row in csv.DictReader(file)} == {
+            numbers["ada"]: ("B", numbers["tutor Tamsin"]),
+            numbers["bo"]: ("A", ""),
+            numbers["cem"]: ("", ""),
         }
     by = f"Handed in by {numbers['ada']} for your group."
     assert by in (out / "feedback" / f"{numbers['cem']}.json").read_text("utf-8")

@@ -1,11 +1,15 @@
 """Two runs side by side: exactly whom a change concerns, by how much, and by what."""
 
+import csv
 import json
+import re
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from grader.core.attempt_scores import AttemptScore
 from grader.core.errors import UsageError
 from grader.core.records import (
     AssignmentResult,
@@ -16,11 +20,14 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
+from grader.grading.class_files import all_results
 from grader.grading.comparing import by_check, compare_results, compare_runs, to_record
 from grader.grading.deciding import decided
 from grader.grading.decisions import Decisions, Extension, Whom
 from grader.grading.personal import CheckDecision, LateDays, Override
+from grader.grading.same_work import is_same_work
 from grader.reports.html.comparison import comparison_page
+from grader.reports.stability import stability_table
 from tests.grader.grading.conftest import STUDENTS
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
@@ -196,6 +203,81 @@ def test_who_is_in_one_run_only_is_told_apart(make, tmp_path):
     assert (found.only_before, found.only_after) == ((STUDENTS[0],), (STUDENTS[5],))
 
 
+def test_the_same_work_ends_the_same_way_or_checks_are_named(make, tmp_path):
+    """Another seed explains other outcomes; where nothing does, the students are named."""
+    run, seeded = make("out"), make("seeded")
+    run.run()
+    again = tmp_path / "again"
+    shutil.copytree(run.out, again)
+    (line,) = compare_runs(run.out, again).same_work.lines
+    assert line == "20 students have the same work in both: every check ended as before."
+    seeded.run(seed="12")
+    (line,) = compare_runs(run.out, seeded.out).same_work.lines
+    assert "checks ended otherwise, where the seed is not the same." in line
+    record = again / "results" / f"{STUDENTS[3]}.json"
+    id_ = "01_scores/scores::hidden::test_other_queries_and_keys"
+    text = record.read_text("utf-8")
+    (line,) = re.findall(rf'.*"{id_}".*', text)
+    other = {"passed": "failed", "failed": "passed"}
+    flipped = re.sub(r'(?<="outcome": ")\w+', lambda found: other[found[0]], line)
+    record.write_text(text.replace(line, flipped), "utf-8")
+    first, named, _ = compare_runs(run.out, again).same_work.lines
+    assert first.endswith(
+        "1 check ended otherwise, although course, seed and versions are the same:"
+    )
+    assert named == f"  {id_}: {STUDENTS[3]}"
+    rows = [*csv.DictReader(stability_table(*map(all_results, (run.out, again))).splitlines())]
+    row = next(row for row in rows if row["check"] == "test_other_queries_and_keys")
+    assert (row["students"], row["same_work"], row["ended_otherwise"], row["who"]) == (
+        *("20", "20", "1", STUDENTS[3]),
+    )
+    assert row["passed_moved"] in ("-0.050", "+0.050")
+    assert {r["ended_otherwise"] for r in rows if r is not row} == {"0"}
+    assert {r["passed_moved"] for r in rows if r is not row} == {"+0.000"}
+
+
+def with_attempts(counting, result=BEFORE, submission="be"):
+    """A result of two attempts, of which this one counts."""
+    part = result.assignments[0]
+    attempts = (AttemptScore(f"2027-01-0{n}", None, 0, n == counting, {}) for n in (1, 2))
+    part = replace(part, attempts=tuple(attempts))
+    return replace(result, submission_hash=submission, assignments=(part,))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_same"),
+    [
+        (BEFORE, BEFORE, True),
+        (BEFORE, replace(BEFORE, submission_hash="c0"), False),
+        (NOTHING, NOTHING, False),
+        (with_attempts(1), with_attempts(1, submission="c0"), True),
+        (with_attempts(1), with_attempts(2), False),
+        (BEFORE, with_attempts(1), False),
+        (
+            BEFORE,
+            replace(BEFORE, assignments=(replace(BEFORE.assignments[0], handed_in_by="bo"),)),
+            False,
+        ),
+    ],
+)
+def test_of_attempts_and_groups_it_is_what_counts(before, after, is_same):
+    """The hash of a submission is of the last attempt, and of the student's own."""
+    assert is_same_work(before, after) == is_same
+
+
+def test_work_that_changed_is_not_the_same(make):
+    """Nothing is said of its checks."""
+    run, other = make("out"), make("other")
+    run.run()
+    for name in STUDENTS:
+        (run.folder / name / "scores.py").write_text(f"# {name}, again\n", "utf-8")
+    other.run()
+    found = compare_runs(run.out, other.out)
+    assert found.same_work.lines == ("Nobody's work is known to be the same in both runs.",)
+    table = stability_table(*map(all_results, (run.out, other.out)))
+    assert {row["same_work"] for row in csv.DictReader(table.splitlines())} == {"0"}
+
+
 def test_what_is_no_run_is_said_so(tmp_path):
     """With what to give."""
     with pytest.raises(UsageError, match=r"holds no results\. Give the --out folder of a run"):
@@ -204,5 +286,7 @@ def test_what_is_no_run_is_said_so(tmp_path):
     (tmp_path / "results" / "ada.json").write_text("{", "utf-8")
     (tmp_path / "other" / "results").mkdir(parents=True)
     (tmp_path / "other" / "results" / "ada.json").write_text("{}", "utf-8")
+    with pytest.raises(UsageError, match=r"There is no folder .*nowhere\."):
+        compare_runs(tmp_path / "nowhere", tmp_path)
     with pytest.raises(UsageError, match="cannot be read as a result"):
         compare_runs(tmp_path, tmp_path / "other")

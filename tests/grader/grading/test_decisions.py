@@ -333,3 +333,5 @@ def test_checks_that_were_not_run_are_told(is_given):
     assert "not run 01_a/f" in result_of(outcomes, decisions).decided
     elsewhere = Decisions(checks=(CheckDecision(CHECKS[-1], is_given),))
     assert result_of(outcomes, elsewhere).decided == ()
+    not_first = Decisions(checks=(CheckDecision(blocked.id, is_given),))
+    assert "not run 01_a/f" not in result_of(outcomes, not_first).decided

@@ -1,6 +1,7 @@
 """Item analysis: figures worked out by hand."""
 
 import csv
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -19,6 +20,8 @@ from grader.core.records import (
 from grader.course.course import load_course
 from grader.reports.base import GradedClass
 from grader.reports.items import cronbachs_alpha, effective_weight, grade
+from grader.reports.sections import by_chance
+from grader.submissions.roster import Enrolled
 
 SLIP = Mistake("not-scaled", "Scores are not scaled.", "By what?")
 
@@ -48,9 +51,10 @@ def result(student, scores, weights=0, mixture=0, *findings):
 def tables(root):
     """The tables of a class, each as rows by their columns."""
 
-    def made(*results):
+    def made(*results, roster=()):
         course = load_course(root / "tests" / "example_course")
-        run = GradedClass(course, results, {}, datetime(2027, 1, 1, tzinfo=UTC))
+        enrolled = {one.student: one for one in roster}
+        run = GradedClass(course, results, {}, datetime(2027, 1, 1, tzinfo=UTC), enrolled)
         return {f.path: [*csv.DictReader(f.content.splitlines())] for f in grade(run)}
 
     return made
@@ -98,6 +102,7 @@ def test_a_mistake_is_compared_with_the_rest(tables):
     assert (row["exercise"], row["mistake"], row["students"], row["share"]) == (
         *("01_scores/scores", "not-scaled", "1", "0.500"),
     )
+    assert row["rest_with"] == row["rest_without"] == ""  # the assignment has nothing else
     *_, course = found["reliability.csv"]
     assert (course["assignment"], course["students"], course["mean"]) == (
         "the course",
@@ -111,3 +116,46 @@ def test_a_class_of_nobody_has_empty_tables(tables):
     found = tables(Result("eve", None, 6, False, False, (), "1", {}, "", "", ()))
     assert [row["students"] for row in found["items.csv"]] == ["0", "0", "0"]
     assert found["mistakes.csv"] == []
+
+
+def test_sections_and_tutors_are_compared(tables):
+    """What is beyond chance is marked; who is alone in a section is not, nor one without any."""
+    results = [result(f"s{n:02}", 2, n % 2, 3 if n < 8 else 0) for n in range(18)]
+    roster = [
+        Enrolled(f"s{n:02}", section="A" if n < 8 else "B" if n < 16 else "C", tutor=f"T{n % 2}")
+        for n in range(17)
+    ]
+    rows = tables(*results, roster=roster)["sections.csv"]
+    assert {(row["column"], row["group"]) for row in rows} == {
+        *(("section", "A"), ("section", "B"), ("tutor", "T0"), ("tutor", "T1"))
+    }
+    marked = {(r["exercise"], r["column"], r["group"]): r for r in rows if r["beyond_chance"]}
+    assert [*marked] == [
+        *(("weights", "tutor", "T0"), ("weights", "tutor", "T1")),
+        *(("Mixture", "section", "A"), ("Mixture", "section", "B")),
+    ]
+    row = marked["Mixture", "section", "A"]
+    assert (row["students"], row["passed"], row["others"], row["others_passed"]) == (
+        *("8", "1.000", "9", "0.000"),
+    )
+    assert row["difference"] == "+1.000"
+    assert "sections.csv" not in tables(*results)
+
+
+def test_what_chance_makes_is_fishers_exact_test():
+    """Worked out by hand: 4 of 4 against 0 of 4 is as extreme as 2 of the 70 ways."""
+    assert by_chance(4, 4, 0, 4) == pytest.approx(2 / 70)
+    assert by_chance(3, 4, 1, 4) == pytest.approx(34 / 70)
+    assert by_chance(2, 4, 2, 4) == pytest.approx(1)
+    assert by_chance(5, 5, 7, 7) == pytest.approx(1)
+
+
+def test_a_remark_that_is_made_is_no_pass(tables):
+    """It costs nothing, and there was something to say."""
+    one = result("ada", 2)
+    (part, *others) = one.assignments
+    (exercise,) = part.exercises
+    checks = (replace(exercise.checks[0], outcome=Outcome.REMARK, weight=0),)
+    part = replace(part, exercises=(replace(exercise, checks=checks),))
+    row = tables(replace(one, assignments=(part, *others)))["items.csv"][1]
+    assert (row["check"], row["passed"]) == ("c", "0.000")

@@ -37,6 +37,12 @@ def test_our_own_roster_may_tell_more_than_names(read) -> None:
     assert found == [Enrolled("ada", "Ada", "alovelace", "11", "a@example.org")]
 
 
+@pytest.mark.parametrize("column", ["tutor", "Grader"])
+def test_our_own_roster_may_tell_who_teaches_whom(read, column) -> None:
+    """By either word."""
+    assert read(f"student,{column}\nada,Tamsin\n") == [Enrolled("ada", tutor="Tamsin")]
+
+
 def test_canvas_own_export_is_a_roster(read) -> None:
     """Its row of points and its test student are no students."""
     assert read(CANVAS) == [

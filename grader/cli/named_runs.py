@@ -1,0 +1,38 @@
+"""A folder holds results under names or under numbers, never both."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from grader.core.errors import UsageError
+from grader.grading.class_files import records_in
+from grader.grading.journal import earlier_run
+from grader.grading.set_aside import LEFT
+
+ANONYMOUS = "--anonymous"
+"""Stands among a run's options where it has numbers."""
+
+
+def require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> None:
+    """Raise UsageError where a folder has results under names.
+
+    Args:
+        folder: a run's.
+        option: which option gives it.
+        numbers: everybody's, by name.
+    """
+    found = {*records_in(folder), *records_in(folder / LEFT)}
+    if named := sorted(found - {*numbers.values()}):
+        raise UsageError(
+            f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "
+            f"Give another --{option}."
+        )
+
+
+def require_names(out: Path) -> None:
+    """Raise UsageError where a folder has results under numbers."""
+    before = earlier_run(out)
+    if before is not None and ANONYMOUS in before.options:
+        raise UsageError(
+            f"{out} holds a run without names. Give its key file again, {ANONYMOUS} KEYFILE; or "
+            "another --out."
+        )
