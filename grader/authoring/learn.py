@@ -1,8 +1,10 @@
 """A known mistake from a student's own code: the edit of the solution that makes it the same."""
 
 import ast
+import io
 import re
 import textwrap
+import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,7 +92,21 @@ def _body(found: tuple[ast.FunctionDef, str], function: ast.FunctionDef) -> str:
     for theirs, ours in zip(node.args.args, function.args.args, strict=False):
         if theirs.arg != ours.arg:
             body = re.sub(rf"(?<![.\w]){theirs.arg}\b(?!\s*=[^=])", ours.arg, body)
-    return body
+    return _without_comments(body)
+
+
+def _without_comments(code: str) -> str:
+    """Code without its comments, which may name people, and without the lines that they fill."""
+    lines = code.split("\n")
+    comments = [
+        token.start
+        for token in tokenize.generate_tokens(io.StringIO(code).readline)
+        if token.type == tokenize.COMMENT
+    ]
+    for line, column in comments:
+        lines[line - 1] = lines[line - 1][:column].rstrip()
+    filled = {line for line, column in comments if not lines[line - 1]}
+    return "\n".join(line for number, line in enumerate(lines, 1) if number not in filled)
 
 
 def _smallest(theirs: list[str], own: list[str], text: str) -> tuple[str, str]:

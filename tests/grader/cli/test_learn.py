@@ -36,9 +36,13 @@ def edit_of(folder, work, text):
     return proposed_edit(course, course.exercises["01_scores/scores"], submission)
 
 
-def test_the_edit_is_the_line_that_differs_in_the_solutions_names(folder, work):
-    """The parameters' names are the solution's; lines that are the same stay out."""
-    assert edit_of(folder, work, FLIPPED) == (
+COMMENTED = FLIPPED.replace("k.T", "k.T  # mine").replace("    return", "    # by bo\n    return")
+
+
+@pytest.mark.parametrize("text", [FLIPPED, COMMENTED])
+def test_the_edit_is_the_line_that_differs_in_the_solutions_names(folder, work, text):
+    """The parameters' names are the solution's; same lines and a student's comments stay out."""
+    assert edit_of(folder, work, text) == (
         "    return products / keys.shape[-1] ** 0.5",
         "    return -products / keys.shape[-1] ** 0.5",
     )
