@@ -10,11 +10,13 @@
 # Their scores are 0, and the softmax makes a weight of any score.
 #
 # So there are several reasons to hide a key, and one function should do it for all of them. Here a
-# mask has truth values, as torch has them: **`True` where a query may use a key**. (In assignment 05
-# a one said what to hide; mixing up the two is a frequent slip.) Masks are combined by `&`.
+# mask has truth values: **`True` where a query may use a key**. (The second half of assignment 05 and
+# `nn.MultiheadAttention` mark what to hide; mixing up the two is a frequent slip.) Masks are combined
+# by `&`: a key has to pass both.
 #
-# A new question comes with it: what if a query may use nothing at all? The softmax of minus infinity
-# alone is not a number, and one NaN spoils a whole training.
+# A new question comes with it: what if a query may use nothing at all? One empty text in a batch is
+# enough. The softmax of minus infinity alone is NaN (not a number), and one NaN spoils a whole
+# training.
 #
 # You write two masks, a softmax that obeys them, a layer in which one text looks at another, and the
 # same with torch's own attention.
@@ -31,7 +33,7 @@
 # journey    0.95     1.50     1.48     0.84        0        0
 # starts     0.94     1.48     1.46     0.83        0        0
 # with       0.48     0.84     0.83     0.49        0        0
-#                          hidden where the mask is 0
+#                      hidden where the mask is 0 (False)
 #                                      ↓
 # The mask, one row for all queries
 #     Your  journey   starts     with      (5)      (6)
@@ -86,8 +88,8 @@ def padding_mask(lengths: Tensor, num_tokens: int) -> Tensor:
 
 # %% [markdown]
 # The second is the mask of assignment 05 for fewer queries than keys. A model that writes keeps the
-# keys of what it has read, and asks only for its newest tokens. Their queries belong to the *last*
-# keys: the last query may use all of them.
+# keys of what it has read, and only its newest tokens ask. Their queries belong to the *last* keys:
+# the last query may use all of them.
 
 
 # %%
@@ -103,8 +105,9 @@ def causal_mask(num_queries: int, num_keys: int) -> Tensor:
         query.
 
     Example:
-        >>> causal_mask(2, 4)
-        tensor([[ True,  True,  True, False],
+        >>> causal_mask(3, 4)
+        tensor([[ True,  True, False, False],
+                [ True,  True,  True, False],
                 [ True,  True,  True,  True]])
     """
     # TODO: keep what is not later than each query; the last query belongs to the last key.
@@ -115,7 +118,7 @@ def causal_mask(num_queries: int, num_keys: int) -> Tensor:
 # ## A softmax with a mask
 #
 # What is hidden has a weight of exactly 0, however large its score is, and the rest of the row sums
-# to 1. Where a row has nothing to see, all its weights are 0.
+# to 1. And where a row has nothing to see? Something has to stand there that does no harm.
 
 
 # %%
@@ -132,7 +135,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
     Returns:
         Shape `(batch_size, num_queries, num_keys)`: exactly 0 where the mask is `False`. The other
-        weights of a row sum to 1. A row without any `True` has zeros.
+        weights of a row sum to 1. A row without any `True` has zeros: nothing is mixed in.
 
     Example:
         >>> mask = torch.tensor([[[True, True, False], [False, False, False]]])
@@ -147,9 +150,14 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 # %% [markdown]
 # ## One text looks at another
 #
-# In cross-attention the queries come from one text, the keys and the values from another, the
-# *context*. The two may differ in their number of tokens and in the size of a token. Nothing else
-# changes.
+# To write its next word, a translation looks at its source: which words there are to be translated
+# now? In cross-attention the queries come from one text, the keys and the values from another, the
+# *context* (that text, not the context vectors that come out). The two may differ in their number of
+# tokens and in the size of a token.
+#
+# The other steps are those of assignment 07 without dropout. The mask is handed in with each batch. It
+# hides the padding of the context and no future: the whole source is there before the first word of
+# the translation.
 
 
 # %%

@@ -62,6 +62,10 @@ def only_exercise(course: Course, name: str) -> Exercise:
     Raises:
         UsageError: when it names none, or an assignment.
     """
+    having = [exercise for exercise in course.exercises.values() if exercise.name == name]
+    # An assignment of that name is not meant.
+    if len(having) == 1:
+        return having[0]
     first, *others = course.select((name,)).values()
     if others:
         names = listed(hint_name(course, one.id) for one in (first, *others))
@@ -71,10 +75,8 @@ def only_exercise(course: Course, name: str) -> Exercise:
 
 
 def hint_name(course: Course, id_: str) -> str:
-    """What to call an exercise: its name, or its id where another has the same name."""
-    name = course.exercises[id_].name
-    is_unique = sum(exercise.name == name for exercise in course.exercises.values()) == 1
-    return name if is_unique else id_
+    """What to call an exercise: its name, or its id where that names something else as well."""
+    return course.name_of(course.exercises[id_])
 
 
 def hint_command(course: Course) -> Callable[[str], str]:

@@ -406,13 +406,17 @@ class Course:
         return _("Did you mean {names}?").format(names=_(" or ").join(meant))
 
     def name_of(self, exercise: Exercise) -> str:
-        """An exercise's name where no other has it, else its id."""
-        return exercise.name if len(self._ways_to_name(exercise.name)) == 1 else exercise.id
+        """An exercise's name where it names nothing else, else its id."""
+        is_unique = exercise.name in self._ways_to_name(exercise.name)
+        return exercise.name if is_unique else exercise.id
 
     def _ways_to_name(self, name: str) -> list[str]:
-        """An exercise's name; where several have it, their ids."""
-        ids = [id_ for id_, exercise in self.exercises.items() if exercise.name == name]
-        return [name] if len(ids) == 1 else ids
+        """An exercise's name; where several have it, or another assignment, their ids."""
+        having = [exercise for exercise in self.exercises.values() if exercise.name == name]
+        within = {exercise.assignment for exercise in having}
+        others = [a for a in self.assignments if name in _names_of(a) and a.id not in within]
+        is_unique = len(having) == 1 and not others
+        return [name] if is_unique else [exercise.id for exercise in having]
 
 
 def _names_of(assignment: Assignment) -> tuple[str, ...]:

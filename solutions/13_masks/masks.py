@@ -10,11 +10,13 @@
 # Their scores are 0, and the softmax makes a weight of any score.
 #
 # So there are several reasons to hide a key, and one function should do it for all of them. Here a
-# mask has truth values, as torch has them: **`True` where a query may use a key**. (In assignment 05
-# a one said what to hide; mixing up the two is a frequent slip.) Masks are combined by `&`.
+# mask has truth values: **`True` where a query may use a key**. (The second half of assignment 05 and
+# `nn.MultiheadAttention` mark what to hide; mixing up the two is a frequent slip.) Masks are combined
+# by `&`: a key has to pass both.
 #
-# A new question comes with it: what if a query may use nothing at all? The softmax of minus infinity
-# alone is not a number, and one NaN spoils a whole training.
+# A new question comes with it: what if a query may use nothing at all? One empty text in a batch is
+# enough. The softmax of minus infinity alone is NaN (not a number), and one NaN spoils a whole
+# training.
 #
 # You write two masks, a softmax that obeys them, a layer in which one text looks at another, and the
 # same with torch's own attention.
@@ -65,8 +67,8 @@ def padding_mask(lengths: Tensor, num_tokens: int) -> Tensor:
 
 # %% [markdown]
 # The second is the mask of assignment 05 for fewer queries than keys. A model that writes keeps the
-# keys of what it has read, and asks only for its newest tokens. Their queries belong to the *last*
-# keys: the last query may use all of them.
+# keys of what it has read, and only its newest tokens ask. Their queries belong to the *last* keys:
+# the last query may use all of them.
 
 
 # %% exercise="causal_mask"
@@ -82,8 +84,9 @@ def causal_mask(num_queries: int, num_keys: int) -> Tensor:
         query.
 
     Example:
-        >>> causal_mask(2, 4)
-        tensor([[ True,  True,  True, False],
+        >>> causal_mask(3, 4)
+        tensor([[ True,  True, False, False],
+                [ True,  True,  True, False],
                 [ True,  True,  True,  True]])
     """
     # TODO: keep what is not later than each query; the last query belongs to the last key.
@@ -96,7 +99,7 @@ def causal_mask(num_queries: int, num_keys: int) -> Tensor:
 # ## A softmax with a mask
 #
 # What is hidden has a weight of exactly 0, however large its score is, and the rest of the row sums
-# to 1. Where a row has nothing to see, all its weights are 0.
+# to 1. And where a row has nothing to see? Something has to stand there that does no harm.
 
 
 # %% exercise="masked_softmax"
@@ -113,7 +116,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
     Returns:
         Shape `(batch_size, num_queries, num_keys)`: exactly 0 where the mask is `False`. The other
-        weights of a row sum to 1. A row without any `True` has zeros.
+        weights of a row sum to 1. A row without any `True` has zeros: nothing is mixed in.
 
     Example:
         >>> mask = torch.tensor([[[True, True, False], [False, False, False]]])
@@ -132,9 +135,14 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 # %% [markdown]
 # ## One text looks at another
 #
-# In cross-attention the queries come from one text, the keys and the values from another, the
-# *context*. The two may differ in their number of tokens and in the size of a token. Nothing else
-# changes.
+# To write its next word, a translation looks at its source: which words there are to be translated
+# now? In cross-attention the queries come from one text, the keys and the values from another, the
+# *context* (that text, not the context vectors that come out). The two may differ in their number of
+# tokens and in the size of a token.
+#
+# The other steps are those of assignment 07 without dropout. The mask is handed in with each batch. It
+# hides the padding of the context and no future: the whole source is there before the first word of
+# the translation.
 
 
 # %% exercise="CrossAttention"
@@ -224,8 +232,9 @@ def ready_made_attention(queries: Tensor, keys: Tensor, values: Tensor, mask: Te
 
 # %% [markdown] active="ipynb"
 # **Experiment.** Two new tokens of a text of five, with equal scores: the weights of your mask, and
-# those of torch's `is_causal=True`. Which keys does each of the two tokens see, and why does torch's
-# mask fit only when there are as many queries as keys?
+# those of torch's `is_causal=True`. (The values are the rows of an identity matrix, so that what comes
+# out are the weights.) Which keys does each of the two tokens see, and why does torch's mask fit only
+# when there are as many queries as keys?
 
 # %% active="ipynb"
 # from grader.notebook import experiment

@@ -21,7 +21,7 @@ def picture() -> Drawing:
         "Padding has no weight",
         [
             [Map("Scores", scores[:WORDS].tolist(), **how)],
-            Step("hidden where the mask is 0"),
+            Step("hidden where the mask is 0 (False)"),
             [Map("The mask, one row for all queries", mask[0].float().tolist(), columns=PLACES)],
             Step("softmax of each row"),
             [Map("Weights", weights[:WORDS].tolist(), **how, sums="sum")],

@@ -3,7 +3,8 @@
 #
 # Your attention layer is one part of a block of GPT-2. Here you write the other parts: a layer that
 # normalises, a small network for every token, the shortcuts around both, and around it all the
-# model, from the numbers of tokens to a score for each token of the vocabulary.
+# model. In comes each token as its number, out comes a score for each token of the vocabulary, which
+# is all the tokens there are.
 #
 # You need no new idea about attention: your `MultiHeadAttention` of assignment 09 does its work
 # inside, twelve times in a row, 12 heads each.
@@ -12,9 +13,9 @@
 # 124,439,808 where queries, keys and values have biases. With a matrix of its own for the scores it
 # would be 163,009,536: nearly a third more, for something the model has already.
 #
-# At last you bring numbers into your model which were stored for another: GPT-2's files keep
-# queries, keys and values in one matrix, and every matrix lies on its side. Of the four in a block
-# one is square. Nothing complains when it stays as it is, and the model writes nonsense.
+# Last, you bring numbers into your model which were stored for another: GPT-2's files keep queries,
+# keys and values in one matrix, and the matrices of all layers on their side, transposed. Of the four
+# in a block one is square. Nothing complains when it stays as it is, and the model writes nonsense.
 #
 # The parts have the names that they have in GPT-2. Nothing is dropped in this assignment: all layers
 # compute as in eval mode. Check your work with `grader check 14`, or in the notebook with the cell
@@ -34,14 +35,16 @@ from torch import Tensor, nn
 # %% [markdown]
 # ## Step 1: normalise
 #
-# From block to block numbers would grow or shrink. So the features of each token are moved and
-# scaled: their mean becomes 0 and their variance 1. Each token is treated by itself; other tokens and
-# other texts do not count. Then each feature has a factor and a summand of its own, which are learnt:
+# Each block adds something to a token, and so its features grow from block to block. Features twice as
+# large make scores four times as large, and with large scores the softmax takes hardly more than one
+# token. So before a part reads a token, its features are moved and scaled: their mean becomes 0 and
+# their variance 1. Each token is treated by itself; other tokens and other texts do not count. Then
+# each feature has a factor and a summand of its own, which are learnt:
 #
 # $$y_i = w_i \, \frac{x_i - \text{mean}}{\sqrt{\text{variance} + \text{eps}}} + b_i$$
 #
-# The variance is the mean of the squared distances from the mean: it is divided by the number of
-# features, not by one less. `eps` keeps the root away from 0 where all features are equal.
+# The variance is the mean of the squared distances from the mean: their sum is divided by the number
+# of features, not by one less. `eps` keeps the root away from 0 where all features are equal.
 
 
 # %% exercise="LayerNorm"
@@ -94,14 +97,16 @@ class LayerNorm(nn.Module):
 # %% [markdown]
 # ## Step 2: a bend
 #
-# Two linear layers in a row are no more than one. Between them stands a function that is not
-# straight. GPT-2 has the GELU: large numbers pass, very negative ones become 0, and the way between
-# is smooth. Its exact form needs the error function; GPT-2 computes it with `tanh`:
+# The network of step 3 has two linear layers. One right after the other, they can do no more than a
+# single one: two matrices in a row are one matrix, their product. So a function stands between them
+# that is not straight. GPT-2 has the GELU: large numbers pass, very negative ones become 0, and the
+# way between is smooth. Its exact form needs the error function; GPT-2 computes it with `tanh`:
 #
 # $$\text{gelu}(x) = \frac{x}{2} \left(1 + \tanh\left(\sqrt{\frac{2}{\pi}} \,
 # (x + 0.044715 \, x^3)\right)\right)$$
 #
-# Both forms differ by less than 0.0005. Weights that were trained with one form need that form.
+# Both forms differ by less than 0.0005. Write the one with `tanh`: GPT-2's weights were trained with
+# it, and in step 6 you bring in weights of that kind.
 
 
 # %% exercise="gelu"
@@ -130,8 +135,8 @@ def gelu(x: Tensor) -> Tensor:
 # %% [markdown]
 # ## Step 3: a network for every token
 #
-# Attention carries things from token to token. What a token makes of them, it works out by itself:
-# four times as many features, the bend, and back.
+# Attention carries things from token to token. What a token makes of them, a small network works out,
+# for each token by itself: four times as many features, as in GPT-2, the bend, and back.
 
 
 # %% exercise="FeedForward"
@@ -178,9 +183,10 @@ class FeedForward(nn.Module):
 # %% [markdown]
 # ## Step 4: the block
 #
-# Two parts, and a shortcut around each: what a part finds is added to what came in. The second part
-# goes on with the sum that the first one made. Each part reads its tokens normalised; the straight way
-# is not normalised, so that nothing stands between the first block and the last.
+# Two parts, and a shortcut around each, a residual connection as in assignment 12: what a part finds
+# is added to what came in. The second part goes on with the sum that the first one made. Each part
+# reads its tokens normalised. The straight way, from shortcut to shortcut, is not normalised, so that
+# on it gradients get from the last block to the first with nothing in between.
 
 
 # %% exercise="TransformerBlock"
@@ -241,13 +247,15 @@ class TransformerBlock(nn.Module):
 # %% [markdown]
 # ## Step 5: the model
 #
-# A token comes in as its number. `wte` has a row for each token of the vocabulary, `wpe` one for each
-# place, counted from 0; their sum is what the first block reads. After the last block comes one more
-# norm.
+# A token comes in as its number. `wte` (token embedding) has a row for each token of the vocabulary,
+# `wpe` (position embedding) one for each place, counted from 0; their sum is what the first block
+# reads. `h` has the blocks. After the last one comes one more norm, `ln_f`, because what the blocks
+# added up is not normalised.
 #
-# The scores at the end need no matrix of their own. The score of a token is the dot product of the
-# result with the token's row in `wte`: the *head is tied*. Scores are no probabilities: a softmax
-# comes later, in the loss or when a token is drawn.
+# What makes scores of the result is called the head of a model; it has nothing to do with the heads of
+# attention. It needs no matrix of its own: the score of a token is the dot product of the result with
+# the token's row in `wte`. Such a head is *tied* to `wte`. Scores are no probabilities: a softmax comes
+# later, in the loss or when a token is drawn.
 #
 # Count what the model learns with 50,257 tokens, 1024 places, 768 features and 12 blocks:
 #
@@ -354,8 +362,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Step 6: numbers from elsewhere
 #
-# A file of GPT-2 has a tensor for each name. Most names and shapes are those of your model. Two
-# things are not:
+# A file of GPT-2 has a tensor for each name, as the `state_dict` of your model has: a state, in short.
+# Most names and shapes are those of your model. Two things are not:
 #
 # - `attn.c_attn` has queries, keys and values side by side, in this order: a weight of shape
 #   `(features, 3 * features)` and a bias of `3 * features`. In your model they are three layers.
@@ -407,7 +415,9 @@ def from_gpt2(state: dict[str, Tensor]) -> dict[str, Tensor]:
 # ## A model with these numbers
 #
 # Here is a small state in GPT-2's format, its numbers drawn. Your model takes them, and says which
-# token it would write next. With a state of the real GPT-2 it is the same line.
+# token it would write next. With a state of the real GPT-2, and a model of its size, it is the same
+# line. `strict=False` lets names be missing. The cell prints which: the masks of your layers, which are
+# buffers, and nothing else.
 
 
 # %%
@@ -435,6 +445,7 @@ if __name__ == "__main__":
     with experiment():
         torch.manual_seed(123)
         model = GPT(11, 8, 12, num_heads=3, num_layers=2, qkv_bias=True)
-        model.load_state_dict(from_gpt2(drawn_state(11, 12, 2)), strict=False)
+        found = model.load_state_dict(from_gpt2(drawn_state(11, 12, 2)), strict=False)
+        print(f"missing: {found.missing_keys}")
         scores = model(torch.tensor([[3, 1, 4, 1, 5]]))
         print(f"after 3 1 4 1 5 comes {scores[0, -1].argmax()}")

@@ -36,8 +36,8 @@ def picture() -> Drawing:
                 Gap(),
                 Box(
                     "`mlp`",
-                    "(b, num_tokens, 4 · features)",
-                    learnt("mlp"),
+                    "(b, num_tokens, features)",
+                    f"4 · features inside; {learnt('mlp')}",
                     "orange",
                     of=["`ln_2`"],
                 ),

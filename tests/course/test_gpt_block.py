@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from grader.course.course import Course
 from grader.release.solution_cells import cleared, read_solution
 from grader.release.stubs import notebook_text
+from tests.course.conftest import Answer
 
 HEADS, FEATURES, LAYERS = 3, 12, 2
 
@@ -99,6 +100,29 @@ def test_a_state_of_gpt2_gives_its_scores(own: SimpleNamespace) -> None:
     assert all(name.endswith(".mask") for name in found.missing_keys)
     tokens = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
     torch.testing.assert_close(model(tokens), as_gpt2_computes(state, tokens), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "said", "unsaid"),
+    [
+        ("GPT", "@ self.wte.weight.T", "@ self.wte.weight[1:].T", "GPT(11, 7, 12, 3, 2)", "Block("),
+        (
+            "from_gpt2",
+            "chunk(3), strict=True",
+            "chunk(3, -1)",
+            "W_value.weight' is missing",
+            "entries",
+        ),
+    ],
+    ids=["not a part tried beside it", "the name that is missing"],
+)
+def test_a_message_shows_what_is_wrong(
+    checked: Answer, exercise: str, find: str, put: str, said: str, unsaid: str
+) -> None:
+    """The call that failed, and the name."""
+    told = "\n".join(check.message for check in checked(exercise, find, put).checks)
+    assert said in told
+    assert unsaid not in told
 
 
 @pytest.mark.long

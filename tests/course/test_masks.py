@@ -8,6 +8,7 @@ import pytest
 import torch
 from kernels import printed, run_notebook
 
+from grader.cli.hint import only_exercise
 from grader.course.course import Course
 from grader.release.solution_cells import read_solution
 from grader.release.stubs import notebook_text
@@ -35,6 +36,12 @@ def test_the_layer_is_the_ready_made_attention(
     found.sum().backward()
     assert context.grad.isfinite().all()
     assert found[0].any() == bool(lengths[0])
+
+
+def test_a_mask_named_like_an_earlier_assignment_is_found(course: Course) -> None:
+    """`causal_mask` is the module of 05 as well: hints are for the exercise; commands name the id."""
+    exercise = only_exercise(course, "causal_mask")
+    assert exercise.id == course.name_of(exercise) == "13_masks/causal_mask"
 
 
 @pytest.mark.long

@@ -164,8 +164,6 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
         course: the exercise's course.
         read_from: the file that was read for it.
     """
-    name = exercise.name
-    is_unique = sum(other.name == name for other in course.exercises.values()) == 1
     notable = shown_checks(exercise)
     # Of a hidden check, all there is to say is that it did not pass, unless the grader failed.
     visible = [
@@ -182,7 +180,7 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
         first=shown_parts[0] if costs else None,
         others=tuple(shown_parts[1:] if costs else shown_parts),
         hidden=tuple(check.title for check in notable if check not in visible),
-        hint=f"grader hint {name if is_unique else exercise.id}",
+        hint=f"grader hint {course.name_of(course.exercises[exercise.id])}",
         read_from=clean(read_from, 200),
     )
 

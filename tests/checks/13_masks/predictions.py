@@ -18,7 +18,7 @@ from grader.testing import N_, prediction
 def last_two(student):
     """How many keys the first of two queries sees."""
     count = int(student.call("causal_mask", 2, 5).value[0].sum())
-    return [1, 2, 4, 5].index(count) + 1, str(count)
+    return [1, 2, 4, 5].index(count) + 1, ""
 
 
 @prediction(

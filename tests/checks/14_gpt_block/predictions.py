@@ -28,21 +28,22 @@ def ten_times(student):
 
 @prediction(
     "TransformerBlock",
-    N_("Which part of a block learns more numbers?"),
-    choices=[N_("the attention"), N_("the network"), N_("both as many")],
-    right=2,
+    N_(
+        "The attention and the network of a block give nothing but zeros. What does the block give?"
+    ),
+    choices=[N_("zeros"), N_("the tokens, normalised"), N_("the tokens as they came in")],
+    right=3,
     why=N_(
-        "With d features, the attention has four matrices of d · d numbers. The network has two of "
-        "4 · d · d: twice as many."
+        "The zeros are added to what came in, and on this way there is no norm. So a block need not "
+        "learn to keep its tokens, only what to add to them."
     ),
 )
-def largest_part(student):
-    """How many numbers the attention and the network of a block learn."""
-    block = student.call("TransformerBlock", 48, 8, 3).value
-    shapes = student.state(block, values=False).parameters
-    attention, network = (
-        sum(value.numel() for name, value in shapes.items() if f".{part}." in f".{name}")
-        for part in ("attn", "mlp")
-    )
-    number = 1 if attention > network else 2 if network > attention else 3
-    return number, f"{attention} : {network}"
+def nothing_found(student):
+    """What a block gives whose two parts end in zeros."""
+    token = torch.tensor([[[1.0, 2.0, 3.0, 6.0]]])
+    block = student.call("TransformerBlock", 4, 1, 2).value
+    ends = {"attn.out_proj": (4, 4), "mlp.c_proj": (4, 16)}
+    zeros = {f"{name}.weight": torch.zeros(shape) for name, shape in ends.items()}
+    student.load(block, zeros | {f"{name}.bias": torch.zeros(4) for name in ends})
+    value = student.call(block, token, training=False).value[0, 0, 3].item()
+    return (3 if abs(value - 6) < 0.01 else 1 if abs(value) < 0.01 else 2), f"6 → {value:g}"

@@ -373,7 +373,8 @@ class TestFromGPT2(KeepsNames):
         """It should be a dictionary that has the names of your `GPT`, and no others."""
         called = attempt(drawn_state(draw, 4, 1))
         judge.that(isinstance(called.value, dict), "It is no dictionary", about=called.value)
-        judge(*(sorted(names) for names in (called.value, called.expected)), what="its names")
+        named = (dict.fromkeys(names, "there") for names in (called.value, called.expected))
+        judge(*named, what="its names")
 
     @pytest.mark.weight(2)
     def test_queries_keys_and_values_are_cut_from_c_attn(self, attempt, draw):

@@ -123,6 +123,8 @@ def test_an_exercise_named_like_another_module_is_not_passed_over(course):
     both = dataclasses.replace(course, assignments=more)
     with pytest.raises(UsageError, match="'dot' names more than one"):
         both.select(("dot",))
+    dot = both.exercises["01_first_steps/dot"]
+    assert [each.name_of(dot) for each in (course, both)] == ["dot", dot.id]
 
 
 def test_an_exercise_named_like_its_own_module_is_found_by_that_name(course):
