@@ -50,7 +50,8 @@ def row_hints(actual: torch.Tensor, expected: torch.Tensor) -> Iterable[str]:
     last = expected[..., -1:, :]
     if _has_equal_rows(actual) and not _has_equal_rows(expected) and bool(actual.any()):
         sentence = _("All its rows are the same, and they should not be.")
-        if _is_near(actual, last.expand_as(actual)):
+        is_all_the_same = bool((actual == actual.flatten()[0]).all())
+        if not is_all_the_same and _is_near(actual, last.expand_as(actual)):
             sentence = _(
                 "Every row is what the last one should be: is there one row only, changed again "
                 "and again?"

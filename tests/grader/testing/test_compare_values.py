@@ -66,6 +66,7 @@ def test_a_rounded_result_is_told_as_that(actual, expected, hint):
         (TABLE[:1].expand(2, 3), TABLE, {ALL_THE_SAME}),
         (TABLE[1:].expand(2, 3), TABLE, {LAST_ROW}),
         (torch.zeros(2, 3), TABLE, set()),
+        (torch.ones(3, 3) > 0, torch.ones(3, 3).tril() > 0, {ALL_THE_SAME}),
         (torch.softmax(TABLE, dim=-1), TABLE, {SUM_TO_ONE}),
         (TABLE + 1, TABLE, set()),
         (TABLE[:1].expand(2, 3), TABLE[1:].expand(2, 3), set()),
