@@ -150,9 +150,7 @@ class GroupedQueryAttention(nn.Module):
         if d_out % num_heads != 0:
             raise ValueError(f"d_out ({d_out}) is not a multiple of num_heads ({num_heads})")
         if num_heads % num_kv_heads != 0:
-            raise ValueError(
-                f"{num_heads} heads cannot share {num_kv_heads} key-value heads evenly"
-            )
+            raise ValueError(f"{num_heads} heads cannot share {num_kv_heads} key-value heads")
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
         self.head_dim = d_out // num_heads
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)

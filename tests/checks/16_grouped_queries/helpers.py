@@ -16,6 +16,7 @@ from ..helpers import (
     called_unless_waiting,
     is_close,
     judge_own,
+    zero_biases,
 )
 
 OF_HEADS = (N_("batch"), N_("head"), N_("token"), N_("feature"))
@@ -116,30 +117,49 @@ def judge_kept_heads(layer, x):
         judge(value, right, what=what, axes=OF_HEADS)
 
 
-PARTS = (("split_heads", (3,)), ("merge_heads", ()), ("repeat_kv", (6,)))
+FUNCTIONS = (("split_heads", (3,)), ("merge_heads", ()), ("repeat_kv", (6,)))
 """What a layer may be built of, each with what it gets besides a tensor."""
+LAYER = "MultiHeadAttention"
+"""What it may inherit."""
 
 
-def called_with_parts(attempt, make, x):
+class OfAssignment09(Layers):
+    """A layer of assignment 09."""
+
+    d_in, d_out, context_length, num_heads, num_kv_heads = 6, 6, 6, 3, 3
+    sizes = (d_in, d_out, context_length, 0.0, num_heads)
+
+
+def called_with_parts(attempt, draw, make):
     """The call that a gate judges; it waits where a part of the student's own is to blame.
 
     Args:
         attempt: what is judged.
+        draw: what draws numbers.
         make: makes the call.
-        x: tokens.
     """
-    heads = x.reshape(*x.shape[:2], 3, -1).transpose(1, 2)
+    layers, x = OfAssignment09(), draw.normal(6, 6, 6)
+    values = layers.drawn(draw)
+    heads = x.unflatten(-1, (3, 2)).transpose(1, 2)
     tried = {"split_heads": x, "merge_heads": heads, "repeat_kv": heads}
     # The solution is asked beforehand, whatever the student's code gives.
-    right = {name: attempt.reference.call(name, tried[name], *args).value for name, args in PARTS}
+    right = {
+        name: attempt.reference.call(name, tried[name], *args).value for name, args in FUNCTIONS
+    }
 
-    def is_right(name, args):
+    def function_is_right(name, args):
         return is_close(attempt.of(name)(tried[name], *args).value, right[name])
 
+    def layer_is_right():
+        spare = zero_biases(values)
+        own = attempt.of(LAYER).instance(*layers.sizes, given=values, spare=spare)
+        return is_close(own(x, training=False).value, by_torch(layers, values, x))
+
     def judge_parts():
-        for name, args in PARTS:
+        for name, args in FUNCTIONS:
             sentences = OF_HERE if name == "repeat_kv" else OF_09
-            judge_own(attempt, f"`{name}`", partial(is_right, name, args), sentences)
+            judge_own(attempt, f"`{name}`", partial(function_is_right, name, args), sentences)
+        judge_own(attempt, f"`{LAYER}`", layer_is_right)
 
     return called_unless_waiting(make, judge_parts)
 

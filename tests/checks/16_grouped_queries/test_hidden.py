@@ -27,6 +27,12 @@ class Fewer(Layers):
     d_in, d_out, context_length, num_heads, num_kv_heads = 5, 12, 6, 4, 2
 
 
+class OneHead(Layers):
+    """One head with its own keys."""
+
+    num_heads = num_kv_heads = 1
+
+
 @pytest.mark.exercise("GroupedQueryAttention")
 class TestGroupedQueryAttention(Layers):
     @pytest.mark.weight(2)
@@ -42,8 +48,9 @@ class TestGroupedQueryAttention(Layers):
 
     @pytest.mark.deepens("test_one_key_value_head_for_all")
     def test_one_key_value_head(self, attempt, draw):
-        """With one key-value head, other texts should give the right result, too."""
+        """With one key-value head, for all or for a single head, other texts should give the right result, too."""
         OneForAll().judge_texts(attempt, draw, 2, 5)
+        OneHead().judge_texts(attempt, draw, 2, 5)
 
     @pytest.mark.deepens("test_as_many_key_value_heads_as_heads")
     def test_as_many_key_value_heads(self, attempt, draw):
@@ -89,5 +96,6 @@ class TestKvCacheBytes:
 
     @pytest.mark.deepens("test_a_real_model")
     def test_two_bytes_unless_told(self, attempt):
-        """Without `bytes_per_number`, each number should take two bytes."""
+        """Without `bytes_per_number`, each number should take two bytes; also where there is one head."""
         attempt(5, 9, 3, 36, 11).agrees()
+        attempt(5, 1, 1, 36, 11).agrees()

@@ -79,7 +79,7 @@ class TestGroupedQueryAttention(KeepsNames, Layers, MultiHead):
             judge(getattr(layer.own, "kind", ""), "module", what="what the class makes")
             return layer(x, training=False)
 
-        called_with_parts(attempt, make, draw.normal(6, 6, 6)).has_shape(4, 4, self.d_out)
+        called_with_parts(attempt, draw, make).has_shape(4, 4, self.d_out)
 
     # What students should read first.
     test_the_parameters_have_the_names_and_shapes_of_the_text = (
