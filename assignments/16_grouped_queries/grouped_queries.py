@@ -1,10 +1,10 @@
 # %% [markdown]
 # # 16. Grouped queries
 #
-# A model that writes a text keeps the keys and the values of every token so far, because each new
-# token asks all of them. What it keeps is called the **key-value cache**. Take a model of 32
-# layers, each with 32 heads and 4,096 features, and two bytes for each number. For one text of 32,768
-# tokens its cache has 17.18 GB, and all of that is read for every new token.
+# A model that writes a text keeps the keys and values of every token so far, because each new token
+# asks all of them. What it keeps is called the **key-value cache**. Take a model of 32 layers, each
+# with 32 heads and 4,096 features, and two bytes for each number. For one text of 32,768 tokens its
+# cache has 17.18 GB, and all of that is read for every new token.
 #
 # What could be left out? A query is used once; only keys and values stay. So let several heads share
 # them: 32 heads with 8 key-value heads, four to each. All four ask their own questions, of the same
@@ -14,8 +14,8 @@
 # You write the step that gives each head the keys of its group, and the layer; then a function that
 # makes a grouped layer of a trained one without groups, and one that counts the cache.
 #
-# Mind the order of heads. Give a head the keys of another group, and you see no error and no wrong
-# shape; a new layer even learns. But weights that were trained elsewhere make no sense any more.
+# Mind the order of heads. Give a head the keys of another group, and there is no error and no wrong
+# shape; a new layer even learns. But weights trained elsewhere make no sense any more.
 #
 # Check your work with `grader check 16`, or in the notebook with the cell below each exercise.
 #
