@@ -50,11 +50,12 @@ class Layers(MultiHeadLayers):
         *,
         num_kv_heads=1,
         dropout=0.0,
+        seed=1,
         **how,
     ):
-        """A layer of these sizes."""
+        """A layer of these sizes. What it takes no value for is drawn from a seed, to be known again."""
         sizes = (d_in, d_out, context_length, dropout, num_heads, num_kv_heads)
-        return attempt.instance(*sizes, **how)
+        return attempt.instance(*sizes, seed=seed, **how)
 
     def layer(self, attempt, **how):
         """A layer of the sizes above."""

@@ -94,7 +94,7 @@ class TestKvCacheBytes:
         for kv_heads, per_number in ((4, 4), (2, 1), (8, 2)):
             attempt(layers, 8, kv_heads, 40, tokens, per_number).agrees()
 
-    @pytest.mark.deepens("test_a_real_model")
+    @pytest.mark.deepens("test_gpt2s_cache")
     def test_two_bytes_unless_told(self, attempt):
         """Without `bytes_per_number`, each number should take two bytes; also where there is one head."""
         attempt(5, 9, 3, 36, 11).agrees()

@@ -209,13 +209,14 @@ class TestKvCacheBytes(KeepsNames):
         attempt(2, 6, 3, 30, 7, 4).gives(4 * 420)
 
     @pytest.mark.weight(2)
-    def test_a_real_model(self, attempt):
-        """The model of the text: 17.18 GB with 32 key-value heads, 4.29 GB with 8."""
-        for num_kv_heads, right in ((32, 17_179_869_184), (8, 4_294_967_296)):
-            attempt(32, 32, num_kv_heads, 4096, 32768).gives(right)
+    def test_gpt2s_cache(self, attempt):
+        """GPT-2's small model should take 37,748,736 bytes for 1,024 tokens, and with 3 groups a quarter."""
+        for num_kv_heads, right in ((12, 37_748_736), (3, 9_437_184)):
+            attempt(12, 12, num_kv_heads, 768, 1024).gives(right)
 
     @pytest.mark.conduct
     @pytest.mark.memory(mib=64)
     def test_it_is_counted_not_made(self, attempt):
-        """No cache should be made to count one: 256 MiB should need next to no memory."""
-        attempt(4, 8, 4, 1024, 32768).gives(2**28)
+        """The caches of 17.18 GB and of 4.29 GB in the text should be counted, and none be made."""
+        for num_kv_heads, right in ((8, 4_294_967_296), (32, 17_179_869_184)):
+            attempt(32, 32, num_kv_heads, 4096, 32768).gives(right)
