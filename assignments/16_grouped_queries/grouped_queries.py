@@ -102,9 +102,9 @@ def repeat_kv(x: Tensor, num_heads: int) -> Tensor:
 # and no more. A head has as many features as before, `head_dim = d_out // num_heads`, because a query
 # and a key must have the same size.
 #
-# What a cache keeps is what `keys_and_values` returns: before each head gets its own. Repeating comes
-# after that. If the repeated ones were kept, the layer would compute the same, and nothing would be
-# saved.
+# What a cache keeps is what `keys_and_values` returns: each key-value head once. Repeating comes after
+# that, in `forward`. If the repeated ones were kept, the layer would compute the same, and nothing
+# would be saved.
 
 
 # %%
@@ -129,9 +129,9 @@ class GroupedQueryAttention(nn.Module):
         mask: a buffer, shape `(context_length, context_length)`; it says what is the future.
 
     Raises:
-        ValueError: when `d_out` is not a multiple of `num_heads`, or `num_heads` none of
-            `num_kv_heads`, or a text is too long. (An `assert` is just as good for the first two;
-            leaving the last out costs no points.)
+        ValueError: when `d_out` is not a multiple of `num_heads`, when `num_heads` is not a multiple
+            of `num_kv_heads`, or when a text is too long. (An `assert` is just as good for the first
+            two; leaving the last out costs no points.)
 
     Example:
         Six heads of two features; two key-value heads:
@@ -192,10 +192,10 @@ class GroupedQueryAttention(nn.Module):
 # ## Step 3: from a trained layer
 #
 # Must a model be trained anew to have groups? No: in each group, the heads of a trained layer are
-# replaced by one whose weights are their mean. That is a start and no equal, because the heads of a
-# group had learnt to look for different things; so the model is trained on for a while. In the paper
-# of 2023 that proposes this (see the guide), a twentieth of the first training brought the results
-# close to those without groups.
+# replaced by one whose weights are their mean. That is a start, and not the same layer, because the
+# heads of a group had learnt to look for different things; so the model is trained on for a while. In
+# the paper of 2023 that proposes this (see the guide), a twentieth of the first training brought the
+# results close to those without groups.
 #
 # The rows of `W_key.weight` are the features of the keys. The first `head_dim` rows make head 0, the
 # next ones head 1, just as `split_heads` cuts them. The bias, if there is one, goes the same way.
@@ -233,8 +233,8 @@ def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> d
 # %% [markdown]
 # ## Step 4: count the cache
 #
-# For each token, each layer keeps the keys and the values of all its key-value heads. So nothing
-# needs to be made to know how much that is; it would not fit on most machines anyway.
+# For each token, each layer keeps the keys and the values of all its key-value heads. How much that is
+# can be worked out, and nothing has to be made; on most machines it would not fit anyway.
 
 
 # %%

@@ -33,7 +33,7 @@ def heads_of_the_first(student):
     right=2,
     why=N_(
         "Of four matrices, those of keys and values shrink to a third; those of queries and of "
-        "`out_proj` stay. Memory is saved in the cache first, not in the layer."
+        "`out_proj` stay. The cache saves more: all of it shrinks to a third."
     ),
 )
 def fewer_numbers(student):

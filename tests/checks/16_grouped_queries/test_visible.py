@@ -179,7 +179,7 @@ class TestMhaToGqa(KeepsNames):
         judge(called.value, called.expected, what="the tensors")
 
     def test_as_many_key_value_heads_as_heads_change_nothing(self, attempt, draw):
-        """With as many key-value heads as heads, all should keep its values."""
+        """With as many key-value heads as heads, everything should keep its values."""
         judge_state(attempt, (drawn_state(draw, 4, 12), 6, 6), "W_")
 
     def test_one_key_value_head_is_the_mean_of_all(self, attempt, draw):

@@ -14,9 +14,8 @@ NUM_HEADS = 4
     "GroupedQueryAttention",
     N_("The weights of heads that share keys"),
     look=N_(
-        "Heads of a group have the same keys, and still other weights, because each has queries of its "
-        "own. In every head each row sums to 1. (Each value is the name of its word here, so that "
-        "your layer returns its weights.)"
+        "The heads of a group ask the same keys, each with queries of its own. In every head each row "
+        "sums to 1. (Each value is the name of its word here, so that your layer returns its weights.)"
     ),
     ask=N_("Which heads stay as they are when two key-value heads become one, and why?"),
     moves={"num_kv_heads": [4, 2, 1], N_("head"): [0, 1, 2, 3]},
