@@ -6,10 +6,11 @@
 # with 32 heads and 4,096 features, and two bytes for each number. For one text of 32,768 tokens its
 # cache has 17.18 GB, and all of that is read for every new token.
 #
-# What could be left out? A query is used once; only keys and values stay. So let several heads share
-# them: 32 heads with 8 key-value heads, four to each. All four ask their own questions, of the same
-# keys, and the cache has 4.29 GB. This is **grouped-query attention**. With one key-value head for
-# all it is *multi-query attention*; with as many as there are heads it is your layer of assignment 09.
+# What could be left out? A query is used once; only keys and values stay. So let several heads
+# share them: 32 heads with 8 key-value heads, four to each. All four ask their own questions, of
+# the same keys, and the cache has 4.29 GB. This is **grouped-query attention**. With one key-value
+# head for all it is *multi-query attention*; with as many as there are heads it is your layer of
+# assignment 09.
 #
 # You write the step that gives each head the keys of its group, and the layer; then a function that
 # makes a grouped layer of a trained one without groups, and one that counts the cache.
@@ -34,8 +35,8 @@ from torch import Tensor, nn
 # ## Step 1: the keys of one's group
 #
 # With 6 heads and 2 key-value heads, each group has 6 / 2 = 3 heads. The groups stand side by side:
-# heads 0, 1 and 2 use key-value head 0, and heads 3, 4 and 5 use key-value head 1. So each key-value
-# head is repeated three times, right beside itself: 0 0 0 1 1 1.
+# heads 0, 1 and 2 use key-value head 0, and heads 3, 4 and 5 use key-value head 1. So each
+# key-value head is repeated three times, right beside itself: 0 0 0 1 1 1.
 
 
 # %% exercise="repeat_kv"
@@ -87,13 +88,13 @@ def repeat_kv(x: Tensor, num_heads: int) -> Tensor:
 # %% [markdown]
 # ## Step 2: the layer
 #
-# It is your layer of assignment 09, with one change: `W_key` and `W_value` make `num_kv_heads` heads
-# and no more. A head has as many features as before, `head_dim = d_out // num_heads`, because a query
-# and a key must have the same size.
+# It is your layer of assignment 09, with one change: `W_key` and `W_value` make `num_kv_heads`
+# heads and no more. A head has as many features as before, `head_dim = d_out // num_heads`, because
+# a query and a key must have the same size.
 #
-# What a cache keeps is what `keys_and_values` returns: each key-value head once. Repeating comes after
-# that, in `forward`. If the repeated ones were kept, the layer would compute the same, and nothing
-# would be saved.
+# What a cache keeps is what `keys_and_values` returns: each key-value head once. Repeating comes
+# after that, in `forward`. If the repeated ones were kept, the layer would compute the same, and
+# nothing would be saved.
 
 
 # %% exercise="GroupedQueryAttention"
@@ -118,9 +119,9 @@ class GroupedQueryAttention(nn.Module):
         mask: a buffer, shape `(context_length, context_length)`; it says what is the future.
 
     Raises:
-        ValueError: when `d_out` is not a multiple of `num_heads`, when `num_heads` is not a multiple
-            of `num_kv_heads`, or when a text is too long. (An `assert` is just as good for the first
-            two; leaving the last out costs no points.)
+        ValueError: when `d_out` is not a multiple of `num_heads`, when `num_heads` is not a
+            multiple of `num_kv_heads`, or when a text is too long. (An `assert` is just as good for
+            the first two; leaving the last out costs no points.)
 
     Example:
         Six heads of two features; two key-value heads:
@@ -191,7 +192,7 @@ class GroupedQueryAttention(nn.Module):
         Returns:
             Shape `(batch_size, num_tokens, d_out)`.
         """
-        # TODO: queries of all heads, keys and values repeated for them; the rest as in assignment 09.
+        # TODO: queries of all heads, keys and values repeated for them; rest as in assignment 09.
         ### BEGIN SOLUTION
         num_tokens, context_length = x.shape[1], self.mask.shape[0]
         if num_tokens > context_length:
@@ -237,25 +238,26 @@ class GroupedQueryAttention(nn.Module):
 #
 # Must a model be trained anew to have groups? No: in each group, the heads of a trained layer are
 # replaced by one whose weights are their mean. That is a start, and not the same layer, because the
-# heads of a group had learnt to look for different things; so the model is trained on for a while. In
-# the paper of 2023 that proposes this (see the guide), a twentieth of the first training brought the
-# results close to those without groups.
+# heads of a group had learnt to look for different things; so the model is trained on for a while.
+# In the paper of 2023 that proposes this (see the guide), a twentieth of the first training brought
+# the results close to those without groups.
 #
-# The rows of `W_key.weight` are the features of the keys. The first `head_dim` rows make head 0, the
-# next ones head 1, just as `split_heads` cuts them. The bias, if there is one, goes the same way.
+# The rows of `W_key.weight` are the features of the keys. The first `head_dim` rows make head 0,
+# the next ones head 1, just as `split_heads` cuts them. The bias, if there is one, goes the same
+# way.
 
 
 # %% exercise="mha_to_gqa"
 def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> dict[str, Tensor]:
     """The state of a `MultiHeadAttention`, made into one of a `GroupedQueryAttention`.
 
-    Of `W_key` and of `W_value`, weight and bias, the heads of each group are replaced by their mean:
-    the first row of the mean is the mean of the first rows of these heads. All else keeps its
+    Of `W_key` and of `W_value`, weight and bias, the heads of each group are replaced by their
+    mean: the first row of the mean is the mean of the first rows of these heads. All else keeps its
     values. The given state and its tensors stay as they are.
 
     Args:
-        state: by name, as `state_dict()` of a layer of assignment 09 has it; its layers for queries,
-            keys and values may have biases.
+        state: by name, as `state_dict()` of a layer of assignment 09 has it; its layers for
+            queries, keys and values may have biases.
         num_heads: how many heads that layer has; a multiple of `num_kv_heads`.
         num_kv_heads: how many key-value heads there should be.
 
@@ -270,7 +272,7 @@ def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> d
         tensor([[ 2.,  4.],
                 [20., 40.]])
     """
-    # TODO: for keys and values, cut the rows into groups, heads and features; take the mean of heads.
+    # TODO: for keys and values, cut the rows into groups, heads and features; take the heads' mean.
     ### BEGIN SOLUTION
     group_size = num_heads // num_kv_heads
     found = dict(state)
@@ -283,8 +285,9 @@ def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> d
 
 
 # %% [markdown] active="ipynb"
-# **Experiment.** Your own layer of assignment 09, with random weights, gets fewer and fewer key-value
-# heads. How far do its results move? Which number should stand in the first line, and why?
+# **Experiment.** Your own layer of assignment 09, with random weights, gets fewer and fewer
+# key-value heads. How far do its results move? Which number should stand in the first line, and
+# why?
 
 # %% active="ipynb"
 # from grader.notebook import experiment
@@ -303,8 +306,8 @@ def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> d
 # %% [markdown]
 # ## Step 4: count the cache
 #
-# For each token, each layer keeps the keys and the values of all its key-value heads. How much that is
-# can be worked out, and nothing has to be made; on most machines it would not fit anyway.
+# For each token, each layer keeps the keys and the values of all its key-value heads. How much that
+# is can be worked out, and nothing has to be made; on most machines it would not fit anyway.
 
 
 # %% exercise="kv_cache_bytes"
