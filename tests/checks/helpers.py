@@ -157,7 +157,7 @@ FOUND_PARAMETERS = N_("each parameter, looked for by its name")
 
 def zero_biases(values):
     """Biases that change nothing, for layers that have some unasked: judged elsewhere."""
-    return {f"{layer}.bias": torch.zeros_like(values["out_proj.bias"]) for layer in LAYERS}
+    return {f"{name}.bias": torch.zeros_like(values[f"{name}.weight"][:, 0]) for name in LAYERS}
 
 
 def judge_surplus(judge, state):
@@ -193,13 +193,18 @@ class MultiHeadLayers:
         make = self.make if sizes else self.layer
         return make(attempt, *sizes, given=values, spare=zero_biases(values), **how)
 
+    def rows(self, layer):
+        """How many rows the weight of one of `LAYERS` has."""
+        return self.d_out
+
     def drawn(self, draw, *, qkv_bias=False, dtype=torch.float32):
         """Values for all parameters of a layer of the sizes above."""
+        rows = {layer: self.rows(layer) for layer in LAYERS}
         values = {
-            f"{layer}.weight": draw.normal(self.d_out, self.d_in, std=0.5) for layer in LAYERS
+            f"{layer}.weight": draw.normal(n, self.d_in, std=0.5) for layer, n in rows.items()
         }
         if qkv_bias:
-            values |= {f"{layer}.bias": draw.normal(self.d_out, std=0.5) for layer in LAYERS}
+            values |= {f"{layer}.bias": draw.normal(n, std=0.5) for layer, n in rows.items()}
         values["out_proj.weight"] = draw.normal(self.d_out, self.d_out, std=0.5)
         values["out_proj.bias"] = draw.normal(self.d_out, std=0.5)
         return {name: value.to(dtype) for name, value in values.items()}
@@ -210,10 +215,11 @@ class ShowsWeights:
 
     A head has five features. A token's value names the token in the first four and has a 1 in the
     last, so that a head's context vector is its row of weights, and their sum. `out_proj` leaves it
-    at that.
+    at that. Heads may share keys and values: `kv_heads` says how many of these there are.
     """
 
     tokens, heads, copies = 4, 2, 16
+    kv_heads = heads
     sizes = (tokens, heads * (tokens + 1), tokens, heads)
     eye = torch.eye(tokens).repeat(copies, 1, 1)
 
@@ -221,8 +227,9 @@ class ShowsWeights:
         """What makes a layer's output its weights, and the sums of their rows."""
         d_in, d_out, *_ = self.sizes
         names_and_one = torch.cat((torch.eye(d_in), torch.ones(1, d_in)))
-        values = {f"{name}.weight": draw.normal(d_out, d_in, std=0.5) for name in LAYERS[:2]}
-        values["W_value.weight"] = names_and_one.repeat(self.heads, 1)
+        rows = {"W_query": d_out, "W_key": self.kv_heads * len(names_and_one)}
+        values = {f"{name}.weight": draw.normal(n, d_in, std=0.5) for name, n in rows.items()}
+        values["W_value.weight"] = names_and_one.repeat(self.kv_heads, 1)
         return values | {"out_proj.weight": torch.eye(d_out), "out_proj.bias": torch.zeros(d_out)}
 
     def by_head(self, value):
@@ -241,6 +248,8 @@ SHOWING = ShowsWeights()
 
 class MultiHead(MultiHeadLayers, HidesTheFuture):
     """Checks of a layer of several heads."""
+
+    showing = SHOWING
 
     def of_two(self, attempt, values):
         """A layer for two tokens of two features."""
@@ -287,16 +296,17 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
 
     def test_dropout_drops_weights_and_scales_the_rest(self, attempt, judge, draw):
         """In training mode alone, weights should be dropped after the softmax and the rest scaled."""
-        layer = self.given(attempt, SHOWING.parameters(draw), *SHOWING.sizes, dropout=0.4)
-        called = [layer(SHOWING.eye, training=False) for _ in range(2)]
-        right = SHOWING.by_head(called[0].expected)[0]
-        still, again = (SHOWING.shown(each)[0] for each in called)
+        showing = self.showing
+        layer = self.given(attempt, showing.parameters(draw), *showing.sizes, dropout=0.4)
+        called = [layer(showing.eye, training=False) for _ in range(2)]
+        right = showing.by_head(called[0].expected)[0]
+        still, again = (showing.shown(each)[0] for each in called)
         sentence = N_(
             "In eval mode two calls give different results, so that none shows the weights"
         )
         is_still = torch.allclose(again, still, rtol=0, atol=1e-5, equal_nan=True)
         judge.that(is_still, sentence)
-        weights, sums = SHOWING.shown(layer(SHOWING.eye, training=True, seed=1))
+        weights, sums = showing.shown(layer(showing.eye, training=True, seed=1))
         is_unchanged = torch.allclose(weights, still, rtol=0, atol=1e-5)
         is_dropped = (weights == 0) & (still != 0)
         kept = torch.where(weights == 0, 0.0, weights / still)
@@ -319,7 +329,7 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
         # A quotient of float32 numbers down to 0.05.
         judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
         judge.that(is_mixed, "Something other than attention weights was dropped")
-        again = SHOWING.shown(layer(SHOWING.eye, training=True, seed=2))[0]
+        again = showing.shown(layer(showing.eye, training=True, seed=2))[0]
         sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")
         judge.that(not torch.equal(again, weights), sentence)
         judge.that(layer.state.training, "A call in training mode ends in eval mode")
@@ -395,6 +405,10 @@ OF_09 = (
     N_("It needs your {name} of assignment 09, which does not run yet"),
     N_("It needs your {name} of assignment 09, which is not right yet"),
 )
+OF_HERE = (
+    N_("It needs your {name}, which does not run yet"),
+    N_("It needs your {name}, which is not right yet"),
+)
 
 
 def judge_own(attempt, name, is_right, sentences=OF_09):
@@ -418,3 +432,21 @@ def judge_own(attempt, name, is_right, sentences=OF_09):
         if cause.kind == "missing":  # it may be imported under another name
             return
     raise attempt.student.blocked(attempt.judge.words(template, name=name), cause) from None
+
+
+def called_unless_waiting(make, judge_parts):
+    """The call that a gate judges; it waits where a part of the student's own is to blame.
+
+    Args:
+        make: makes the call.
+        judge_parts: ends the check where a part is not right.
+    """
+    try:
+        called = make()
+    except StudentOutcome as outcome:
+        if outcome.failure.kind not in ("not_attempted", "missing", "blocked"):
+            judge_parts()
+        raise
+    if not is_close(called.value, called.expected):
+        judge_parts()
+    return called

@@ -40,11 +40,17 @@ def test_untouched_stubs_and_notebooks_run_through(course: Course) -> None:
 
 @pytest.mark.parametrize("is_solved", [True, False], ids=["solution", "stub"])
 def test_experiments_run_from_top_to_bottom(
-    course: Course, capsys: pytest.CaptureFixture[str], is_solved: bool
+    course: Course,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    is_solved: bool,
 ) -> None:
     """On the solutions they print figures, on stubs what is still to be written."""
     for assignment in course.assignments:
         paths = course.paths(assignment)
+        builds_on = [course.by_id[id_] for id_ in assignment.imports]
+        for one in builds_on:
+            monkeypatch.syspath_prepend(str(course.paths(one).solution.parent))
         cells = nbformat.read(paths.notebook, as_version=4).cells
         codes = [cell.source for cell in cells if "experiment" in cell.metadata.get("tags", ())]
         names: dict[str, Any] = {}
@@ -57,6 +63,8 @@ def test_experiments_run_from_top_to_bottom(
             words = "is still to be written. Run this cell again when it is solved."
             assert first.endswith(words) is not is_solved
             assert "ended in" not in first
+        for one in builds_on:  # other tests of this process bring their own
+            sys.modules.pop(one.module, None)
 
 
 def test_every_notebook_is_valid_and_its_ids_are_unique(course: Course) -> None:

@@ -337,11 +337,22 @@ def fourteenth() -> dict[str, float]:
     }
 
 
+def sixteenth() -> dict[str, float]:
+    """What the cache of a model takes, with all heads and with groups."""
+    own = solution(16)
+    layers, heads, features, tokens = 32, 32, 4096, 32768
+    every, grouped = (
+        own.kv_cache_bytes(layers, heads, kv_heads, features, tokens) / 1e9
+        for kv_heads in (heads, 8)
+    )
+    return {"17.18": every, "4.29": grouped, "4,096": features, "32,768": tokens}
+
+
 FIGURES = (
     *(first, second, third, fourth, fifth, sixth),
     *(seventh, eighth, ninth, tenth, eleventh, twelfth, thirteenth),
 )
-COMPUTED = {**dict(enumerate(FIGURES, start=1)), 14: fourteenth}
+COMPUTED = {**dict(enumerate(FIGURES, start=1)), 14: fourteenth, 16: sixteenth}
 
 
 def prose(number: int) -> list[str]:

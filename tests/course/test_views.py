@@ -23,6 +23,7 @@ ROWS_SUM_TO_1 = (
     "SelfAttention_v2",
     "causal_weights",
     "MultiHeadAttention",
+    "GroupedQueryAttention",
 )
 """Exercises of whose views the rows of every heat map sum to 1."""
 
@@ -31,6 +32,7 @@ CAUSAL = (
     "CausalAttention",
     "MultiHeadAttentionWrapper",
     "09_multi_head_attention",
+    "GroupedQueryAttention",
 )
 
 

@@ -6,9 +6,9 @@ from functools import partial
 
 import torch
 
-from grader.testing import N_, StudentOutcome
+from grader.testing import N_
 
-from ..helpers import LAYERS, OF_09, is_close, judge_own
+from ..helpers import LAYERS, OF_09, OF_HERE, called_unless_waiting, is_close, judge_own
 
 FEATURES, CONTEXT_LENGTH, NUM_HEADS = 12, 7, 3
 VOCAB_SIZE, NUM_LAYERS = 11, 2
@@ -17,10 +17,6 @@ GPT_SIZES = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS, NUM_LAYERS)
 OF_SCORES = (N_("batch"), N_("token"), N_("token of the vocabulary"))
 OF_SUMS = 1e-4
 """Sums of up to 50 products, of sums: ten times the usual noise."""
-OF_HERE = (
-    N_("It needs your {name}, which does not run yet"),
-    N_("It needs your {name}, which is not right yet"),
-)
 
 
 def prefixed(start, values):
@@ -146,15 +142,7 @@ def called_with(attempt, make, parts, x):
     """
     # The solution is asked beforehand, whatever the student's code gives.
     right = [part.right(attempt, x) for part in parts]
-    try:
-        called = make()
-    except StudentOutcome as outcome:
-        if outcome.failure.kind not in ("not_attempted", "missing", "blocked"):
-            judge_parts(attempt, parts, x, right)
-        raise
-    if not is_close(called.value, called.expected):
-        judge_parts(attempt, parts, x, right)
-    return called
+    return called_unless_waiting(make, partial(judge_parts, attempt, parts, x, right))
 
 
 def judge_parts(attempt, parts, x, right):
