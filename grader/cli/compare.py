@@ -20,7 +20,7 @@ from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
-from grader.course.course import COURSE_VARIABLE, MANIFEST
+from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
 from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
 from grader.grading.journal import earlier_run
 
@@ -92,6 +92,9 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
     again = before.options if before else ()
     command = [sys.executable, "-m", "grader.cli", "grade", str(options.submissions)]
     command += ["--out", str(out), "--quiet", "--isolation", isolation, *again]
+    ids = load_course(course).by_id
+    graded = [id_ for id_ in before.assignments if id_ in ids] if before else []
+    command += [word for id_ in graded for word in ("--assignment", id_)]
     command += ["--roster", str(options.roster)] if options.roster else []
     command += ["--anonymous", str(options.anonymous)] if options.anonymous else []
     environment = {**os.environ, COURSE_VARIABLE: str(course.resolve())}

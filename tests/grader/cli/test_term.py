@@ -95,11 +95,12 @@ def test_another_state_of_the_course_is_tried(grade, grader, folder, students, t
     path.write_text(
         text.replace("        num_queries,", "        assert False\n        num_queries,")
     )
+    grade("--assignment", "01", out=tmp_path / "part")
     kept = files_in(tmp_path / "out")
-    for old in (tmp_path / "out", folder):
+    for old in (tmp_path / "out", tmp_path / "part", folder):
         ran = grader("compare", old, other, "--submissions", students)
         assert (ran.code, ran.err) == (0, "")
-        assert ": 0 gain, 1 lose; " in ran.lines[0]
+        assert ": 0 gain, 1 lose; 0 have other outcomes and" in ran.lines[0]
     assert files_in(tmp_path / "out") == kept
     ran = grader("compare", tmp_path / "out", other)
     assert ran.code == 2

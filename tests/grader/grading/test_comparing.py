@@ -118,7 +118,7 @@ NOTHING = Result("ada", None, 2, False, False, (), "1", {}, "c0", "", ())
         (
             NOTHING,
             "nothing handed in",
-            ["01_a/f -0.8", "  not in the later run", "01_a +0.08", "  days late: 1 → not there"],
+            ["01_a -0.72", "  nothing handed in in the later run"],
         ),
     ],
 )
