@@ -20,6 +20,7 @@ from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
 from grader.course.course import Course, Exercise
+from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.class_files import attempts_words, read_record, record_path, records_in
 from grader.grading.journal import run_in
 from grader.grading.results import points, to_json
@@ -172,17 +173,27 @@ def _print(out: Console, explained: Explained, submission: Submission | None) ->
                 out.print(f"{line}{check.duration_s:.2f} s[/]")
     out.print("\n[bold]what they say[/]")
     said = exercise_lines(out, exercise, View(everything=True))
-    for text in said or [indented(Text("Nothing: every check passed.", style="dim"), 2)]:
+    for text in said or [indented(Text(_nothing_said(exercise), style="dim"), 2)]:
         out.print(text)
     if explained.again is not None:
         words = explained.differences or ("Graded again with the same seed: the same result.",)
         out.print("\n[bold]again[/]")
         for line in words:
             out.print(indented(Text(line, style="yellow" if explained.differences else ""), 2))
-    if part.notes:
+    notes = (*part.file_failures, *part.notes, *part.ignored)
+    if notes:
         out.print("\n[bold]notes on the file[/]")
-        for note in part.notes:
+        for note in notes:
             out.print(indented(Text(note), 2))
+
+
+def _nothing_said(exercise: ExerciseResult) -> str:
+    """Why no check says anything."""
+    if exercise_status(exercise) is ExerciseStatus.UNTOUCHED:
+        return "Nothing: it was not attempted."
+    if all(check.outcome is Outcome.PASSED for check in exercise.checks if check.weight):
+        return "Nothing: every check passed."
+    return "Nothing."
 
 
 def _circumstances(explained: Explained) -> Iterator[str]:
@@ -191,7 +202,8 @@ def _circumstances(explained: Explained) -> Iterator[str]:
     at = exercise.defined
     where = location_words(at.file, at.cell, at.line) if at else f"{part.read_from}: not defined"
     by = f" by {part.time_source}" if part.time_source else ""
-    late = f"; {part.days_late} days late{by}" if part.days_late else ""
+    days = f"{part.days_late} day{'s' if part.days_late > 1 else ''}"
+    late = f"; {days} late{by}" if part.days_late else ""
     yield f"{where}{late}"
     if part.attempts:
         counting = ", ".join(one.at for one in part.attempts if one.counts)

@@ -60,13 +60,13 @@ def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = No
     if scores:
         quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
         lines.append(
-            f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
-            f"three quarters less than {three}."
+            f"Of {max_score} points, a quarter has at most {quarter}, half at most {half}, "
+            f"three quarters at most {three}."
         )
     known = sorted(score for row in rows if due and (score := row.of(due)) is not None)
-    if due is not None and known:
+    if due is not None and due.max_score and known:
         half = known[len(known) // 2]
-        lines.append(f"Of the {due.max_score} points that were due, half has less than {half}.")
+        lines.append(f"Of the {due.max_score} points that were due, half has at most {half}.")
     return "\n".join([*lines, "Everybody's score is in scores.csv."])
 
 

@@ -82,8 +82,10 @@ def _unfound(result: Result) -> str:
     """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
     for assignment in result.assignments:
         if assignment.checks and is_handed_in(result, assignment) and not has_something(assignment):
-            # Its first line says what is not defined, the second why.
-            lines = [*assignment.notes[:1], *assignment.checks[0].message.splitlines()[1::-1]]
+            # A message's first line says what is not defined, the second why.
+            told = [text.splitlines()[0] for text in assignment.file_failures[:1]]
+            told += assignment.notes[:1]
+            lines = [*told, *assignment.checks[0].message.splitlines()[1::-1]]
             return clean(f"{assignment.id}: {lines[0]}" if lines else assignment.id, 200)
     return ""
 
