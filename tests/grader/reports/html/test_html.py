@@ -294,6 +294,12 @@ def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: C
     said = words(class_report([result, result_of(check("it", Outcome.FAILED, "no"))], course))
     assert "Nothing found in their files 1" in said
     assert said.count("01_scores: Loading the file stopped early: KeyError: &lt;b&gt;") == 1
+    (part,) = result.assignments
+    broken = replace(
+        part, file_failures=("a.py does not run: line 3: NameError\n    x\nWhat is x?",)
+    )
+    said = words(class_report([replace(result, assignments=(broken,))], course))
+    assert "01_scores: a.py does not run: line 3: NameError" in said
 
 
 @pytest.mark.parametrize(("isolation", "is_told"), [(("sealed",), False), (("limits",), True)])
