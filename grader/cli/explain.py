@@ -171,7 +171,12 @@ def _print(out: Console, explained: Explained, submission: Submission | None) ->
                 weight = f"weight {check.weight}" if check.weight else "a remark"
                 line = f"  [{style}]{sign}[/] {escape(check.title)}  [dim]{name}, {weight}, "
                 out.print(f"{line}{check.duration_s:.2f} s[/]")
-    out.print("\n[bold]what they say[/]")
+    notes = (*part.file_failures, *part.notes, *part.ignored)
+    if notes:
+        out.print("\n[bold]notes on the file[/]")
+        for note in notes:
+            out.print(indented(Text(note), 2))
+    out.print("\n[bold]what the checks say[/]")
     said = exercise_lines(out, exercise, View(everything=True))
     for text in said or [indented(Text(_nothing_said(exercise), style="dim"), 2)]:
         out.print(text)
@@ -180,11 +185,6 @@ def _print(out: Console, explained: Explained, submission: Submission | None) ->
         out.print("\n[bold]again[/]")
         for line in words:
             out.print(indented(Text(line, style="yellow" if explained.differences else ""), 2))
-    notes = (*part.file_failures, *part.notes, *part.ignored)
-    if notes:
-        out.print("\n[bold]notes on the file[/]")
-        for note in notes:
-            out.print(indented(Text(note), 2))
 
 
 def _nothing_said(exercise: ExerciseResult) -> str:
