@@ -84,7 +84,9 @@ def words(page: str) -> str:
 
 def test_a_failure_is_explained_with_everything_there_is_to_say(course: Course) -> None:
     """The mistake and its question, what was called, what came of it, and where to look."""
-    checks = (check("one", Outcome.FAILED, MESSAGE, picture=PICTURE), check("two", Outcome.PASSED))
+    failed = check("one", Outcome.FAILED, MESSAGE, picture=PICTURE)
+    held = check("remark", Outcome.PASSED, weight=0)
+    checks = (failed, check("two", Outcome.PASSED), held)
     said = words(student_page(result_of(*checks, findings=(Finding((SCALE,)),)), course))
     for sentence in (
         "Feedback for ada",
