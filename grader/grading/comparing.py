@@ -149,10 +149,11 @@ class Comparison:
         text = f"{self.students} students are in both: {gain} gain, {lose} lose"
         if others:
             text += f", {others} without a score in one of them"
-        if whole:
-            text += f" ({whole} only because one of the runs lacks an assignment)"
         same = len(self.changes) - len(self.of_scores)
-        return f"{text}; {same} have other outcomes and the same score."
+        text += f"; {same} have other outcomes and the same score."
+        if whole:
+            text += f" {whole} differ only by an assignment that one of the runs lacks."
+        return text
 
 
 def compare_runs(before: Path, after: Path) -> Comparison:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,7 +17,13 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.grading.comparing import by_check, compare_results, compare_runs, to_record
+from grader.grading.comparing import (
+    Comparison,
+    by_check,
+    compare_results,
+    compare_runs,
+    to_record,
+)
 from grader.grading.deciding import decided
 from grader.grading.decisions import Decisions, Extension, Whom
 from grader.grading.personal import CheckDecision, LateDays, Override
@@ -133,6 +140,22 @@ def test_what_a_difference_comes_from(after, score, lines):
     assert found[: len(lines)] == lines
     if change.difference is not None:
         assert change.difference == sum(part.difference for part in change.parts)
+
+
+def test_whom_a_whole_assignment_concerns_comes_last():
+    """It is one line, and counted apart."""
+    other = replace(BEFORE.assignments[0], id="02_b", score=1)
+    lacking, changed = (replace(BEFORE, student=name) for name in ("ada", "bo"))
+    after = [
+        replace(one, score=one.score + 1, assignments=(*one.assignments, other))
+        for one in (lacking, replace(result_of(PASSED, PASSED), student="bo"))
+    ]
+    changes = [compare_results(*two) for two in zip((lacking, changed), after, strict=True)]
+    found = Comparison(2, tuple(changes))
+    assert [change.student for change in found.of_scores] == ["bo", "ada"]
+    assert changes[0].parts[0].lines == ("02_b +1", "  not in the earlier run")
+    told = "1 differ only by an assignment that one of the runs lacks."
+    assert found.sentence.endswith(told)
 
 
 def test_a_changed_check_concerns_exactly_whom_grading_everybody_again_does(make, tmp_path):
