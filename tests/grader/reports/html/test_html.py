@@ -289,6 +289,15 @@ def test_undecided_and_late_students_come_first(whole_course: Course) -> None:
     assert sorted(rows) == sorted(result.student for result in results)
 
 
+def test_who_is_late_is_listed_with_the_days_that_cost_nothing(course: Course) -> None:
+    """Late days of their own took nothing off."""
+    result = result_of(check("it", Outcome.PASSED))
+    for used, words_ in ((0, "01_scores: 2 days"), (1, "01_scores: 2 days, 1 at no cost")):
+        part = replace(result.assignments[0], days_late=2, late_days_used=used)
+        page = class_report([replace(result, assignments=(part,))], course)
+        assert f"ada {words_} " in words(page)
+
+
 def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: Course) -> None:
     """Its student has no points, and nothing to learn from that."""
     told = "scores is not defined.\nLoading the file stopped early: KeyError: <b>"
