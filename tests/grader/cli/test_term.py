@@ -125,8 +125,10 @@ def test_of_several_attempts_one_counts(grader, work, tmp_path):
     assert "attempts, " not in ran.out
     assert scores(out)["ada"] == "2"
     assert "was with none of --policy, --times, --history and --never-lower." in ran.out
-    told = grader("explain", "ada", "scores", "--run", out).out
-    assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told
+    told = grader("explain", "ada", "scores", "--run", out, "--submissions", students, "--again")
+    assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told.out
+    assert "not what was graded" not in told.out
+    assert (told.code, "the same seed: the same result." in told.out) == (0, True)
     page = (out / "reports/html/students/ada.html").read_text("utf-8")
     assert "2 → 0.8" in page
     ran = grade("--policy", "best", "--gradebook", tmp_path / "gradebook.db")
