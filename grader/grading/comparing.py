@@ -247,8 +247,10 @@ def _assignment(id_: str, before: AssignmentResult, after: AssignmentResult) -> 
             yield part
     taken, taken_now = _taken_off(before), _taken_off(after)
     if taken is not None and taken_now is not None and taken != taken_now:
-        why = f"days late: {_late(before)} → {_late(after)}"
-        yield Part(id_, taken, taken_now, why=(why,))
+        old_days, days = _late(before), _late(after)
+        is_same = old_days == days
+        why = f"{days}, of another score" if is_same else f"{old_days} → {days}"
+        yield Part(id_, taken, taken_now, why=(f"days late: {why}",))
 
 
 def _taken_off(assignment: AssignmentResult) -> Decimal | None:

@@ -67,7 +67,12 @@ NOTHING = Result("ada", None, 2, False, False, (), "1", {}, "c0", "", ())
         (
             result_of(PASSED, PASSED),
             "1.8",
-            ["01_a/f +1.2", "  hidden::test_it: failed → passed"],
+            [
+                "01_a/f +1.2",
+                "  hidden::test_it: failed → passed",
+                "01_a -0.12",
+                "  days late: 1, of another score",
+            ],
         ),
         (
             result_of(PASSED, Outcome.TIMEOUT),
