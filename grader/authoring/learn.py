@@ -19,32 +19,35 @@ QUOTES = "'''"
 
 
 def proposed_edit(course: Course, exercise: Exercise, submission: Submission) -> tuple[str, str]:
-    """`find` and `replace` that put a student's function, or method, into the solution.
+    """`find` and `replace` that put a student's functions, or methods, into the solution.
 
     Args:
         course: the course.
-        exercise: of which the solution has one gap.
+        exercise: of which each function of the solution has one gap at most.
         submission: whose code it is.
 
     Raises:
-        UsageError: when the solution has several gaps, or the student's code no such function.
+        UsageError: when a function has several gaps, or the student's code no such function.
     """
     assignment = course.by_id[exercise.assignment]
     solution = read_solution(assignment, course.paths(assignment).solution)
     (cell,) = (one for one in solution.cells if one.exercise == exercise.name)
     gaps = [*REGION.finditer(cell.text)]
-    path = course.inner(course.paths(assignment).misconceptions)
-    if len(gaps) != 1:
+    functions = [_function_around(cell.text, gap.start()) for gap in gaps]
+    if len({function.lineno for function in functions}) < len(gaps):
+        path = course.inner(course.paths(assignment).misconceptions)
         raise UsageError(
-            f"The solution of {exercise.id} has {len(gaps)} gaps, so its edit is written by hand, in "
-            f"{path}."
+            f"A function of the solution of {exercise.id} has several gaps, so its edit is written by "
+            f"hand, in {path}."
         )
-    (gap,) = gaps
-    function = _function_around(cell.text, gap.start())
-    body = _body(_students_function(submission, exercise, function), function)
-    own = textwrap.indent(body, gap["indent"]).split("\n")
-    theirs = gap["body"].rstrip("\n").split("\n")
-    return _smallest(theirs, own, solution.text)
+    own, end = "", 0
+    for gap, function in zip(gaps, functions, strict=True):
+        before = cell.text.count("\n", 0, gap.start()) + 1
+        given = [one for one in function.body if one.lineno < before]
+        body = _body(_students_function(submission, exercise, function), function, given)
+        own += cell.text[end : gap.start("body")] + textwrap.indent(body, gap["indent"]) + "\n"
+        end = gap.end("body")
+    return _smallest(cell.text.split("\n"), (own + cell.text[end:]).split("\n"), solution.text)
 
 
 def _function_around(text: str, position: int) -> ast.FunctionDef:
@@ -81,10 +84,18 @@ def _students_function(
     raise UsageError(f"{submission.student} has no function {function.name} for {exercise.id}.")
 
 
-def _body(found: tuple[ast.FunctionDef, str], function: ast.FunctionDef) -> str:
-    """The student's statements without docstring, with the solution's names of parameters."""
+def _body(
+    found: tuple[ast.FunctionDef, str], function: ast.FunctionDef, given: Sequence[ast.stmt]
+) -> str:
+    """The student's statements with the solution's names of parameters.
+
+    Without docstring, and without those that are given before the gap.
+    """
     node, text = found
+    known = {ast.dump(one) for one in given}
     statements = node.body[ast.get_docstring(node) is not None :]
+    while statements and ast.dump(statements[0]) in known:
+        statements = statements[1:]
     if not statements:
         raise UsageError(f"{node.name} is empty there.")
     lines = text.split("\n")[statements[0].lineno - 1 : statements[-1].end_lineno]

@@ -20,8 +20,11 @@ from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
 from grader.course.course import Course, Exercise
+from grader.feedback.outcomes import ExerciseStatus, exercise_status
+from grader.grading.attempts import FOLDER as ATTEMPTS
 from grader.grading.class_files import attempts_words, read_record, record_path, records_in
 from grader.grading.journal import run_in
+from grader.grading.kept_outcomes import read_kept
 from grader.grading.results import points, to_json
 from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.student_folders import Student
@@ -86,7 +89,11 @@ def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
     if options.submissions is not None:
         with read_submissions(course, options.submissions) as intake:
             student, path = who_handed_in(intake, options.student, options.submissions)
-            submission = read_submission(course, path, student.id)
+            counting = _counting_path(student, explained)
+            student = replace(student, path=counting or path)
+            submission = read_submission(course, counting or path, student.id)
+            if counting is not None:
+                explained = _as_graded(explained, submission, options.run)
             if options.again:
                 explained = replace(explained, again=_again(course, options, student, exercise))
     if options.format_ == "json":
@@ -110,6 +117,25 @@ def _result(options: ExplainOptions) -> Result:
         tail = f"Did you mean {listed(meant)}?" if meant else f"It has {len(known)} students."
         raise UsageError(f"{options.run} has no result of {options.student!r}. {tail}")
     return read_record(path)
+
+
+def _counting_path(student: Student, explained: Explained) -> Path | None:
+    """Where the attempt lies that counts for the exercise; None where there is none of that time."""
+    score, id_ = explained.exercise.score, explained.exercise.id
+    counting = [one for one in explained.part.attempts if one.counts]
+    times = {one.at for one in counting if one.exercises.get(id_) == score}
+    times = times or {one.at for one in counting}
+    paths = [one.path for one in student.attempts if one.moment.at.isoformat() in times]
+    return paths[-1] if paths else None
+
+
+def _as_graded(explained: Explained, submission: Submission, run: Path) -> Explained:
+    """With the hash of the attempt that counts, where this attempt was graded as it is."""
+    kept = read_kept(run / ATTEMPTS, submission.student)
+    graded = {h.submission_hash for h in kept.heads if h.assignment == explained.part.id}
+    if submission.hash not in graded:
+        return explained
+    return replace(explained, result=replace(explained.result, submission_hash=submission.hash))
 
 
 def _again(
@@ -170,19 +196,29 @@ def _print(out: Console, explained: Explained, submission: Submission | None) ->
                 weight = f"weight {check.weight}" if check.weight else "a remark"
                 line = f"  [{style}]{sign}[/] {escape(check.title)}  [dim]{name}, {weight}, "
                 out.print(f"{line}{check.duration_s:.2f} s[/]")
-    out.print("\n[bold]what they say[/]")
+    notes = (*part.file_failures, *part.notes, *part.ignored)
+    if notes:
+        out.print("\n[bold]notes on the file[/]")
+        for note in notes:
+            out.print(indented(Text(note), 2))
+    out.print("\n[bold]what the checks say[/]")
     said = exercise_lines(out, exercise, View(everything=True))
-    for text in said or [indented(Text("Nothing: every check passed.", style="dim"), 2)]:
+    for text in said or [indented(Text(_nothing_said(exercise), style="dim"), 2)]:
         out.print(text)
     if explained.again is not None:
         words = explained.differences or ("Graded again with the same seed: the same result.",)
         out.print("\n[bold]again[/]")
         for line in words:
             out.print(indented(Text(line, style="yellow" if explained.differences else ""), 2))
-    if part.notes:
-        out.print("\n[bold]notes on the file[/]")
-        for note in part.notes:
-            out.print(indented(Text(note), 2))
+
+
+def _nothing_said(exercise: ExerciseResult) -> str:
+    """Why no check says anything."""
+    if exercise_status(exercise) is ExerciseStatus.UNTOUCHED:
+        return "Nothing: it was not attempted."
+    if all(check.outcome is Outcome.PASSED for check in exercise.checks if check.weight):
+        return "Nothing: every check passed."
+    return "Nothing."
 
 
 def _circumstances(explained: Explained) -> Iterator[str]:
@@ -191,7 +227,8 @@ def _circumstances(explained: Explained) -> Iterator[str]:
     at = exercise.defined
     where = location_words(at.file, at.cell, at.line) if at else f"{part.read_from}: not defined"
     by = f" by {part.time_source}" if part.time_source else ""
-    late = f"; {part.days_late} days late{by}" if part.days_late else ""
+    days = f"{part.days_late} day{'s' if part.days_late > 1 else ''}"
+    late = f"; {days} late{by}" if part.days_late else ""
     yield f"{where}{late}"
     if part.attempts:
         counting = ", ".join(one.at for one in part.attempts if one.counts)

@@ -17,7 +17,7 @@ from rich.console import Console
 from grader.cli.edge import ExitCode, cores
 from grader.cli.named_runs import ANONYMOUS, require_names, require_numbers
 from grader.cli.progress import progress
-from grader.cli.tables import class_summary, class_table
+from grader.cli.tables import class_summary, class_table, defect_lines
 from grader.cli.view import console
 from grader.core.errors import UsageError
 from grader.core.kit import installing
@@ -324,9 +324,8 @@ def _print_class(screen: Console, result: ClassResult, notes: Sequence[str], out
         _print_line(screen, note)
     show = class_table if len(rows) <= MOST_ROWS else class_summary
     screen.print(show(rows, course.max_score, so_far))
-    for row in rows:
-        for defect in row.defects:
-            _print_line(screen, f"{row.student}: {defect}", "yellow")
+    for defect in defect_lines(rows, out):
+        _print_line(screen, defect, "yellow")
     isolations = {row.isolation for row in rows if row.isolation}
     if any("sealed" not in layers for layers in isolations):
         screen.print("[bold red]NOT SEALED:[/] student code could read files and use the network.")

@@ -91,10 +91,9 @@ def _print(
         names = f"{escape(clean(pair.one))} and {escape(clean(pair.other))}"
         out.print(f"\n[bold]{number:3}. {names}[/]  [dim]{pair.score}[/]", soft_wrap=True)
         for shared in pair.shared[:4]:
-            who = f"; {shared.others} others have it" if shared.others else "; nobody else has it"
-            words = (
-                f"{shared.trace.kind}, {shared.trace.where}: {clean(shared.trace.text, 90)}{who}"
-            )
+            trace = shared.trace
+            what = ", ".join(filter(None, (trace.kind, trace.where)))
+            words = f"{what}: {clean(trace.text, 90)}; {shared.who_else}"
             out.print(indented(Text(words), 5))
         if len(pair.shared) > 4:
             out.print(indented(Text(f"and {len(pair.shared) - 4} more", style="dim"), 5))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from grader.authoring.mutate import Tried
     from grader.authoring.validate import Report
     from grader.authoring.validate import Row as ValidationRow
+
+MOST_DEFECTS = 10
+"""Of more sentences on what nbgrader would stumble over a terminal shows the first."""
 
 
 def class_table(rows: Sequence[Row], max_score: float, due: Course | None = None) -> Table:
@@ -60,14 +64,23 @@ def class_summary(rows: Sequence[Row], max_score: float, due: Course | None = No
     if scores:
         quarter, half, three = (scores[len(scores) * n // 4] for n in (1, 2, 3))
         lines.append(
-            f"Of {max_score} points, a quarter has less than {quarter}, half less than {half}, "
-            f"three quarters less than {three}."
+            f"Of {max_score} points, a quarter has at most {quarter}, half at most {half}, "
+            f"three quarters at most {three}."
         )
     known = sorted(score for row in rows if due and (score := row.of(due)) is not None)
-    if due is not None and known:
+    if due is not None and due.max_score and known:
         half = known[len(known) // 2]
-        lines.append(f"Of the {due.max_score} points that were due, half has less than {half}.")
+        lines.append(f"Of the {due.max_score} points that were due, half has at most {half}.")
     return "\n".join([*lines, "Everybody's score is in scores.csv."])
+
+
+def defect_lines(rows: Sequence[Row], out: Path) -> list[str]:
+    """What nbgrader would stumble over: the first few, and where the others stand."""
+    told = [f"{row.student}: {defect}" for row in rows for defect in row.defects]
+    left = len(told) - MOST_DEFECTS
+    if left <= 0:
+        return told
+    return [*told[:MOST_DEFECTS], f"{left} more like these: `notes` in {out / 'results'} has them."]
 
 
 def _shown_score(row: Row) -> tuple[str, str]:

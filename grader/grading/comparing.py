@@ -37,6 +37,8 @@ class CheckChange:
 class Part:
     """What a score is made of where it differs: an exercise, or what lateness took off an assignment.
 
+    An assignment that only one of the runs has is one part.
+
     Args:
         about: the id of the exercise or the assignment.
         before: its points in the earlier run; None where there are none.
@@ -55,6 +57,11 @@ class Part:
     def difference(self) -> Decimal:
         """The points that are gained."""
         return (self.after or Decimal(0)) - (self.before or Decimal(0))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is an assignment that only one of the runs has."""
+        return "/" not in self.about and None in (self.before, self.after)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -105,6 +112,11 @@ class Change:
         """Whether the score is another one, not its parts alone."""
         return (self.before, self.was) != (self.after, self.now)
 
+    @property
+    def is_of_whole_assignments(self) -> bool:
+        """Whether nothing differs but that one of the runs lacks an assignment."""
+        return bool(self.parts) and all(part.is_whole for part in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -126,20 +138,25 @@ class Comparison:
 
     @property
     def of_scores(self) -> tuple[Change, ...]:
-        """Whose score is another one."""
-        return tuple(change for change in self.changes if change.is_of_score)
+        """Whose score is another one; last those for whom one of the runs lacks an assignment."""
+        changes = (change for change in self.changes if change.is_of_score)
+        return tuple(sorted(changes, key=lambda change: change.is_of_whole_assignments))
 
     @property
     def sentence(self) -> str:
         """How many gain, lose, and are as they were."""
         known = [one.difference for one in self.of_scores if one.difference is not None]
         gain, lose = sum(one > 0 for one in known), sum(one < 0 for one in known)
+        whole = sum(one.is_of_whole_assignments for one in self.of_scores)
         others = len(self.of_scores) - len(known)
         text = f"{self.students} students are in both: {gain} gain, {lose} lose"
         if others:
             text += f", {others} without a score in one of them"
         same = len(self.changes) - len(self.of_scores)
-        return f"{text}; {same} have other outcomes and the same score."
+        text += f"; {same} have other outcomes and the same score."
+        if whole:
+            text += f" {whole} differ only by an assignment that one of the runs lacks."
+        return text
 
 
 def compare_runs(before: Path, after: Path) -> Comparison:
@@ -213,7 +230,11 @@ def compare_results(before: Result, after: Result) -> Change | None:
     parts = tuple(
         part
         for id_ in dict.fromkeys((*old, *new))
-        for part in _assignment(id_, old.get(id_), new.get(id_))
+        for part in (
+            _assignment(id_, old[id_], new[id_])
+            if id_ in old and id_ in new
+            else _whole(old.get(id_), new.get(id_), before if id_ in new else after)
+        )
     )
     change = Change(
         *(before.student, before.score, after.score, _instead(before), _instead(after), parts)
@@ -227,34 +248,42 @@ def _instead(result: Result) -> str:
     return "" if result.score is not None else NONE
 
 
-def _assignment(
-    id_: str, before: AssignmentResult | None, after: AssignmentResult | None
+def _whole(
+    before: AssignmentResult | None, after: AssignmentResult | None, lacking: Result
 ) -> Iterator[Part]:
-    old = {one.id: one for one in before.exercises} if before else {}
-    new = {one.id: one for one in after.exercises} if after else {}
+    """An assignment that only one of the runs has, without its exercises: all of them differ."""
+    there = before or after
+    if there is not None:
+        run = "later" if before else "earlier"
+        why = f"not in the {run} run" if lacking.submitted else f"{NONE} in the {run} run"
+        scores = before.score if before else None, after.score if after else None
+        yield Part(there.id, *scores, why=(why,))
+
+
+def _assignment(id_: str, before: AssignmentResult, after: AssignmentResult) -> Iterator[Part]:
+    old = {one.id: one for one in before.exercises}
+    new = {one.id: one for one in after.exercises}
     for exercise in dict.fromkeys((*old, *new)):
         part = _exercise(exercise, old.get(exercise), new.get(exercise))
         if part.before != part.after or part.checks or part.why:
             yield part
     taken, taken_now = _taken_off(before), _taken_off(after)
     if taken is not None and taken_now is not None and taken != taken_now:
-        why = f"days late: {_late(before)} → {_late(after)}"
-        yield Part(id_, taken, taken_now, why=(why,))
+        old_days, days = _late(before), _late(after)
+        is_same = old_days == days
+        why = f"{days}, of another score" if is_same else f"{old_days} → {days}"
+        yield Part(id_, taken, taken_now, why=(f"days late: {why}",))
 
 
-def _taken_off(assignment: AssignmentResult | None) -> Decimal | None:
+def _taken_off(assignment: AssignmentResult) -> Decimal | None:
     """What lateness takes off, as a negative number; None where the score is undecided."""
-    if assignment is None:
-        return Decimal(0)
     earned = total(exercise.score for exercise in assignment.exercises)
     if assignment.score is None or earned is None:
         return None
     return assignment.score - earned
 
 
-def _late(assignment: AssignmentResult | None) -> str:
-    if assignment is None:
-        return NOT_THERE
+def _late(assignment: AssignmentResult) -> str:
     used = assignment.late_days_used
     paid = f" ({used} paid with late days)" if used else ""
     return f"{assignment.days_late}{paid}"

@@ -20,6 +20,7 @@ from grader.core.records import (
     Rows,
     Visibility,
 )
+from grader.submissions.nbgrader_defects import is_defect
 
 NOT_FOUND = (Outcome.MISSING, Outcome.BLOCKED)
 ORDER: dict[type, tuple[str, ...]] = {
@@ -91,7 +92,10 @@ def has_something(assignment: AssignmentResult) -> bool:
 
 
 def for_student(result: Result) -> Result:
-    """The same result without the run's seed and without what hidden checks say and show."""
+    """The same result without the run's seed and without what hidden checks say and show.
+
+    What nbgrader would stumble over is for instructors, too.
+    """
     message = _("This is a hidden check: its inputs are not shown.")
 
     def public(check: CheckResult) -> CheckResult:
@@ -106,7 +110,12 @@ def for_student(result: Result) -> Result:
             for exercise in assignment.exercises
         )
 
-    assignments = tuple(replace(a, exercises=exercises(a)) for a in result.assignments)
+    def notes(assignment: AssignmentResult) -> tuple[str, ...]:
+        return tuple(note for note in assignment.notes if not is_defect(note))
+
+    assignments = tuple(
+        replace(a, exercises=exercises(a), notes=notes(a)) for a in result.assignments
+    )
     return replace(result, seed="", assignments=assignments)
 
 

@@ -13,7 +13,7 @@ WEIGHTS = {
     Kind.CELL: 4.0,
     Kind.VALUES: 4.0,
     Kind.COMMENT: 2.0,
-    Kind.FORM: 1.5,
+    Kind.FORM: 1.2,
     Kind.STRING: 1.0,
     Kind.NAME: 0.8,
     Kind.LINE: 0.5,
@@ -22,8 +22,8 @@ WEIGHTS = {
 """How telling a trace is, by its kind, before its rarity."""
 
 MOST_COUNTED = 6
-MOST_LINES = 4
-"""Traces of one kind that count, more of the same say little more; lines of code alone never tell."""
+MOST_OF_KIND = {Kind.LINE: 4, Kind.FORM: 2}
+"""Traces of one kind that count, more of the same say little more; the form of code never tells."""
 
 TELLING = 3.0
 """A pair is shown from here on: two comments that nobody else has, or one cell's random id."""
@@ -39,6 +39,12 @@ class Shared:
     trace: Trace
     others: int
     weight: float
+
+    @property
+    def who_else(self) -> str:
+        """How many others have it, for people."""
+        counts = {0: "nobody else has it", 1: "1 other student has it"}
+        return counts.get(self.others, f"{self.others} other students have it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,9 @@ class Pair:
 def find_pairs(works: Sequence[Work], together: Iterable[Collection[str]] = ()) -> tuple[Pair, ...]:
     """The pairs that share telling traces, the most telling first.
 
+    Of several students who share the same things one pair stands among these; the others, of whom
+    nothing new is told, come last.
+
     Args:
         works: everybody's, earlier years' as well: two of these make no pair.
         together: groups whose members were meant to work together: they make no pair.
@@ -85,22 +94,43 @@ def find_pairs(works: Sequence[Work], together: Iterable[Collection[str]] = ()) 
                 found[one, other].append(shared)
     pairs = (_pair(*two, shared) for two, shared in found.items())
     telling = [pair for pair in pairs if pair.score >= TELLING]
-    return tuple(sorted(telling, key=lambda pair: (-pair.score, pair.one, pair.other)))
+    return _new_first(sorted(telling, key=lambda pair: (-pair.score, pair.one, pair.other)))
+
+
+def _new_first(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Pairs that share enough of what no pair before them shares, then the others."""
+    new, others, told = [], [], set[Trace]()
+    for pair in pairs:
+        if _score([shared for shared in pair.shared if shared.trace not in told]) >= TELLING:
+            new.append(pair)
+            told.update(shared.trace for shared in pair.shared)
+        else:
+            others.append(pair)
+    return (*new, *others)
 
 
 def _pair(one: str, other: str, shared: list[Shared]) -> Pair:
     shared.sort(key=lambda s: (-s.weight, s.trace))
+    return Pair(one, other, _score(shared), tuple(shared))
+
+
+def _score(shared: Sequence[Shared]) -> float:
+    """How telling it is all together; of each kind the heaviest count."""
     counted: Counter[Kind] = Counter()
     names = {entry.trace.text for entry in shared if entry.trace.kind is Kind.NAME}
-    score = 0.0
+    score, habits = 0.0, set[str]()
     for entry in shared:
         kind, words = entry.trace.kind, re.findall(r"\w+", entry.trace.text)
         if kind is Kind.LINE and names.intersection(words):
             continue  # its rare name counts by itself
+        if kind is Kind.COMMENT:
+            if entry.trace.text in habits:
+                continue  # the same words in several assignments are one habit
+            habits.add(entry.trace.text)
         counted[kind] += 1
-        if counted[kind] <= (MOST_LINES if kind is Kind.LINE else MOST_COUNTED):
+        if counted[kind] <= MOST_OF_KIND.get(kind, MOST_COUNTED):
             score += entry.weight
-    return Pair(one, other, round(score, 1), tuple(shared))
+    return round(score, 1)
 
 
 def _rarity(owners: int, students: int) -> float:

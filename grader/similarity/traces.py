@@ -34,6 +34,7 @@ WORDS = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+IMPORTS = re.compile(r"^[ ]*(?:from|import)[ ].*$", re.MULTILINE)
 PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch", "nn", "np", "F"}
 
 
@@ -144,6 +145,11 @@ class Given:
         ids = {id_ for id_, _ in cells if id_}
         return cls(frozenset(lines), frozenset(words | PYTHONS), tuple(prose), frozenset(ids))
 
+    def and_of(self, other: "Given") -> "Given":
+        """What two assignments hand out, for a file that is read for both; its prose is its own."""
+        lines, words = self.lines | other.lines, self.words | other.words
+        return Given(lines, words, self.prose, self.cells | other.cells)
+
 
 def _cells(notebook: Path) -> list[tuple[str, str]]:
     """The id and the text of a notebook's cells; none where there is no such file."""
@@ -172,26 +178,43 @@ def work_of(
     """
     name = f"{archive}/{submission.student}" if archive else submission.student
     work = Work(name, bool(archive))
-    for id_, handed_out in given.items():
-        reading = submission.readings.get(id_)
-        for key in reading.sources if reading else ():
-            source = submission.sources[key]
-            own = [
-                Line(source.name, cell.number, number, text.rstrip("\r"))
-                for cell in source.cells
-                for number, text in enumerate(cell.text.split("\n"), 1)
-                if text.strip() not in handed_out.lines
-            ]
-            work.lines.setdefault(id_, []).extend(own)
-            for trace, line in _text_traces(id_, own, handed_out):
-                work.traces.setdefault(trace, line)
-            if key.endswith(".ipynb"):
-                _add(work, _cell_traces(id_, folder / key, handed_out))
-            _add(work, _form_traces(id_, [cell.text for cell in source.cells], len(own)))
-            _add(work, _removed(id_, source.text, handed_out))
+    for key, (id_, *others) in _assignments_of_files(submission, given).items():
+        source, handed_out = submission.sources[key], given[id_]
+        for other in others:
+            handed_out = handed_out.and_of(given[other])
+        own = [
+            Line(source.name, cell.number, number, text.rstrip("\r"))
+            for cell in source.cells
+            for number, text in enumerate(cell.text.split("\n"), 1)
+            if text.strip() not in handed_out.lines
+        ]
+        work.lines.setdefault(id_, []).extend(own)
+        for trace, line in _text_traces(id_, own, handed_out):
+            work.traces.setdefault(trace, line)
+        if key.endswith(".ipynb"):
+            _add(work, _cell_traces(id_, folder / key, handed_out))
+        _add(work, _form_traces(id_, [cell.text for cell in source.cells], len(own)))
+        _add(work, _removed(id_, source.text, given[id_]))
     for exercise in result.exercises if result else ():
         _add(work, _wrong_values(exercise))
     return work
+
+
+def _assignments_of_files(
+    submission: Submission, given: Mapping[str, Given]
+) -> dict[str, list[str]]:
+    """The assignments that each file is read for, that of its folder first.
+
+    Where an assignment lacks its own file, exercises are looked up in all files of the student.
+    """
+    found: dict[str, list[str]] = {}
+    for id_ in given:
+        reading = submission.readings.get(id_)
+        for key in reading.sources if reading else ():
+            found.setdefault(key, []).append(id_)
+    return {
+        key: sorted(ids, key=lambda id_: id_ not in Path(key).parts) for key, ids in found.items()
+    }
 
 
 def _add(work: Work, traces: Iterable[Trace]) -> None:
@@ -203,6 +226,8 @@ def _text_traces(
 ) -> Iterator[tuple[Trace, Line | None]]:
     """Comments, strings, names and lines of the student's own, each with its line."""
     text = "\n".join(line.text for line in own)
+    others = given.words.union(re.findall(r"__\w+__", text))
+    others |= {word for line in IMPORTS.findall(text) for word in re.findall(r"\w+", line)}
     for match in WORDS.finditer(text):
         line = own[text.count("\n", 0, match.start())]
         word = match[0]
@@ -214,7 +239,7 @@ def _text_traces(
             said = " ".join(word.strip("\"'rbfuRBFU \n").split())
             if said and said not in given.words:
                 yield Trace(Kind.STRING, assignment, said), line
-        elif match.lastgroup == "name" and len(word) > 2 and word not in given.words:
+        elif match.lastgroup == "name" and len(word) > 2 and word not in others:
             yield Trace(Kind.NAME, "", word), line
     for line in own:
         code = line.text.partition("#")[0].strip()

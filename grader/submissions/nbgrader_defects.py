@@ -5,9 +5,15 @@ runs nbgrader.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
 from grader.core.errors import SubmissionError
 from grader.submissions.notebooks import cells_of, nbgrader_marks, text_of
+
+
+def is_defect(note: str) -> bool:
+    """Whether a note is such a sentence."""
+    return ": nbgrader would " in note
 
 
 def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
@@ -32,16 +38,28 @@ def defects(handed_in: bytes, released: bytes) -> tuple[str, ...]:
     own = [name for name in gone if name not in tests]
     edited = [name for name, text in tests.items() if texts.get(name, text) != text]
     found_in = (
-        (doubled, "stands more than once", "stop here, for the whole class"),
-        (gone_tests, "is missing", "leave its score to be given by hand"),
-        (own, "is missing", "show no comment on it"),
-        (edited, "was changed", "put its own back"),
+        (
+            doubled,
+            "stands more than once",
+            "stand more than once",
+            "stop here, for the whole class",
+        ),
+        (gone_tests, "is missing", "are missing", "leave the score to be given by hand"),
+        (own, "is missing", "are missing", "show no comment there"),
+        (edited, "was changed", "were changed", "put its own back"),
     )
     return tuple(
-        f"the cell {', '.join(names)} {what}: nbgrader would {consequence}"
-        for names, what, consequence in found_in
+        f"{_cells(names, one, several)}: nbgrader would {consequence}"
+        for names, one, several, consequence in found_in
         if names
     )
+
+
+def _cells(names: Sequence[str], one: str, several: str) -> str:
+    """Which cells, and what is wrong with them."""
+    if len(names) == 1:
+        return f"the cell {names[0]} {one}"
+    return f"the cells {', '.join(names)} {several}"
 
 
 def _marked(data: bytes) -> tuple[Counter[str], dict[str, str]]:

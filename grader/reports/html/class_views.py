@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.core.language import _, listed, ngettext
-from grader.core.records import ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
@@ -82,8 +82,10 @@ def _unfound(result: Result) -> str:
     """Why nothing was found in a file, for the first assignment where it is so; "" for none."""
     for assignment in result.assignments:
         if assignment.checks and is_handed_in(result, assignment) and not has_something(assignment):
-            # Its first line says what is not defined, the second why.
-            lines = [*assignment.notes[:1], *assignment.checks[0].message.splitlines()[1::-1]]
+            # A message's first line says what is not defined, the second why.
+            told = [text.splitlines()[0] for text in assignment.file_failures[:1]]
+            told += assignment.notes[:1]
+            lines = [*told, *assignment.checks[0].message.splitlines()[1::-1]]
             return clean(f"{assignment.id}: {lines[0]}" if lines else assignment.id, 200)
     return ""
 
@@ -94,12 +96,19 @@ def _lateness(result: Result) -> str:
         return _("{count} assignments, up to {days} days").format(
             count=len(late), days=result.days_late
         )
-    return listed(
-        ngettext("{id}: {days} day", "{id}: {days} days", a.days_late).format(
-            id=a.id, days=a.days_late
+    return listed(map(_late_words, late))
+
+
+def _late_words(late: AssignmentResult) -> str:
+    """How late an assignment is, and how many of these days cost nothing."""
+    words = ngettext("{id}: {days} day", "{id}: {days} days", late.days_late)
+    if late.late_days_used:
+        words = ngettext(
+            "{id}: {days} day, {used} at no cost",
+            "{id}: {days} days, {used} at no cost",
+            late.days_late,
         )
-        for a in late
-    )
+    return words.format(id=late.id, days=late.days_late, used=late.late_days_used)
 
 
 def tenths(results: Sequence[Result]) -> list[int]:

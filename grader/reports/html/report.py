@@ -32,7 +32,8 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
     )
     due = run.course.due_at(run.now)
     so_far = due_summary([row_of(result, "") for result in run.results], due)
-    if due.assignments != run.course.assignments and so_far["mean_score"] is not None:
+    is_partly_due = bool(due.max_score) and due.assignments != run.course.assignments
+    if is_partly_due and so_far["mean_score"] is not None:
         sentence = _(
             "Of {max_score} points that were due so far, students have {mean_score} on average."
         )

@@ -147,8 +147,9 @@ class Card:
 
     @property
     def passed(self) -> tuple[str, ...]:
-        """Titles of the checks that passed."""
-        return tuple(c.title for c in self.exercise.checks if c.outcome is Outcome.PASSED)
+        """Titles of the checks that passed, without remarks: as many as the headline says."""
+        checks = self.exercise.checks
+        return tuple(c.title for c in checks if c.weight and c.outcome is Outcome.PASSED)
 
     @property
     def is_open(self) -> bool:

@@ -13,6 +13,11 @@ NOT_SCALED = (
     "import torch\n\n\ndef scores(queries, keys):\n    return queries @ keys.T\n\n\nDONE = 1\n"
 )
 
+NOT_ATTEMPTED = (
+    "def scores(queries, keys):\n"
+    '    raise NotImplementedError("01_scores/scores: not attempted yet")\n'
+)
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
@@ -22,8 +27,10 @@ def run(tmp_path_factory):
 
 @pytest.fixture
 def explain(grader, work, run):
-    """Explains bo's score for `scores`; ada is right, and cem handed in nothing."""
+    """Explains bo's score for `scores`; ada is right, cem handed in nothing, dan's file is broken."""
     work("ada", scores="right", mixture="right")
+    work("dan", scores="x = y\n" + NOT_SCALED)
+    work("eve", scores=NOT_ATTEMPTED)
     work("bo", scores=NOT_SCALED)
     students = work("cem").parent
     if not run.exists():
@@ -49,6 +56,18 @@ def test_a_score_is_shown_with_all_that_it_is_made_of(explain):
     for kind in ("visible checks", "hidden checks"):
         assert f"\n{kind}\n  " in told
     assert "not what was graded" not in told
+
+
+@pytest.mark.parametrize(
+    ("student", "words"),
+    [
+        ("eve", "Nothing: it was not attempted."),
+        ("dan", "notes on the file\n  scores.py does not run: line 1: NameError"),
+    ],
+)
+def test_what_no_check_says_is_told_in_words(explain, student, words):
+    """Nothing was attempted, or the file does not run."""
+    assert words in explain(student=student).out
 
 
 def test_it_is_graded_again_with_the_runs_own_seed(explain):

@@ -29,11 +29,24 @@ def learn(grader, work):
     return run
 
 
-def edit_of(folder, work, text):
+def edit_of(folder, work, text, exercise="01_scores/scores"):
     """The edit that is proposed for a student's file."""
     course = load_course(folder)
     submission = read_submission(course, work("bo", scores=text), "bo")
-    return proposed_edit(course, course.exercises["01_scores/scores"], submission)
+    return proposed_edit(course, course.exercises[exercise], submission)
+
+
+def edit_course(folder):
+    """A class with two gaps, beside what the course has."""
+    gap = "        ### BEGIN SOLUTION\n        {}\n        ### END SOLUTION\n"
+    with (folder / "solutions" / "01_scores" / "scores.py").open("a", encoding="utf-8") as file:
+        file.write('\n\n# %% exercise="Scale"\nclass Scale:\n')
+        file.write("    def __init__(self, by):\n        super().__init__()\n")
+        file.write(gap.format("self.by = by") + "\n    def forward(self, x):\n")
+        file.write(gap.format("return self.by * x"))
+    path = folder / "course.toml"
+    text = path.read_text("utf-8").replace("scores = 2\n", "scores = 2\nScale = 1\n", 1)
+    path.write_text(text, "utf-8")
 
 
 COMMENTED = FLIPPED.replace("k.T", "k.T  # mine").replace("    return", "    # by bo\n    return")
@@ -46,6 +59,25 @@ def test_the_edit_is_the_line_that_differs_in_the_solutions_names(folder, work, 
         "    return products / keys.shape[-1] ** 0.5",
         "    return -products / keys.shape[-1] ** 0.5",
     )
+
+
+def test_a_class_is_learnt_from_by_all_its_methods(folder, work):
+    """What stands before a gap is not doubled; what is the same in a method stays out."""
+    edit_course(folder)
+    own = (
+        "class Scale:\n"
+        "    def __init__(self, by):\n        super().__init__()\n        self.by = by\n\n"
+        "    def forward(self, x):\n        return self.by + x\n"
+    )
+    assert edit_of(folder, work, own, "01_scores/Scale") == (
+        "        return self.by * x",
+        "        return self.by + x",
+    )
+    both = own.replace("= by\n", "= -by\n")
+    find, replace = edit_of(folder, work, both, "01_scores/Scale")
+    assert find.startswith("        self.by = by\n")
+    assert find.endswith("        return self.by * x")
+    assert replace == find.replace("= by", "= -by").replace(" * ", " + ")
 
 
 @pytest.mark.parametrize(

@@ -109,11 +109,12 @@ def test_another_state_of_the_course_is_tried(grade, grader, folder, students, t
     path.write_text(
         text.replace("        num_queries,", "        assert False\n        num_queries,")
     )
+    grade("--assignment", "01", out=tmp_path / "part")
     kept = files_in(tmp_path / "out")
-    for old in (tmp_path / "out", folder):
+    for old in (tmp_path / "out", tmp_path / "part", folder):
         ran = grader("compare", old, other, "--submissions", students)
         assert (ran.code, ran.err) == (0, "")
-        assert ": 0 gain, 1 lose; " in ran.lines[0]
+        assert ": 0 gain, 1 lose; 0 have other outcomes and" in ran.lines[0]
     assert files_in(tmp_path / "out") == kept
     ran = grader("compare", tmp_path / "out", other)
     assert ran.code == 2
@@ -138,8 +139,10 @@ def test_of_several_attempts_one_counts(grader, work, tmp_path):
     assert "attempts, " not in ran.out
     assert scores(out)["ada"] == "2"
     assert "was with none of --policy, --times, --history and --never-lower." in ran.out
-    told = grader("explain", "ada", "scores", "--run", out).out
-    assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told
+    told = grader("explain", "ada", "scores", "--run", out, "--submissions", students, "--again")
+    assert "attempt 1 of 2 counts, of 2027-01-30T10:00:00+00:00" in told.out
+    assert "not what was graded" not in told.out
+    assert (told.code, "the same seed: the same result." in told.out) == (0, True)
     page = (out / "reports/html/students/ada.html").read_text("utf-8")
     assert "2 → 0.8" in page
     ran = grade("--policy", "best", "--gradebook", tmp_path / "gradebook.db")

@@ -21,7 +21,13 @@ from grader.core.records import (
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
 from grader.grading.class_files import all_results
-from grader.grading.comparing import by_check, compare_results, compare_runs, to_record
+from grader.grading.comparing import (
+    Comparison,
+    by_check,
+    compare_results,
+    compare_runs,
+    to_record,
+)
 from grader.grading.deciding import decided
 from grader.grading.decisions import Decisions, Extension, Whom
 from grader.grading.personal import CheckDecision, LateDays, Override
@@ -67,7 +73,12 @@ NOTHING = Result("ada", None, 2, False, False, (), "1", {}, "c0", "", ())
         (
             result_of(PASSED, PASSED),
             "1.8",
-            ["01_a/f +1.2", "  hidden::test_it: failed → passed"],
+            [
+                "01_a/f +1.2",
+                "  hidden::test_it: failed → passed",
+                "01_a -0.12",
+                "  days late: 1, of another score",
+            ],
         ),
         (
             result_of(PASSED, Outcome.TIMEOUT),
@@ -125,7 +136,7 @@ NOTHING = Result("ada", None, 2, False, False, (), "1", {}, "c0", "", ())
         (
             NOTHING,
             "nothing handed in",
-            ["01_a/f -0.8", "  not in the later run", "01_a +0.08", "  days late: 1 → not there"],
+            ["01_a -0.72", "  nothing handed in in the later run"],
         ),
     ],
 )
@@ -140,6 +151,22 @@ def test_what_a_difference_comes_from(after, score, lines):
     assert found[: len(lines)] == lines
     if change.difference is not None:
         assert change.difference == sum(part.difference for part in change.parts)
+
+
+def test_whom_a_whole_assignment_concerns_comes_last():
+    """It is one line, and counted apart."""
+    other = replace(BEFORE.assignments[0], id="02_b", score=1)
+    lacking, changed = (replace(BEFORE, student=name) for name in ("ada", "bo"))
+    after = [
+        replace(one, score=one.score + 1, assignments=(*one.assignments, other))
+        for one in (lacking, replace(result_of(PASSED, PASSED), student="bo"))
+    ]
+    changes = [compare_results(*two) for two in zip((lacking, changed), after, strict=True)]
+    found = Comparison(2, tuple(changes))
+    assert [change.student for change in found.of_scores] == ["bo", "ada"]
+    assert changes[0].parts[0].lines == ("02_b +1", "  not in the earlier run")
+    told = "1 differ only by an assignment that one of the runs lacks."
+    assert found.sentence.endswith(told)
 
 
 def test_a_changed_check_concerns_exactly_whom_grading_everybody_again_does(make, tmp_path):

@@ -207,6 +207,14 @@ def test_the_students_copy_has_no_seed_and_no_hidden_message():
     assert copy == replace(RESULT, seed="", assignments=(public,))
 
 
+def test_what_nbgrader_would_stumble_over_is_for_instructors():
+    """A student reads the other notes alone."""
+    note = "a.ipynb: the cell f is missing: nbgrader would show no comment there"
+    (assignment,) = RESULT.assignments
+    told = replace(RESULT, assignments=(replace(assignment, notes=("Late.", note)),))
+    assert for_student(told).assignments[0].notes == ("Late.",)
+
+
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.PASSED])
 def test_no_hidden_message_is_in_the_students_copy(outcome):
     """However a hidden check ended, its values stay with the instructor."""

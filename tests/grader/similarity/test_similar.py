@@ -22,7 +22,7 @@ from grader.grading.journal import FORMAT, RunIdentity
 from grader.grading.results import converter
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import TELLING, clusters, find_pairs
-from grader.similarity.traces import Kind, Trace, Work, _wrong_values
+from grader.similarity.traces import Given, Kind, Line, Trace, Work, _text_traces, _wrong_values
 from grader.submissions.student_folders import JOURNAL
 from tests.support.copied_class import KINDS, copied_class
 
@@ -102,6 +102,47 @@ def test_a_score_does_not_grow_with_lines_of_code_alone():
     lines = [f"x = y @ z{number}" for number in range(20)]
     alike = [work(name, *lines, kind=Kind.LINE) for name in ("ada", "bo")]
     assert find_pairs([*alike, *(work(f"s{number}") for number in range(40))]) == ()
+
+
+def test_of_a_group_with_one_source_one_pair_stands_first():
+    """The others of it come after a pair that shares less, because they tell nothing new."""
+    group = [work(name, "their one source", "and its second line") for name in ("ada", "bo", "cem")]
+    two = [work(name, "xyz", kind=Kind.CELL) for name in ("dora", "eli")]
+    pairs = find_pairs([*group, *two, *(work(f"s{number}") for number in range(60))])
+    assert [pair.one + pair.other for pair in pairs] == ["doraeli", "adabo", "adacem", "bocem"]
+    more = [work(name, "abc", "def", kind=Kind.CELL) for name in ("ada", "bo", "cem")]
+    pairs = find_pairs([*more, *two, *(work(f"s{number}") for number in range(60))])
+    assert [pair.one + pair.other for pair in pairs] == ["adabo", "doraeli", "adacem", "bocem"]
+
+
+def test_a_habit_counts_once():
+    """The same comment in three assignments is one comment; an imported name is nobody's own."""
+    habit = [Trace(Kind.COMMENT, f"0{number}_a", "as in the lecture") for number in range(3)]
+    alike = [Work(name, traces=dict.fromkeys(habit)) for name in ("ada", "bo")]
+    assert find_pairs([*alike, *(work(f"s{number}") for number in range(60))]) == ()
+    lines = [
+        Line("a.py", None, 1, "from dataclasses import dataclass"),
+        Line("a.py", None, 2, "own"),
+    ]
+    given = Given(frozenset(), frozenset(), (), frozenset())
+    names = {t.text for t, _ in _text_traces("01_a", lines, given) if t.kind is Kind.NAME}
+    assert names == {"own"}
+
+
+def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
+    """Where a file is read for two assignments, because it defines a name of both."""
+    course, _planted = made
+    one, other = course.assignments[1], course.assignments[-1]
+    path = tmp_path / "ada" / one.id / f"{one.module}.py"
+    path.parent.mkdir(parents=True)
+    own = f"\n\nclass {other.exercises[0].name}:\n    here = 1\n"
+    path.write_text((root / "assignments" / one.id / path.name).read_text("utf-8") + own, "utf-8")
+    (found,) = gather(course, tmp_path, {})
+    assert found.lines.keys() == {one.id}
+    assert {(trace.kind, trace.where) for trace in found.traces} <= {
+        (Kind.NAME, ""),
+        (Kind.LINE, one.id),
+    }
 
 
 def test_pairs_connect_groups():

@@ -65,11 +65,11 @@ def test_a_notebook_that_was_filled_in_has_none() -> None:
         ),
         (
             lambda cells: cells.pop(2),
-            "the cell test_one is missing: nbgrader would leave its score to be given by hand",
+            "the cell test_one is missing: nbgrader would leave the score to be given by hand",
         ),
         (
             lambda cells: cells[1]["metadata"].clear(),
-            "the cell one is missing: nbgrader would show no comment on it",
+            "the cell one is missing: nbgrader would show no comment there",
         ),
         (
             lambda cells: cells[4].update(source="2"),
@@ -105,7 +105,7 @@ def test_several_defects_are_told_one_by_one() -> None:
 
     assert found(spoil) == (
         "the cell one stands more than once: nbgrader would stop here, for the whole class",
-        "the cell test_one, test_two is missing: nbgrader would leave its score to be given by "
+        "the cells test_one, test_two are missing: nbgrader would leave the score to be given by "
         "hand",
     )
 

@@ -84,7 +84,9 @@ def words(page: str) -> str:
 
 def test_a_failure_is_explained_with_everything_there_is_to_say(course: Course) -> None:
     """The mistake and its question, what was called, what came of it, and where to look."""
-    checks = (check("one", Outcome.FAILED, MESSAGE, picture=PICTURE), check("two", Outcome.PASSED))
+    failed = check("one", Outcome.FAILED, MESSAGE, picture=PICTURE)
+    held = check("remark", Outcome.PASSED, weight=0)
+    checks = (failed, check("two", Outcome.PASSED), held)
     said = words(student_page(result_of(*checks, findings=(Finding((SCALE,)),)), course))
     for sentence in (
         "Feedback for ada",
@@ -287,6 +289,15 @@ def test_undecided_and_late_students_come_first(whole_course: Course) -> None:
     assert sorted(rows) == sorted(result.student for result in results)
 
 
+def test_who_is_late_is_listed_with_the_days_that_cost_nothing(course: Course) -> None:
+    """Late days of their own took nothing off."""
+    result = result_of(check("it", Outcome.PASSED))
+    for used, words_ in ((0, "01_scores: 2 days"), (1, "01_scores: 2 days, 1 at no cost")):
+        part = replace(result.assignments[0], days_late=2, late_days_used=used)
+        page = class_report([replace(result, assignments=(part,))], course)
+        assert f"ada {words_} " in words(page)
+
+
 def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: Course) -> None:
     """Its student has no points, and nothing to learn from that."""
     told = "scores is not defined.\nLoading the file stopped early: KeyError: <b>"
@@ -294,6 +305,12 @@ def test_a_file_in_which_nothing_was_found_comes_first_with_the_reason(course: C
     said = words(class_report([result, result_of(check("it", Outcome.FAILED, "no"))], course))
     assert "Nothing found in their files 1" in said
     assert said.count("01_scores: Loading the file stopped early: KeyError: &lt;b&gt;") == 1
+    (part,) = result.assignments
+    broken = replace(
+        part, file_failures=("a.py does not run: line 3: NameError\n    x\nWhat is x?",)
+    )
+    said = words(class_report([replace(result, assignments=(broken,))], course))
+    assert "01_scores: a.py does not run: line 3: NameError" in said
 
 
 @pytest.mark.parametrize(("isolation", "is_told"), [(("sealed",), False), (("limits",), True)])
