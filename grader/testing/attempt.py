@@ -13,7 +13,7 @@ solution's, with the same parameters; it is called and judged in the same way.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -141,6 +141,16 @@ class Attempt:
     def of(self, name: str) -> "Attempt":
         """The same of another name that an assignment defines."""
         return Attempt(self.student, self.reference, self.judge, name)
+
+    def beside(self, name: str, exercise: str = "") -> "Attempt":
+        """The same of another name, tried beside what is judged: no message shows these calls.
+
+        Args:
+            name: what is tried.
+            exercise: the full id of an exercise of another assignment, in whose file the name is
+                looked up; "" for the file at hand.
+        """
+        return replace(self.of(name), student=self.student.aside(exercise))
 
     @property
     def own(self) -> str | RemoteObject:

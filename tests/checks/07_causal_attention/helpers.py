@@ -1,7 +1,5 @@
 """What the checks of assignment 07 share."""
 
-from dataclasses import replace
-
 import torch
 
 from grader.testing import N_, StudentOutcome
@@ -48,9 +46,10 @@ def step_before(layer):
     biased = (True,) if args[-1] is True or how.get("qkv_bias") else ()
     values = {"given": layer.given, "spare": no_biases(layer.given)} if layer.given else {}
     elsewhere = f"04_self_attention/{name}" if name == OF_ONE_TEXT else ""
-    own = replace(layer.of(name), student=layer.student.aside(elsewhere))
     try:
-        return own.instance(*sizes, *biased, seed=how.get("seed"), **values)
+        return layer.beside(name, elsewhere).instance(
+            *sizes, *biased, seed=how.get("seed"), **values
+        )
     except StudentOutcome:
         return None
 

@@ -33,5 +33,5 @@ def right_layer(attempt, values, x):
 
 def layer_is_right(attempt, values, x, right):
     """Whether the student's own layer of assignment 09 gives what a right one gives."""
-    own = attempt.of(LAYER).instance(*SIZES, given=values, spare=zero_biases(values))
+    own = attempt.beside(LAYER).instance(*SIZES, given=values, spare=zero_biases(values))
     return is_close(own(x, training=False).value, right)

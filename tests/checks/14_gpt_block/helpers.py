@@ -1,7 +1,7 @@
 """What the checks of assignment 14 share: models with given parameters, and what waits for a part."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import torch
@@ -90,11 +90,6 @@ def given(attempt, values, *sizes, **how):
     return attempt.instance(*sizes, given=values, spare=surplus_biases(values), **how)
 
 
-def beside(attempt, name):
-    """A part of the student's own, tried beside what is judged: no message shows these calls."""
-    return replace(attempt, student=attempt.student.aside(), name=name)
-
-
 @dataclass(frozen=True)
 class Part:
     """What an exercise needs of the student's own: a function, or a class with these parameters."""
@@ -114,7 +109,7 @@ class Part:
 
     def is_right(self, attempt, x, right):
         """Whether the student's gives the same."""
-        own = beside(attempt, self.name)
+        own = attempt.beside(self.name)
         if self.sizes:
             own = given(own, self.values, *self.sizes)
         return is_close(own(x, **self.how).value, right)
@@ -185,7 +180,7 @@ def judge_names(attempt, made, values):
 def has_as_many_numbers(attempt):
     """Whether the student's own layer of assignment 09 learns as many numbers as it should."""
     sizes = (FEATURES, FEATURES, CONTEXT_LENGTH, 0.0, NUM_HEADS)
-    state = beside(attempt, "MultiHeadAttention").instance(*sizes).state
+    state = attempt.beside("MultiHeadAttention").instance(*sizes).state
     numbers = sum(tensor.numel() for tensor in state.parameters.values())
     return numbers == 4 * FEATURES**2 + FEATURES
 

@@ -151,11 +151,11 @@ def called_with_parts(attempt, draw, make):
     }
 
     def function_is_right(name, args):
-        return is_close(attempt.of(name)(tried[name], *args).value, right[name])
+        return is_close(attempt.beside(name)(tried[name], *args).value, right[name])
 
     def layer_is_right():
         spare = zero_biases(values)
-        own = attempt.of(LAYER).instance(*layers.sizes, given=values, spare=spare)
+        own = attempt.beside(LAYER).instance(*layers.sizes, given=values, spare=spare)
         return is_close(own(x, training=False).value, by_torch(layers, values, x))
 
     def judge_parts():
