@@ -9,7 +9,7 @@ from grader.core.attempt_scores import AttemptScore
 from grader.core.language import _
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
-from grader.grading.deciding import decided
+from grader.grading.deciding import Deciding
 from grader.grading.kept_outcomes import Head
 from grader.grading.personal import Personal
 from grader.grading.scoring import exercise_score, is_decided
@@ -73,12 +73,14 @@ def counting(
     options = {id_: _options(real[id_], policy) for id_ in real}
     chosen = {id_: found[-1] for id_, found in options.items()}
 
+    deciding = Deciding(course, personal)
+
     def result(id_: str, option: Option) -> Result:
         records = {other: one.record for other, one in (chosen | {id_: option}).items()}
-        return _result(course, records, personal)
+        return deciding.result(_result(records))
 
     for id_, found in options.items():
-        if len(found) > 1:
+        if len(found) > 1 and policy is not Policy.LAST:
             results = [result(id_, option) for option in found]
             best = max(range(len(found)), key=lambda n: _rank(policy, results[n], id_, n))
             chosen[id_] = found[best]
@@ -93,9 +95,9 @@ def counting(
     return tuple(done)
 
 
-def _result(course: Course, records: Mapping[str, AssignmentResult], personal: Personal) -> Result:
-    """What these outcomes would earn."""
-    result = Result(
+def _result(records: Mapping[str, AssignmentResult]) -> Result:
+    """A result of these outcomes."""
+    return Result(
         student="",
         score=None,
         max_score=0,
@@ -108,7 +110,6 @@ def _result(course: Course, records: Mapping[str, AssignmentResult], personal: P
         submission_hash="",
         assignments=tuple(records.values()),
     )
-    return decided(course, result, personal)
 
 
 def _part(result: Result, id_: str) -> AssignmentResult:
@@ -125,8 +126,6 @@ def _rank(policy: Policy, result: Result, id_: str, number: int) -> tuple[Decima
         number: the option's position.
     """
     part = _part(result, id_)
-    if policy is Policy.LAST:
-        return (number,)
     if policy is Policy.LAST_IN_TIME:
         return (-part.days_late, number)
     everything = sum((one.score or Decimal(0) for one in result.assignments), Decimal(0))

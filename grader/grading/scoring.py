@@ -43,7 +43,18 @@ def scored(course: Course, outcomes: Result) -> Result:
         course: whose points, due dates and rule for late work count.
         outcomes: how the checks of a submission ended.
     """
-    assignments = tuple(_scored(course, assignment) for assignment in outcomes.assignments)
+    return added_up(course, outcomes, [scored_alone(course, one) for one in outcomes.assignments])
+
+
+def added_up(course: Course, outcomes: Result, scored: Sequence[AssignmentResult]) -> Result:
+    """A result of assignments that have their scores.
+
+    Args:
+        course: the course.
+        outcomes: the result as it is without scores.
+        scored: its assignments.
+    """
+    assignments = tuple(scored)
     if not assignments:
         return outcomes
     return replace(
@@ -66,7 +77,8 @@ def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
     return added(part.max_score for part in required or parts)
 
 
-def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
+def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
+    """An assignment with its score, from one that has outcomes only."""
     assignment = course.by_id[outcomes.id]
     if not outcomes.exercises:  # the grader failed before any check
         return replace(outcomes, score=None, max_score=assignment.max_score)
