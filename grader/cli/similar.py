@@ -13,6 +13,7 @@ from grader.cli.edge import ExitCode
 from grader.cli.streams import echo
 from grader.cli.view import console, indented
 from grader.core.files import table, write_whole
+from grader.core.records import Result
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.grading.class_files import read_record, records_in
@@ -50,8 +51,12 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
         UsageError: when there is no such run, or nothing to compare.
     """
     run_in(options.run)
-    results = {student: read_record(path) for student, path in records_in(options.run).items()}
-    works = gather(course, options.submissions, results, options.archives)
+    records = records_in(options.run)
+
+    def result_of(student: str) -> Result | None:
+        return read_record(records[student]) if student in records else None
+
+    works = gather(course, options.submissions, result_of, options.archives)
     groups = read_groups(options.ignore) if options.ignore else []
     pairs = find_pairs(works, groups)
     connected, shown = clusters(pairs), pairs[: options.first]

@@ -9,7 +9,7 @@ from typing import Any
 from grader.core.errors import UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Result
-from grader.grading.class_files import read_record, records_in
+from grader.grading.class_files import read_two, records_in
 from grader.grading.results import converter, points
 from grader.grading.scoring import total
 
@@ -149,7 +149,7 @@ def compare_runs(before: Path, after: Path) -> Comparison:
     both = sorted(one.keys() & other.keys())
     pairs = ((_text(one[id_]), _text(other[id_]), id_) for id_ in both)
     changes = (
-        compare_results(read_record(one[id_], text=old), read_record(other[id_], text=new))
+        compare_results(*read_two((one[id_], old), (other[id_], new)))
         for old, new, id_ in pairs
         if not _is_same(old, new)
     )

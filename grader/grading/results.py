@@ -1,5 +1,6 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
@@ -152,6 +153,11 @@ def _number(value: object, _: Any) -> float:
     return value
 
 
+def _text(value: object) -> str:
+    """A string; the same object each time, because a class has many of them a thousand times."""
+    return sys.intern(str(value))
+
+
 def _decimal(value: object, _: Any) -> Decimal:
     if not isinstance(value, int | float):
         raise ValueError(f"a score is a number, not {value!r}")
@@ -167,5 +173,9 @@ converter.register_unstructure_hook(Decimal, points)
 converter.register_structure_hook(Decimal, _decimal)
 converter.register_unstructure_hook_func(lambda kind: kind == Rows, lambda rows: rows)
 converter.register_structure_hook(float, _number)
+# For enumerations of strings, too, which are then the `kind`.
+converter.register_structure_hook(
+    str, lambda value, kind: _text(value) if kind is str else kind(value)
+)
 for plain in (Number, int | float | None):
     converter.register_structure_hook(plain, lambda value, _: value)

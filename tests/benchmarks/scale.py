@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from grader.cli import cli  # noqa: E402
-from grader.cli import grade as grade_command
+from grader.cli import grade as grade_command  # noqa: E402
 from grader.core.records import Outcome, Result  # noqa: E402
 from grader.course.course import Assignment, Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
