@@ -55,35 +55,33 @@ class Deciding:
     Args:
         course: whose points, due dates and rule for late work count.
         personal: what was decided about the student.
-        known: outcomes in an assignment and the same with scores, by the identity of the former.
+        known: what is scored, by the identity of the outcomes.
     """
 
     course: Course
     personal: Personal
-    known: dict[int, tuple[AssignmentResult, AssignmentResult]] = field(default_factory=dict)
+    known: dict[int, tuple[AssignmentResult, ...]] = field(default_factory=dict)
 
     def result(self, outcomes: Result) -> Result:
         """A result with scores, from one that has outcomes only."""
         course, personal = self.course, self.personal
-        automatic = added_up(course, outcomes, [*map(self._scored, outcomes.assignments)])
+        scored = [self._scored(one) for one in outcomes.assignments]
+        automatic = added_up(course, outcomes, scored)
         if not personal.digest:
             return automatic
-        if not outcomes.assignments and personal.overrides:
-            outcomes = found = _nothing_but_points(course, outcomes, personal)
+        if outcomes.assignments:
+            dated = self.assignments(outcomes.assignments)
+        elif personal.overrides:
+            outcomes = _nothing_but_points(course, outcomes, personal)
+            parts = [_with_decisions(one, personal) for one in outcomes.assignments]
+            dated = _with_lateness(course, parts, personal)
         else:
-            found = automatic
-        if not found.assignments:
             counting = (
                 replace(a, exercises=tuple(e for e in a.exercises if e.id not in personal.exempt))
                 for a in course.assignments
             )
             only = replace(course, assignments=tuple(counting))
             return replace(automatic, max_score=only.max_score)
-        parts = [
-            _with_decisions(replace(scored_one, notes=one.notes), personal)
-            for one, scored_one in zip(outcomes.assignments, found.assignments, strict=True)
-        ]
-        dated = _with_lateness(course, parts, personal)
         about = tuple(_about(dated, personal))
         return replace(
             outcomes,
@@ -95,10 +93,23 @@ class Deciding:
             automatic=automatic.score if about else None,
         )
 
+    def assignments(self, outcomes: Sequence[AssignmentResult]) -> list[AssignmentResult]:
+        """Assignments with their final scores, from outcomes in each."""
+        if not self.personal.digest:
+            return [self._scored(one) for one in outcomes]
+        parts = [self._ready(one)[-1] for one in outcomes]
+        return _with_lateness(self.course, parts, self.personal)
+
     def _scored(self, outcomes: AssignmentResult) -> AssignmentResult:
+        return self._ready(outcomes)[1]
+
+    def _ready(self, outcomes: AssignmentResult) -> tuple[AssignmentResult, ...]:
+        """Outcomes, the same with the checks' scores, and with decisions, without lateness."""
         if id(outcomes) not in self.known:
-            self.known[id(outcomes)] = (outcomes, scored_alone(self.course, outcomes))
-        return self.known[id(outcomes)][1]
+            scored = scored_alone(self.course, outcomes)
+            made = _with_decisions(replace(scored, notes=outcomes.notes), self.personal)
+            self.known[id(outcomes)] = (outcomes, scored, made)
+        return self.known[id(outcomes)]
 
 
 def _nothing_but_points(course: Course, outcomes: Result, personal: Personal) -> Result:

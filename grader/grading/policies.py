@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from grader.core.attempt_scores import AttemptScore
 from grader.core.language import _
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult
 from grader.course.course import Course
 from grader.grading.deciding import Deciding
 from grader.grading.kept_outcomes import Head
@@ -72,12 +72,11 @@ def counting(
     real = {id_: own[id_] or tries[id_][-1:] for id_ in course.by_id if id_ in tries}
     options = {id_: _options(real[id_], policy) for id_ in real}
     chosen = {id_: found[-1] for id_, found in options.items()}
-
     deciding = Deciding(course, personal)
 
-    def result(id_: str, option: Option) -> Result:
+    def result(id_: str, option: Option) -> list[AssignmentResult]:
         records = {other: one.record for other, one in (chosen | {id_: option}).items()}
-        return deciding.result(_result(records))
+        return deciding.assignments([*records.values()])
 
     for id_, found in options.items():
         if len(found) > 1 and policy is not Policy.LAST:
@@ -95,28 +94,13 @@ def counting(
     return tuple(done)
 
 
-def _result(records: Mapping[str, AssignmentResult]) -> Result:
-    """A result of these outcomes."""
-    return Result(
-        student="",
-        score=None,
-        max_score=0,
-        undecided=False,
-        submitted=True,
-        isolation=(),
-        seed="",
-        versions={},
-        course_hash="",
-        submission_hash="",
-        assignments=tuple(records.values()),
-    )
+def _part(result: Sequence[AssignmentResult], id_: str) -> AssignmentResult:
+    return next(one for one in result if one.id == id_)
 
 
-def _part(result: Result, id_: str) -> AssignmentResult:
-    return next(one for one in result.assignments if one.id == id_)
-
-
-def _rank(policy: Policy, result: Result, id_: str, number: int) -> tuple[Decimal | int, ...]:
+def _rank(
+    policy: Policy, result: Sequence[AssignmentResult], id_: str, number: int
+) -> tuple[Decimal | int, ...]:
     """What decides between options: the greatest counts.
 
     Args:
@@ -128,7 +112,7 @@ def _rank(policy: Policy, result: Result, id_: str, number: int) -> tuple[Decima
     part = _part(result, id_)
     if policy is Policy.LAST_IN_TIME:
         return (-part.days_late, number)
-    everything = sum((one.score or Decimal(0) for one in result.assignments), Decimal(0))
+    everything = sum((one.score or Decimal(0) for one in result), Decimal(0))
     return (part.score is not None, everything, -part.days_late, number)
 
 

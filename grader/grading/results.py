@@ -124,7 +124,17 @@ def from_json(record: Mapping[str, Any]) -> Result:
     """
     if record["format"] != RESULT_FORMAT:
         raise ValueError(f"the format is {record['format']!r}, not {RESULT_FORMAT!r}")
-    return converter.structure(record, Result)
+    result: Result = converter.structure(_shared(record), Result)
+    return result
+
+
+def _shared(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same record; texts of its checks, which a class has a thousand times, are one object each."""
+    for assignment in record["assignments"]:
+        for exercise in assignment["exercises"]:
+            for check in exercise["checks"]:
+                check |= {name: sys.intern(check[name]) for name in ("id", "title", "message")}
+    return record
 
 
 def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
@@ -153,11 +163,6 @@ def _number(value: object, _: Any) -> float:
     return value
 
 
-def _text(value: object) -> str:
-    """A string; the same object each time, because a class has many of them a thousand times."""
-    return sys.intern(str(value))
-
-
 def _decimal(value: object, _: Any) -> Decimal:
     if not isinstance(value, int | float):
         raise ValueError(f"a score is a number, not {value!r}")
@@ -173,9 +178,5 @@ converter.register_unstructure_hook(Decimal, points)
 converter.register_structure_hook(Decimal, _decimal)
 converter.register_unstructure_hook_func(lambda kind: kind == Rows, lambda rows: rows)
 converter.register_structure_hook(float, _number)
-# For enumerations of strings, too, which are then the `kind`.
-converter.register_structure_hook(
-    str, lambda value, kind: _text(value) if kind is str else kind(value)
-)
 for plain in (Number, int | float | None):
     converter.register_structure_hook(plain, lambda value, _: value)
