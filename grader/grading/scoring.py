@@ -154,7 +154,12 @@ def lateness(
 def is_decided(outcomes: AssignmentResult) -> bool:
     """Whether the grader failed neither before the checks of an assignment nor on one of them."""
     exercises = outcomes.exercises
-    return bool(exercises) and all(exercise_score(0, one.checks) is not None for one in exercises)
+    return bool(exercises) and all(_has_score(one.checks) for one in exercises)
+
+
+def _has_score(checks: Sequence[CheckResult]) -> bool:
+    """Whether the grader did not fail on an exercise."""
+    return bool(checks) and all(check.outcome is not Outcome.ERROR for check in checks)
 
 
 def exercise_score(
@@ -167,7 +172,7 @@ def exercise_score(
         checks: how its checks ended.
         findings: the known mistakes that were recognised, which bound what is left.
     """
-    if not checks or any(check.outcome is Outcome.ERROR for check in checks):
+    if not _has_score(checks):
         return None
     return rounded(Fraction(points) * earned_share(checks, findings))
 
