@@ -21,6 +21,7 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST
+from grader.grading.apart import reading
 from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
 from grader.grading.journal import earlier_run
 
@@ -47,7 +48,7 @@ def run_compare(options: CompareOptions) -> ExitCode:
     Raises:
         UsageError: when one of the two is neither a run nor a course.
     """
-    with _runs(options) as (old, new):
+    with reading(options.old), reading(options.new), _runs(options) as (old, new):
         found = compare_runs(old, new)
     if options.page is not None:
         from grader.reports.html.comparison import comparison_page

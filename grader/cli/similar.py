@@ -16,6 +16,7 @@ from grader.core.files import table, write_whole
 from grader.core.records import Result
 from grader.core.text import clean
 from grader.course.course import Course
+from grader.grading.apart import reading
 from grader.grading.class_files import read_record, records_in
 from grader.grading.journal import run_in
 from grader.reports.html.similar_page import similar_page
@@ -56,7 +57,8 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     def result_of(student: str) -> Result | None:
         return read_record(records[student]) if student in records else None
 
-    works = gather(course, options.submissions, result_of, options.archives)
+    with reading(options.run):
+        works = gather(course, options.submissions, result_of, options.archives)
     groups = read_groups(options.ignore) if options.ignore else []
     pairs = find_pairs(works, groups)
     connected, shown = clusters(pairs), pairs[: options.first]
