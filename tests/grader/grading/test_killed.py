@@ -140,6 +140,8 @@ def test_a_page_is_the_old_one_or_the_new_one(make, monkeypatch, tmp_path, capsy
     run = make("out")
     run.run(names=TWO)
     graded = run.files()
+    for other in {path.name for path in run.folder.iterdir()} - {*TWO}:
+        shutil.rmtree(run.folder / other)
     (tmp_path / "whole").mkdir()
     command(run, tmp_path / "whole")
     new = files_in(tmp_path / "whole")
