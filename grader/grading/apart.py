@@ -6,7 +6,7 @@ Where there is none (Windows, some network drives), two commands at a time are n
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.core.errors import UsageError
@@ -15,11 +15,12 @@ from grader.core.files import writing
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Keep other commands out of a folder; it is made where there is none.
+    """Keep other commands out of a folder; where there is none it is made, and stays if it is used.
 
     Raises:
         UsageError: when another command works there, or it cannot be made.
     """
+    is_new = not folder.exists()
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder, alone=True) as is_free:
@@ -28,7 +29,12 @@ def writing_to(folder: Path) -> Iterator[None]:
                 f"Another grader command is working in {folder}. Wait for it, then give this command "
                 "again."
             )
-        yield
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # it is not empty
+                if is_new:
+                    folder.rmdir()
 
 
 @contextmanager
