@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from cattrs import Converter
@@ -166,7 +167,13 @@ def _number(value: object, _: Any) -> float:
 def _decimal(value: object, _: Any) -> Decimal:
     if not isinstance(value, int | float):
         raise ValueError(f"a score is a number, not {value!r}")
-    return Decimal(str(value))
+    return _known_decimal(str(value))
+
+
+@lru_cache(maxsize=10_000)
+def _known_decimal(text: str) -> Decimal:
+    """A score; a class has few different ones, many times each."""
+    return Decimal(text)
 
 
 converter = Converter(detailed_validation=False, unstruct_collection_overrides={tuple: list})

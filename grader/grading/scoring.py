@@ -199,6 +199,8 @@ def passed_share(checks: Sequence[CheckResult]) -> Fraction:
     conduct take from that what they weigh when they fail: they earn nothing by themselves.
     """
     counted = [check for check in checks if check.weight]
+    if counted and all(check.outcome is Outcome.PASSED for check in counted):
+        return Fraction(1)
     values = [check for check in counted if not check.is_conduct] or counted
     seen = [check for check in values if check.visibility is Visibility.VISIBLE]
     unseen = [check for check in values if check.visibility is Visibility.HIDDEN]
