@@ -6,7 +6,6 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Sequence
-from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.core.records import Mistake
@@ -16,6 +15,8 @@ from grader.release.solution_cells import REGION, read_solution
 from grader.submissions.submission import Submission
 
 QUOTES = "'''"
+UNPROVEN = "# `grader learn` is proving this one; if that ended early, the next `grader learn` removes it.\n"
+ENTRY = "[[misconceptions]]\n"
 
 
 def proposed_edit(course: Course, exercise: Exercise, submission: Submission) -> tuple[str, str]:
@@ -160,7 +161,7 @@ def entry(exercise: Exercise, mistake: Mistake, find: str, replace: str) -> str:
 
     return "\n".join(
         [
-            "[[misconceptions]]",
+            ENTRY.rstrip(),
             f"id = {toml_text(mistake.id)}",
             f'kind = "{mistake.kind}"',
             f"exercise = {toml_text(exercise.name)}",
@@ -173,7 +174,21 @@ def entry(exercise: Exercise, mistake: Mistake, find: str, replace: str) -> str:
     )
 
 
-def with_entry(path: Path, entry: str) -> str:
-    """A file of known mistakes with one more."""
-    before = path.read_text("utf-8").rstrip("\n") + "\n\n" if path.is_file() else ""
-    return before + entry
+def with_entry(text: str, entry: str, *, is_proven: bool = True) -> str:
+    """The text of a file of known mistakes with one more.
+
+    Args:
+        text: the file's.
+        entry: the known mistake.
+        is_proven: whether it stays whatever happens to the command.
+    """
+    before = text.rstrip("\n") + "\n\n" if text else ""
+    return f"{before}{'' if is_proven else UNPROVEN}{entry}"
+
+
+def without_unproven(text: str) -> str:
+    """The same without what a command left that was killed while it proved it."""
+    before, _mark, rest = text.partition(UNPROVEN)
+    later = rest.find(f"\n{ENTRY}")
+    after = rest[later + 1 :] if later >= 0 else ""
+    return before + after if after else before.rstrip("\n") + "\n" * bool(before)

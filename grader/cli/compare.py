@@ -22,6 +22,7 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
+from grader.grading.apart import reading
 from grader.grading.class_files import all_results
 from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
 from grader.grading.journal import earlier_run
@@ -51,7 +52,7 @@ def run_compare(options: CompareOptions) -> ExitCode:
     Raises:
         UsageError: when one of the two is neither a run nor a course.
     """
-    with _runs(options) as (old, new):
+    with reading(options.old), reading(options.new), _runs(options) as (old, new):
         found = compare_runs(old, new)
         if options.items is not None:
             write_whole(options.items, stability_table(*map(all_results, (old, new))))

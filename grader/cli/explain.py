@@ -21,7 +21,7 @@ from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Resul
 from grader.core.text import location_words
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
-from grader.grading.attempts import FOLDER as ATTEMPTS
+from grader.grading.choices import FOLDER as ATTEMPTS
 from grader.grading.class_files import attempts_words, read_record, record_path, records_in
 from grader.grading.journal import run_in
 from grader.grading.kept_outcomes import read_kept

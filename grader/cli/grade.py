@@ -25,6 +25,7 @@ from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
 from grader.grading import class_run
+from grader.grading.apart import writing_to
 from grader.grading.attempts import with_attempts
 from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
 from grader.grading.dask_cluster import grade_on_cluster
@@ -100,6 +101,7 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             read_submissions(
                 course, options.submissions, options.roster, history=options.history
             ) as arrived,
+            writing_to(out),
         ):
             intake, decisions = _as_asked(course, options, arrived)
             result = _grade(course, options, intake, decisions, screen)

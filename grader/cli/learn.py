@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 
-from grader.authoring.learn import entry, proposed_edit, with_entry
+from grader.authoring.learn import entry, proposed_edit, with_entry, without_unproven
 from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.records import Mistake, MistakeKind
-from grader.course.course import Course
+from grader.course.course import Course, Exercise
 from grader.course.misconceptions import read_misconceptions
+from grader.grading.apart import writing_to
 from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.submission import Submission, read_submission
 
@@ -50,25 +51,60 @@ def run_learn(course: Course, options: LearnOptions) -> ExitCode:
     find, replace = proposed_edit(course, exercise, submission)
     click.echo(f"In the solution of {exercise.id}\n\n{find}\n\nbecomes\n\n{replace}\n")
     mistake = _asked(options)
-    assignment = course.by_id[exercise.assignment]
-    known = {m.id for a in course.assignments for m in read_misconceptions(course, a)}
-    if mistake.id in known:
-        raise UsageError(f"There is a known mistake {mistake.id!r} already. Give another --id.")
-    path = course.paths(assignment).misconceptions
-    before = path.read_bytes() if path.is_file() else None
-    write_whole(path, with_entry(path, entry(exercise, mistake, find, replace)))
-    click.echo(f"written: {course.inner(path)}")
+    path = course.paths(course.by_id[exercise.assignment]).misconceptions
+    with writing_to(course.root):
+        before = _as_proven(path)
+        known = {m.id for a in course.assignments for m in read_misconceptions(course, a)}
+        if mistake.id in known:
+            raise UsageError(f"There is a known mistake {mistake.id!r} already. Give another --id.")
+        text = (before or b"").decode()
+        new = entry(exercise, mistake, find, replace)
+        write_whole(path, with_entry(text, new, is_proven=False))
+        click.echo(f"written: {course.inner(path)}")
+        proven = _proven(course, exercise, path, before)
+        if proven is ExitCode.FINE:
+            write_whole(path, with_entry(text, new))
+        else:
+            click.echo(f"It breaks what is listed above, so {course.inner(path)} is as it was.")
+    return proven
+
+
+def _as_proven(path: Path) -> bytes | None:
+    """A file of known mistakes, without what a command left that was killed; None for no file."""
+    if not path.is_file():
+        return None
+    text = path.read_text("utf-8")
+    proven = without_unproven(text)
+    if proven != text:
+        _restore(path, proven.encode() or None)
+    return path.read_bytes() if path.is_file() else None
+
+
+def _proven(course: Course, exercise: Exercise, path: Path, before: bytes | None) -> ExitCode:
+    """Prove an exercise's known mistakes; unless all is well, the file is then as it was.
+
+    Args:
+        course: the course.
+        exercise: the exercise.
+        path: the file of known mistakes.
+        before: what it was; None for no file.
+    """
     from grader.cli.author import run_validate
 
-    proven = run_validate(course, (exercise.id,), verbose=False, translations=False)
-    if proven is ExitCode.FINE:
-        return proven
-    if before is None:
+    proven = None
+    try:
+        proven = run_validate(course, (exercise.id,), verbose=False, translations=False)
+    finally:
+        if proven is not ExitCode.FINE:
+            _restore(path, before)
+    return proven
+
+
+def _restore(path: Path, content: bytes | None) -> None:
+    if content is None:
         path.unlink()
     else:
-        write_whole(path, before)
-    click.echo(f"It breaks what is listed above, so {course.inner(path)} is as it was.")
-    return proven
+        write_whole(path, content)
 
 
 def _submission(course: Course, options: LearnOptions) -> Submission:

@@ -6,7 +6,9 @@ from pathlib import Path
 from grader.cli.edge import ExitCode
 from grader.cli.view import console
 from grader.core.text import escaped
+from grader.grading.apart import writing_to
 from grader.grading.comparing import compare_runs
+from grader.grading.journal import run_in
 from grader.grading.publishing import last_published, publish
 
 
@@ -14,8 +16,14 @@ def run_publish(out: Path) -> ExitCode:
     """Publish a run, unless nothing is different since the last time.
 
     Raises:
-        UsageError: when there is no run, or it cannot be copied.
+        UsageError: when there is no run, it cannot be copied, or another command works there.
     """
+    run_in(out)
+    with writing_to(out):
+        return _publish(out)
+
+
+def _publish(out: Path) -> ExitCode:
     before = last_published(out)
     screen = console()
 

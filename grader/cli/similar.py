@@ -14,8 +14,10 @@ from grader.cli.streams import echo
 from grader.cli.view import console, indented
 from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
+from grader.core.records import Result
 from grader.core.text import clean
 from grader.course.course import Course
+from grader.grading.apart import reading
 from grader.grading.class_files import read_record, records_in
 from grader.grading.journal import run_in
 from grader.reports.html.similar_page import similar_page
@@ -51,9 +53,14 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
         UsageError: when there is no such run, or nothing to compare.
     """
     run_in(options.run)
-    results = {student: read_record(path) for student, path in records_in(options.run).items()}
-    works = gather(course, options.submissions, results, options.archives)
-    if results and results.keys().isdisjoint(work.student for work in works):
+    records = records_in(options.run)
+
+    def result_of(student: str) -> Result | None:
+        return read_record(records[student]) if student in records else None
+
+    with reading(options.run):
+        works = gather(course, options.submissions, result_of, options.archives)
+    if records and records.keys().isdisjoint(work.student for work in works):
         raise UsageError(
             f"Nobody in {options.submissions} has a result in {options.run}. Give what was graded into "
             "it; in place of a run without names, give one with names."

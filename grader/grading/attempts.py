@@ -12,6 +12,7 @@ from pathlib import Path
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.feedback.outcomes import summary_line
+from grader.grading.choices import FOLDER, Choice, choice_of, read_choices, write_choices
 from grader.grading.class_files import row_of
 from grader.grading.class_run import ClassRun, Done, Grade, Watcher, run_of
 from grader.grading.journal import Journal, new_seed
@@ -23,8 +24,6 @@ from grader.grading.student_run import StudentRun, heads_of
 from grader.submissions.attempts import contents
 from grader.submissions.moments import Moment
 from grader.submissions.student_folders import Student
-
-FOLDER = "attempts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,38 +59,67 @@ def with_attempts(
     several = {
         s.id: hand_ins(run.course, s, basis.terms.graded) for s in run.students if s.attempts
     }
+
+    def outcomes(student: str) -> Result:
+        return _counting(run, basis, several[student], policy, student)
+
     with Journal(run.out, basis.identity, run.force):
-        _grade_missing(run, basis, several, grade, watcher)
-    students, found = [], {}
-    for student in run.students:
-        if student.id in several:
-            outcomes = _counting(run, basis, several[student.id], policy, student)
-            found[student.id] = outcomes
-            student = _as_one(student, outcomes)
-        students.append(student)
-    watcher.planned([*_undecided(found)])
+        asked = {id_: _asked(run, basis, found, policy, id_) for id_, found in several.items()}
+        before = {} if run.force else read_choices(run.out)
+        same = {
+            id_
+            for id_, one in asked.items()
+            if id_ in before and before[id_].is_of(run.out, id_, one)
+        }
+        new = {id_: found for id_, found in several.items() if id_ not in same}
+        _grade_missing(run, basis, new, grade, watcher)
+        undecided = list[str]()
+        for id_ in new:
+            now = outcomes(id_)
+            before[id_] = choice_of(run.out, asked[id_], now)
+            undecided += _undecided(id_, now)
+        if new:
+            write_choices(run.out, before)
+    students = [_as_one(s, before[s.id]) if s.id in several else s for s in run.students]
+    watcher.planned(undecided)
 
     def known(settings: RunSettings, todo: Sequence[Student]) -> Done:
         for one in todo:
-            if one.id in found:
-                yield one, _only(found[one.id], one.only)
-        others = [one for one in todo if one.id not in found]
+            if one.id in several:
+                yield one, _only(outcomes(one.id), one.only)
+        others = [one for one in todo if one.id not in several]
         if others:
             yield from grade(settings, others)
 
     return replace(run, students=students), known
 
 
-def _undecided(found: Mapping[str, Result]) -> Iterator[str]:
+def _asked(run: ClassRun, basis: StudentRun, found: HandIns, policy: Policy, student: str) -> str:
+    """A hash of what decides which attempts count, and what each earned, besides outcomes.
+
+    Args:
+        run: the class.
+        basis: what is graded with.
+        found: the student's attempts.
+        policy: which of them counts.
+        student: whose they are.
+    """
+    course = basis.terms.course
+    dates = [(one.id, one.due) for one in course.assignments], course.late
+    tries = [(id_, [(one.moment, one.content) for one in mine]) for id_, mine in found.items()]
+    decides = (basis.terms.but_dates, dates, tries, str(policy), run.personal(student).digest)
+    return hashlib.sha256(repr(decides).encode("utf-8", "replace")).hexdigest()
+
+
+def _undecided(student: str, outcomes: Result) -> Iterator[str]:
     """Attempts that nobody could judge, which may be better than the one that counts."""
-    for student, outcomes in found.items():
-        for part in outcomes.assignments:
-            times = [one.at for one in part.attempts if one.score is None and not one.counts]
-            if times:
-                yield (
-                    f"UNDECIDED, the grader failed on other attempts: {student}, {part.id}, "
-                    f"{', '.join(times)}. The same command grades them again."
-                )
+    for part in outcomes.assignments:
+        times = [one.at for one in part.attempts if one.score is None and not one.counts]
+        if times:
+            yield (
+                f"UNDECIDED, the grader failed on other attempts: {student}, {part.id}, "
+                f"{', '.join(times)}. The same command grades them again."
+            )
 
 
 def hand_ins(course: Course, student: Student, assignments: Sequence[str]) -> HandIns:
@@ -164,17 +192,17 @@ def _find(basis: StudentRun, kept: Kept, id_: str, one: HandIn) -> int | None:
 
 
 def _counting(
-    run: ClassRun, basis: StudentRun, found: HandIns, policy: Policy, student: Student
+    run: ClassRun, basis: StudentRun, found: HandIns, policy: Policy, student: str
 ) -> Result:
     """The outcomes that count for a student, put together from attempts."""
-    kept = read_kept(run.out / FOLDER, student.id)
+    kept = read_kept(run.out / FOLDER, student)
     tries = {id_: [*_tries(basis, kept, id_, mine)] for id_, mine in found.items()}
     tries = {id_: mine for id_, mine in tries.items() if mine}
     course = basis.terms.course
-    records = counting(course, tries, policy, run.personal(student.id))
+    records = counting(course, tries, policy, run.personal(student))
     heads = [mine[-1].head for mine in tries.values()]
     return Result(
-        student=student.id,
+        student=student,
         score=None,
         max_score=0,
         undecided=False,
@@ -202,18 +230,9 @@ def _tries(basis: StudentRun, kept: Kept, id_: str, mine: Sequence[HandIn]) -> I
             yield Try(replace(record, submitted_at=at, time_source=source), kept.heads[number])
 
 
-def _as_one(student: Student, outcomes: Result) -> Student:
+def _as_one(student: Student, choice: Choice) -> Student:
     """A student as one who handed in what counts."""
-    times = tuple(
-        (one.id, Moment(one.submitted_at, one.time_source))
-        for one in outcomes.assignments
-        if one.submitted_at
-    )
-    said = repr(
-        [(one.id, one.submitted_at, one.attempts, one.exercises) for one in outcomes.assignments]
-    )
-    content = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
-    return replace(student, attempts=(), times=times, content=content)
+    return replace(student, attempts=(), times=choice.times, content=choice.content)
 
 
 def _only(outcomes: Result, assignments: Sequence[str]) -> Result:

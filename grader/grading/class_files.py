@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -225,19 +226,50 @@ def all_results(out: Path) -> list[Result]:
     return [read_record(path) for path in records_in(out).values()]
 
 
-def read_record(path: Path, todo: str = "", *, text: str | None = None) -> Result:
+def read_record(path: Path, todo: str = "") -> Result:
     """A full result, from what is written.
 
     Args:
         path: the record.
         todo: what may be done where it is not one of ours, as a sentence after a space.
-        text: what it holds, where it was read already.
 
     Raises:
         UsageError: when the record is not one of ours.
     """
+    with _as_result(path, todo):
+        return from_json(json.loads(path.read_text("utf-8")))
+
+
+def read_two(one: tuple[Path, str], other: tuple[Path, str]) -> tuple[Result, Result]:
+    """Two records of a student, without the assignments that are the same in both.
+
+    Args:
+        one: its path, and what it holds.
+        other: the same of the other one.
+
+    Raises:
+        UsageError: when a record is not one of ours.
+    """
+    records = []
+    for path, text in (one, other):
+        with _as_result(path):
+            record = json.loads(text)
+            records.append((path, record, {part["id"]: part for part in record["assignments"]}))
+    (_, _, parts), (_, _, others) = records
+    same = {id_ for id_ in parts.keys() & others.keys() if parts[id_] == others[id_]}
+    results = []
+    for path, record, found in records:
+        with _as_result(path):
+            left = [part for id_, part in found.items() if id_ not in same]
+            results.append(from_json({**record, "assignments": left}))
+    return results[0], results[1]
+
+
+@contextmanager
+def _as_result(path: Path, todo: str = "") -> Iterator[None]:
+    """Say which file it is about when it is no result."""
     try:
-        return from_json(json.loads(path.read_text("utf-8") if text is None else text))
+        yield
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path} cannot be read as a result ({error!r}).{todo}") from error
 

@@ -9,7 +9,7 @@ from typing import Any
 from grader.core.errors import UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Result
-from grader.grading.class_files import read_record, records_in
+from grader.grading.class_files import read_two, records_in
 from grader.grading.results import converter, points
 from grader.grading.same_work import EMPTY, SameWork, of_same_work
 from grader.grading.scoring import total
@@ -172,7 +172,9 @@ def compare_runs(before: Path, after: Path) -> Comparison:
     for id_ in both:
         old, new = _text(one[id_]), _text(other[id_])
         is_same = _is_same(old, new)
-        pair = _result(one[id_], old, is_same), _result(other[id_], new, is_same)
+        if is_same:
+            old, new = _first_line(old), _first_line(new)
+        pair = read_two((one[id_], old), (other[id_], new))
         pairs.append(pair)
         changes.append(None if is_same else compare_results(*pair))
     return Comparison(
@@ -184,18 +186,10 @@ def compare_runs(before: Path, after: Path) -> Comparison:
     )
 
 
-def _result(path: Path, text: str, is_same: bool) -> Result:
-    """A result; without its assignments where these are the same in both runs.
-
-    Args:
-        path: the record.
-        text: what it holds.
-        is_same: whether only the first line differs.
-    """
-    if is_same:
-        first = text.partition("\n")[0]
-        text = f"{first}]}}" if first.endswith("[") else text
-    return read_record(path, text=text)
+def _first_line(text: str) -> str:
+    """A record without its assignments, which follow the first line; as it is where they do not."""
+    first = text.partition("\n")[0]
+    return f"{first}]}}" if first.endswith("[") else text
 
 
 def _files(folder: Path) -> dict[str, Path]:

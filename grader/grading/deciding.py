@@ -4,7 +4,7 @@ It begins with outcomes each time, so that nothing is applied twice.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -23,12 +23,13 @@ from grader.grading.late_days import LateWork, days_to_spend
 from grader.grading.personal import CheckDecision, Personal
 from grader.grading.results import points
 from grader.grading.scoring import (
+    added_up,
     days_late,
     exercise_score,
     lateness,
     nothing_handed_in,
     possible,
-    scored,
+    scored_alone,
     total,
 )
 
@@ -44,34 +45,71 @@ def decided(course: Course, outcomes: Result, personal: Personal) -> Result:
         outcomes: how the checks of a submission ended.
         personal: what was decided about the student.
     """
-    automatic = scored(course, outcomes)
-    if not personal.digest:
-        return automatic
-    if not outcomes.assignments and personal.overrides:
-        outcomes = found = _nothing_but_points(course, outcomes, personal)
-    else:
-        found = automatic
-    if not found.assignments:
-        counting = (
-            replace(a, exercises=tuple(e for e in a.exercises if e.id not in personal.exempt))
-            for a in course.assignments
+    return Deciding(course, personal).result(outcomes)
+
+
+@dataclass(slots=True)
+class Deciding:
+    """Makes one student's results of several outcomes; an assignment that these share is scored once.
+
+    Args:
+        course: whose points, due dates and rule for late work count.
+        personal: what was decided about the student.
+        known: what is scored, by the identity of the outcomes.
+    """
+
+    course: Course
+    personal: Personal
+    known: dict[int, tuple[AssignmentResult, ...]] = field(default_factory=dict)
+
+    def result(self, outcomes: Result) -> Result:
+        """A result with scores, from one that has outcomes only."""
+        course, personal = self.course, self.personal
+        scored = [self._scored(one) for one in outcomes.assignments]
+        automatic = added_up(course, outcomes, scored)
+        if not personal.digest:
+            return automatic
+        if outcomes.assignments:
+            dated = self.assignments(outcomes.assignments)
+        elif personal.overrides:
+            outcomes = _nothing_but_points(course, outcomes, personal)
+            parts = [_with_decisions(one, personal) for one in outcomes.assignments]
+            dated = _with_lateness(course, parts, personal)
+        else:
+            counting = (
+                replace(a, exercises=tuple(e for e in a.exercises if e.id not in personal.exempt))
+                for a in course.assignments
+            )
+            only = replace(course, assignments=tuple(counting))
+            return replace(automatic, max_score=only.max_score)
+        about = tuple(_about(dated, personal))
+        return replace(
+            outcomes,
+            score=total(one.score for one in dated),
+            max_score=possible(course, dated),
+            undecided=any(one.score is None for one in dated),
+            assignments=tuple(dated),
+            decided=about,
+            automatic=automatic.score if about else None,
         )
-        return replace(automatic, max_score=replace(course, assignments=tuple(counting)).max_score)
-    parts = [
-        _with_decisions(replace(scored_one, notes=one.notes), personal)
-        for one, scored_one in zip(outcomes.assignments, found.assignments, strict=True)
-    ]
-    dated = _with_lateness(course, parts, personal)
-    about = tuple(_about(dated, personal))
-    return replace(
-        outcomes,
-        score=total(one.score for one in dated),
-        max_score=possible(course, dated),
-        undecided=any(one.score is None for one in dated),
-        assignments=tuple(dated),
-        decided=about,
-        automatic=automatic.score if about else None,
-    )
+
+    def assignments(self, outcomes: Sequence[AssignmentResult]) -> list[AssignmentResult]:
+        """Assignments with their final scores, from outcomes in each."""
+        if not self.personal.digest:
+            return [self._scored(one) for one in outcomes]
+        parts = [self._ready(one)[-1] for one in outcomes]
+        return _with_lateness(self.course, parts, self.personal)
+
+    def _scored(self, outcomes: AssignmentResult) -> AssignmentResult:
+        return self._ready(outcomes)[1]
+
+    def _ready(self, outcomes: AssignmentResult) -> tuple[AssignmentResult, ...]:
+        """Outcomes, the same with the checks' scores, and with decisions, without lateness."""
+        if id(outcomes) not in self.known:
+            scored = scored_alone(self.course, outcomes)
+            made = _with_decisions(replace(scored, notes=outcomes.notes), self.personal)
+            self.known[id(outcomes)] = (outcomes, scored, made)
+        return self.known[id(outcomes)]
 
 
 def _nothing_but_points(course: Course, outcomes: Result, personal: Personal) -> Result:

@@ -17,6 +17,7 @@ from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
 from grader.core.language import DEFAULT_LANGUAGE
+from grader.grading.apart import has_lock
 from grader.grading.class_files import Row, feedback_path, record_path
 from grader.grading.results import converter
 from grader.submissions.student_folders import JOURNAL
@@ -120,7 +121,11 @@ class Journal:
         with writing(self.out / JOURNAL):
             self.out.mkdir(parents=True, exist_ok=True)
             self.file = (self.out / JOURNAL).open("a+", encoding="utf-8")
-        _lock(self.file, self.out)
+        if not has_lock(self.file.fileno(), alone=True):
+            self.file.close()
+            raise UsageError(
+                f"Another `grader grade` is writing to {self.out}. Wait for it, or give another --out."
+            )
         self.file.seek(0)
         text = self.file.read()
         lines = _parsed(text)
@@ -245,18 +250,3 @@ def _parsed(text: str) -> _Lines:
         with suppress(ValueError, TypeError, KeyError, AttributeError):
             found.add(json.loads(line))
     return found
-
-
-def _lock(file: IO[str], out: Path) -> None:
-    """Keep other runs out for as long as the file is open."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: two runs at a time are not noticed
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise UsageError(
-            f"Another `grader grade` is writing to {out}. Wait for it, or give another --out."
-        ) from error

@@ -164,7 +164,7 @@ def _is_same(one: Head, other: Head) -> bool:
 def read_kept(out: Path, student: str) -> Kept:
     """A student's outcomes; none where there is no file, or one that is not whole."""
     try:
-        text = gzip.decompress(_path(out, student).read_bytes()).decode()
+        text = gzip.decompress(kept_path(out, student).read_bytes()).decode()
         first, *records = text.splitlines()
         heads: list[Any] = json.loads(first)
         found = tuple(converter.structure(head, Head) for head in heads)
@@ -178,8 +178,9 @@ def write_kept(out: Path, student: str, kept: Kept) -> None:
     heads = json.dumps(converter.unstructure(kept.heads))
     lines = "\n".join((heads, *kept.records))
     data = gzip.compress(lines.encode(), 3, mtime=0)
-    write_whole(_path(out, student), data)
+    write_whole(kept_path(out, student), data)
 
 
-def _path(out: Path, student: str) -> Path:
+def kept_path(out: Path, student: str) -> Path:
+    """Where a student's outcomes stand."""
     return out / "outcomes" / f"{student}.jsonl.gz"

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from grader.core.attempt_scores import AttemptScore
 from grader.core.language import _
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult
 from grader.course.course import Course
-from grader.grading.deciding import decided
+from grader.grading.deciding import Deciding
 from grader.grading.kept_outcomes import Head
 from grader.grading.personal import Personal
 from grader.grading.scoring import exercise_score, is_decided
@@ -72,13 +72,14 @@ def counting(
     real = {id_: own[id_] or tries[id_][-1:] for id_ in course.by_id if id_ in tries}
     options = {id_: _options(real[id_], policy) for id_ in real}
     chosen = {id_: found[-1] for id_, found in options.items()}
+    deciding = Deciding(course, personal)
 
-    def result(id_: str, option: Option) -> Result:
+    def result(id_: str, option: Option) -> list[AssignmentResult]:
         records = {other: one.record for other, one in (chosen | {id_: option}).items()}
-        return _result(course, records, personal)
+        return deciding.assignments([*records.values()])
 
     for id_, found in options.items():
-        if len(found) > 1:
+        if len(found) > 1 and policy is not Policy.LAST:
             results = [result(id_, option) for option in found]
             best = max(range(len(found)), key=lambda n: _rank(policy, results[n], id_, n))
             chosen[id_] = found[best]
@@ -93,29 +94,13 @@ def counting(
     return tuple(done)
 
 
-def _result(course: Course, records: Mapping[str, AssignmentResult], personal: Personal) -> Result:
-    """What these outcomes would earn."""
-    result = Result(
-        student="",
-        score=None,
-        max_score=0,
-        undecided=False,
-        submitted=True,
-        isolation=(),
-        seed="",
-        versions={},
-        course_hash="",
-        submission_hash="",
-        assignments=tuple(records.values()),
-    )
-    return decided(course, result, personal)
+def _part(result: Sequence[AssignmentResult], id_: str) -> AssignmentResult:
+    return next(one for one in result if one.id == id_)
 
 
-def _part(result: Result, id_: str) -> AssignmentResult:
-    return next(one for one in result.assignments if one.id == id_)
-
-
-def _rank(policy: Policy, result: Result, id_: str, number: int) -> tuple[Decimal | int, ...]:
+def _rank(
+    policy: Policy, result: Sequence[AssignmentResult], id_: str, number: int
+) -> tuple[Decimal | int, ...]:
     """What decides between options: the greatest counts.
 
     Args:
@@ -125,11 +110,9 @@ def _rank(policy: Policy, result: Result, id_: str, number: int) -> tuple[Decima
         number: the option's position.
     """
     part = _part(result, id_)
-    if policy is Policy.LAST:
-        return (number,)
     if policy is Policy.LAST_IN_TIME:
         return (-part.days_late, number)
-    everything = sum((one.score or Decimal(0) for one in result.assignments), Decimal(0))
+    everything = sum((one.score or Decimal(0) for one in result), Decimal(0))
     return (part.score is not None, everything, -part.days_late, number)
 
 

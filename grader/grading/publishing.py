@@ -35,7 +35,8 @@ def publish(out: Path, now: datetime) -> Path:
     target = _free(out / PUBLISHED / now.astimezone(UTC).strftime(NAME))
     unfinished = target.with_name(f".{target.name}")
     with writing(target):
-        shutil.rmtree(unfinished, ignore_errors=True)
+        for left in target.parent.glob(".[0-9]*"):  # of a command that was killed
+            shutil.rmtree(left, ignore_errors=True)
         unfinished.mkdir(parents=True)
         for path in (out / part for part in PARTS):
             if path.is_dir():

@@ -1,8 +1,10 @@
 """Results as JSON: the instructor's record, and the student's copy of it."""
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
+from functools import lru_cache, partial
 from typing import Any
 
 from cattrs import Converter
@@ -132,7 +134,17 @@ def from_json(record: Mapping[str, Any]) -> Result:
     """
     if record["format"] != RESULT_FORMAT:
         raise ValueError(f"the format is {record['format']!r}, not {RESULT_FORMAT!r}")
-    return converter.structure(record, Result)
+    result: Result = converter.structure(_shared(record), Result)
+    return result
+
+
+def _shared(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same record; texts of its checks, which a class has a thousand times, are one object each."""
+    for assignment in record["assignments"]:
+        for exercise in assignment["exercises"]:
+            for check in exercise["checks"]:
+                check |= {name: sys.intern(check[name]) for name in ("id", "title", "message")}
+    return record
 
 
 def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
@@ -147,12 +159,39 @@ def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
 
 def _reader(kind: type) -> Callable[[Any, Any], Any]:
     structure: Callable[[Any, Any], Any] = make_dict_structure_fn(kind, converter, **SPECIAL)
+    if kind is CheckResult:
+        return partial(_read_check, structure)
     if kind not in ORDER:
         return structure
     names = ORDER[kind]
     return lambda entry, _: structure(
         {name: entry[name] for name in names if name in entry or name not in WHERE_ANY}, kind
     )
+
+
+def _read_check(structure: Callable[[Any, Any], Any], entry: Mapping[str, Any], _: Any) -> Any:
+    """A check's result; of one that passed the same object for everybody where it may be.
+
+    Args:
+        structure: makes one from its entry.
+        entry: as it stands in a file.
+    """
+    if entry["outcome"] != Outcome.PASSED:
+        return structure(entry, CheckResult)
+    try:
+        known = _PASSED.get(key := tuple(entry.items()))
+    except TypeError:  # a list, which no check that passed has
+        return structure(entry, CheckResult)
+    if known is None:
+        known = structure(entry, CheckResult)
+        if len(_PASSED) < MOST_SHARED:
+            _PASSED[key] = known
+    return known
+
+
+_PASSED: dict[tuple[tuple[str, Any], ...], CheckResult] = {}
+MOST_SHARED = 20_000
+"""Results of checks that passed are kept up to so many: in a class most are the same but for time."""
 
 
 def _number(value: object, _: Any) -> float:
@@ -164,7 +203,13 @@ def _number(value: object, _: Any) -> float:
 def _decimal(value: object, _: Any) -> Decimal:
     if not isinstance(value, int | float):
         raise ValueError(f"a score is a number, not {value!r}")
-    return Decimal(str(value))
+    return _known_decimal(str(value))
+
+
+@lru_cache(maxsize=10_000)
+def _known_decimal(text: str) -> Decimal:
+    """A score; a class has few different ones, many times each."""
+    return Decimal(text)
 
 
 converter = Converter(detailed_validation=False, unstruct_collection_overrides={tuple: list})

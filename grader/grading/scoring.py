@@ -43,7 +43,18 @@ def scored(course: Course, outcomes: Result) -> Result:
         course: whose points, due dates and rule for late work count.
         outcomes: how the checks of a submission ended.
     """
-    assignments = tuple(_scored(course, assignment) for assignment in outcomes.assignments)
+    return added_up(course, outcomes, [scored_alone(course, one) for one in outcomes.assignments])
+
+
+def added_up(course: Course, outcomes: Result, scored: Sequence[AssignmentResult]) -> Result:
+    """A result of assignments that have their scores.
+
+    Args:
+        course: the course.
+        outcomes: the result as it is without scores.
+        scored: its assignments.
+    """
+    assignments = tuple(scored)
     if not assignments:
         return outcomes
     return replace(
@@ -66,7 +77,8 @@ def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
     return added(part.max_score for part in required or parts)
 
 
-def _scored(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
+def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult:
+    """An assignment with its score, from one that has outcomes only."""
     assignment = course.by_id[outcomes.id]
     if not outcomes.exercises:  # the grader failed before any check
         return replace(outcomes, score=None, max_score=assignment.max_score)
@@ -142,7 +154,12 @@ def lateness(
 def is_decided(outcomes: AssignmentResult) -> bool:
     """Whether the grader failed neither before the checks of an assignment nor on one of them."""
     exercises = outcomes.exercises
-    return bool(exercises) and all(exercise_score(0, one.checks) is not None for one in exercises)
+    return bool(exercises) and all(_has_score(one.checks) for one in exercises)
+
+
+def _has_score(checks: Sequence[CheckResult]) -> bool:
+    """Whether the grader did not fail on an exercise."""
+    return bool(checks) and all(check.outcome is not Outcome.ERROR for check in checks)
 
 
 def exercise_score(
@@ -155,7 +172,7 @@ def exercise_score(
         checks: how its checks ended.
         findings: the known mistakes that were recognised, which bound what is left.
     """
-    if not checks or any(check.outcome is Outcome.ERROR for check in checks):
+    if not _has_score(checks):
         return None
     return rounded(Fraction(points) * earned_share(checks, findings))
 
@@ -182,6 +199,8 @@ def passed_share(checks: Sequence[CheckResult]) -> Fraction:
     conduct take from that what they weigh when they fail: they earn nothing by themselves.
     """
     counted = [check for check in checks if check.weight]
+    if counted and all(check.outcome is Outcome.PASSED for check in counted):
+        return Fraction(1)
     values = [check for check in counted if not check.is_conduct] or counted
     seen = [check for check in values if check.visibility is Visibility.VISIBLE]
     unseen = [check for check in values if check.visibility is Visibility.HIDDEN]

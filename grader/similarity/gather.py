@@ -1,6 +1,6 @@
 """Reads what a class, and classes of earlier years, handed in, as traces."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.core.errors import UsageError
@@ -14,7 +14,7 @@ from grader.submissions.submission import read_submission
 def gather(
     course: Course,
     submissions: Path,
-    results: Mapping[str, Result],
+    result_of: Callable[[str], Result | None],
     archives: Sequence[Path] = (),
 ) -> list[Work]:
     """The work of a class and of earlier ones.
@@ -22,18 +22,18 @@ def gather(
     Args:
         course: the course.
         submissions: what the class handed in, as `grader grade` was given it.
-        results: of a run, by student; of others only texts are compared.
+        result_of: a student's result in a run; of those without one only texts are compared.
         archives: what classes of earlier years handed in.
 
     Raises:
         UsageError: when there is nothing to read.
     """
     given = {a.id: Given.of(course, a) for a in course.assignments}
-    works = [*_class(course, submissions, given, results)]
+    works = [*_class(course, submissions, given, result_of)]
     for number, archive in enumerate(archives, 1):
         name = archive.resolve().name
         same = sum(other.resolve().name == name for other in archives[:number]) > 1
-        works += _class(course, archive, given, {}, f"{name}_{number}" if same else name)
+        works += _class(course, archive, given, _nothing, f"{name}_{number}" if same else name)
     if not works:
         raise UsageError(f"{submissions} holds no work.")
     return works
@@ -43,7 +43,7 @@ def _class(
     course: Course,
     submissions: Path,
     given: Mapping[str, Given],
-    results: Mapping[str, Result],
+    result_of: Callable[[str], Result | None],
     archive: str = "",
 ) -> Iterator[Work]:
     with read_submissions(course, submissions) as intake:
@@ -53,7 +53,11 @@ def _class(
             submission = read_submission(course, student.path, student.id)
             folder = student.path if student.path.is_dir() else student.path.parent
             if not submission.is_empty:
-                yield work_of(submission, folder, given, results.get(student.id), archive)
+                yield work_of(submission, folder, given, result_of(student.id), archive)
+
+
+def _nothing(_student: str) -> None:
+    """The result of somebody whose run is over for years."""
 
 
 def read_groups(path: Path) -> list[list[str]]:

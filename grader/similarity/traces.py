@@ -9,7 +9,7 @@ import builtins
 import hashlib
 import keyword
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -264,11 +264,21 @@ def _form_traces(assignment: str, cells: list[str], count: int) -> Iterator[Trac
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                inner = [one for one in ast.walk(node) if isinstance(one, ast.stmt)]
-                if len(inner) > LONG:
-                    yield Trace(Kind.FORM, assignment, node.name, _form(node))
+        for node in _statements(tree):
+            if isinstance(node, ast.FunctionDef) and sum(1 for _ in _statements(node)) > LONG:
+                yield Trace(Kind.FORM, assignment, node.name, _form(node))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """A statement, and those in it; `ast.walk` would visit every expression as well."""
+    todo = deque([node])
+    while todo:
+        one = todo.popleft()
+        if isinstance(one, ast.stmt):
+            yield one
+        for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inner = getattr(one, block, ())
+            todo += inner if isinstance(inner, list) else ()
 
 
 def _form(node: ast.AST) -> str:

@@ -209,11 +209,11 @@ class _Reader:
         ]
         found = [
             source
-            for key, source in self.sources.items()
+            for key, source in (self.sources.items() if lacking else ())
             if key not in reading.sources
             and not Path(key).name.startswith("_")
-            and not self._is_passed_over(self.folder / key, readings)
             and any(is_written(source, e) for e in lacking if e.name not in self._owns(key, id_))
+            and not self._is_passed_over(self.folder / key, readings)
         ]
         if not found:
             return reading

@@ -40,7 +40,7 @@ def main() -> None:
         command = [sys.executable, "-m", "grader.cli", "grade", str(made.folder), "--out", str(out)]
         subprocess.run([*command, "--quiet", *only], cwd=ROOT, check=True)
         results = {p.stem: read_record(p) for p in (out / "results").glob("*.json")}
-        pairs = find_pairs(gather(course, made.folder, results))
+        pairs = find_pairs(gather(course, made.folder, results.get))
         shown = {frozenset((pair.one, pair.other)): pair for pair in pairs[:FIRST]}
         found = Counter(kind for two, kind in made.copied.items() if two in shown)
         for kind, count in Counter(made.copied.values()).items():
@@ -54,7 +54,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = copied_class(course, Path(folder), given.size, 0, given.seed)
         start = time.perf_counter()
-        pairs = find_pairs(gather(course, made.folder, {}))
+        pairs = find_pairs(gather(course, made.folder, {}.get))
         seconds = time.perf_counter() - start
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{given.size} students: {seconds:.1f} s, {most} MiB at most, {len(pairs)} pairs")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from grader.authoring.learn import proposed_edit
+from grader.authoring.learn import UNPROVEN, proposed_edit, with_entry, without_unproven
+from grader.cli import author
 from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.course.course import load_course
@@ -122,3 +123,42 @@ def test_what_breaks_a_promise_changes_nothing(folder, learn):
     assert ran.code == ExitCode.NOT_PASSED
     assert "misconceptions.toml is as it was" in ran.out
     assert path.read_bytes() == before
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def killed(*_arguments, **_options):
+    """A proof that never ends."""
+    raise Killed
+
+
+def test_a_command_killed_while_it_proves_leaves_nothing_to_the_next(folder, learn, monkeypatch):
+    """What was not proven is no known mistake, and its name is free again."""
+    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
+    before = path.read_text("utf-8")
+    monkeypatch.setattr(author, "run_validate", lambda *_, **__: ExitCode.FINE)
+    assert learn(FLIPPED, *WORDS, *QUESTION).code == ExitCode.FINE
+    proven = path.read_text("utf-8")
+    path.write_text(before, "utf-8")
+    monkeypatch.setattr(author, "run_validate", killed)
+    with monkeypatch.context() as patched:
+        patched.setattr("grader.cli.learn._restore", lambda *_: None)  # nobody tidies up
+        with pytest.raises(Killed):
+            learn(FLIPPED, *WORDS, *QUESTION)
+    assert UNPROVEN in path.read_text("utf-8")
+    monkeypatch.setattr(author, "run_validate", lambda *_, **__: ExitCode.FINE)
+    assert learn(FLIPPED, *WORDS, *QUESTION).code == ExitCode.FINE
+    assert path.read_text("utf-8") == proven
+
+
+@pytest.mark.parametrize("later", ["", "\n[[misconceptions]]\nid = 'by-hand'\n"])
+@pytest.mark.parametrize("before", ["", "# Of all.\n\n[[misconceptions]]\nid = 'one'\n"])
+def test_only_what_is_unproven_is_taken_out(before, later):
+    """What stood before it, and what a person wrote behind it since."""
+    text = with_entry(before, "[[misconceptions]]\nid = 'new'\n", is_proven=False)
+    rest = without_unproven(text + later)
+    assert rest.split() == (before + later).split()
+    assert without_unproven(rest) == rest
+    assert later or rest == before

@@ -9,7 +9,8 @@ import pytest
 
 from grader.core.records import Outcome
 from grader.course.course import load_course
-from grader.grading.attempts import with_attempts
+from grader.grading import attempts
+from grader.grading.attempts import _counting, with_attempts
 from grader.grading.class_files import read_results
 from grader.grading.class_run import ClassRun
 from grader.grading.decisions import Decisions, Extension, Group, Whom
@@ -101,6 +102,37 @@ def test_a_new_attempt_is_graded_alone(several):
     several.harder()
     several.again(force=False)
     assert several.graded == Counter({ADA: 3, STUDENTS[1]: 1})
+
+
+def test_what_counts_is_found_once(several, monkeypatch):
+    """Again only for whom it may be something else, and the same comes out."""
+    found = []
+
+    def counted(run, basis, tries, policy, student):
+        found.append(student)
+        return _counting(run, basis, tries, policy, student)
+
+    monkeypatch.setattr(attempts, "_counting", counted)
+    several.again()
+    files = several.files()
+    found.clear()
+    several.again()
+    assert found == []
+    assert several.files() == files
+    several.again("best")
+    assert {*found} == {ADA}
+    several.again()
+    assert several.files() == files
+    found.clear()
+    path = several.out / "attempts" / "outcomes" / f"{ADA}.jsonl.gz"
+    path.write_bytes(b"something else")
+    several.again()
+    assert {*found} == {ADA}
+    found.clear()
+    (several.out / "attempts" / "choices.json").write_text('{"half', "utf-8")
+    several.again()
+    assert (found, several.graded) == ([ADA], Counter())
+    assert several.files() == files
 
 
 def test_times_of_a_platform_decide_what_is_late(make):

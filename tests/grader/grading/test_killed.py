@@ -1,0 +1,159 @@
+"""Commands killed at each of their writes: nothing is lost or half, and the next one ends as ever."""
+
+import shutil
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from grader.cli.compare import CompareOptions, run_compare
+from grader.cli.similar import SimilarOptions, run_similar
+from grader.course.course import load_course
+from grader.grading.class_files import read_record, records_in
+from grader.grading.decisions import Decisions, Exemption, Whom
+from grader.grading.publishing import PUBLISHED, last_published, publish
+from tests.grader.grading.conftest import Killed, files_in
+from tests.grader.grading.test_failing_writes import TWO, Disk
+
+NOW, LATER = (datetime(2027, 3, day, 12, tzinfo=UTC) for day in (1, 2))
+EXEMPT = Decisions(exemptions=(Exemption(Whom(TWO[0]), ("01_scores/scores",)),))
+
+
+class End(Disk):
+    """The end of the process in the middle of one of the writes: nobody tidies up after it."""
+
+    def __init__(self, folder, at):
+        super().__init__(folder, at, 0)
+
+    def error(self):
+        """What stands for the end."""
+        return Killed()
+
+    def use(self, monkeypatch):
+        """Write to this disk from now on; copies are written to it as well."""
+        super().use(monkeypatch)
+        copy = shutil.copyfile
+
+        def copyfile(source, target, **options):
+            if self.refuses(Path(target)):
+                data = Path(source).read_bytes()
+                with open(target, "wb") as file:  # noqa: PTH123 (what a path writes is refused)
+                    file.write(data[: len(data) // 2])
+                raise self.error()
+            return copy(source, target, **options)
+
+        monkeypatch.setattr(shutil, "copyfile", copyfile)
+
+
+def killed_at_each_write(monkeypatch, start, command):
+    """Do a command again and again from the start, killed at the first write, the second, and so on.
+
+    Args:
+        monkeypatch: pytest's.
+        start: makes a folder as it is before the command, and returns it.
+        command: is given this folder.
+    """
+    for number in count(1):
+        folder = start(number)
+        disk = End(folder, number)
+        with monkeypatch.context() as patched:
+            disk.use(patched)
+            with suppress(Killed):
+                command(folder)
+        if disk.writes < number:
+            assert number > 2
+            return
+        yield folder
+
+
+def test_what_is_published_is_whole(make, monkeypatch, tmp_path):
+    """An earlier copy stays as it is, and no half of a new one counts or is left."""
+    run = make("out")
+    run.run(names=TWO)
+    first = publish(run.out, NOW)
+    given = files_in(first)
+    run.harder()
+    run.run(names=TWO)
+    now = {name: text for name, text in run.files().items() if not name.startswith(PUBLISHED)}
+
+    def start(number):
+        return Path(shutil.copytree(run.out, tmp_path / f"out-{number}"))
+
+    for out in killed_at_each_write(monkeypatch, start, lambda out: publish(out, LATER)):
+        assert files_in(out / PUBLISHED / first.name) == given
+        last = last_published(out)
+        assert files_in(last) == (given if last.name == first.name else now)
+        again = publish(out, LATER)
+        assert files_in(again) == now
+        assert not list((out / PUBLISHED).glob(".*"))
+
+
+@pytest.mark.parametrize(
+    "decided", [True, pytest.param(False, marks=pytest.mark.proof)], ids=["decided", "graded"]
+)
+def test_a_run_goes_on(make, monkeypatch, tmp_path, decided):
+    """Each record is whole, whoever has the decision already; the same command ends as ever."""
+    run = make("out")
+    if decided:
+        run.run(names=TWO)
+        shutil.copytree(run.out, tmp_path / "before")
+    else:
+        (tmp_path / "before").mkdir()
+    options = {"decisions": EXEMPT} if decided else {}
+    run.run(names=TWO, **options)
+    whole = run.files()
+
+    def start(number):
+        run.out = Path(shutil.copytree(tmp_path / "before", tmp_path / f"out-{number}"))
+        return run.out
+
+    def command(_out):
+        run.run(names=TWO, **options)
+
+    for out in killed_at_each_write(monkeypatch, start, command):
+        found = {id_: read_record(path) for id_, path in records_in(out).items()}
+        assert not decided or [*found] == TWO
+        run.run(names=TWO, **options)
+        assert run.files() == whole
+        shutil.rmtree(out)
+
+
+def compare(run, folder):
+    """Compare the run with itself, on a page."""
+    options = CompareOptions(run.out, run.out, None, None, "json", folder / "page.html")
+    run_compare(options)
+
+
+def similar(run, folder):
+    """Look for pairs, on a page and for other programs."""
+    options = SimilarOptions(
+        *(run.out, run.folder, (), None, 40, folder / "page.html", folder / "export", "text")
+    )
+    run_similar(load_course(run.course), options)
+
+
+@pytest.mark.parametrize("command", [compare, similar])
+def test_a_page_is_the_old_one_or_the_new_one(make, monkeypatch, tmp_path, capsys, command):
+    """The run is as it was, and the same command writes what it would have written."""
+    run = make("out")
+    run.run(names=TWO)
+    graded = run.files()
+    for other in {path.name for path in run.folder.iterdir()} - {*TWO}:
+        shutil.rmtree(run.folder / other)
+    (tmp_path / "whole").mkdir()
+    command(run, tmp_path / "whole")
+    new = files_in(tmp_path / "whole")
+
+    def start(number):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "page.html").write_text("old", "utf-8")
+        return tmp_path / f"{number}"
+
+    for folder in killed_at_each_write(monkeypatch, start, lambda folder: command(run, folder)):
+        assert (folder / "page.html").read_text("utf-8") in ("old", new["page.html"])
+        assert run.files() == graded
+        command(run, folder)
+        assert files_in(folder) == new
+    capsys.readouterr()
