@@ -13,20 +13,24 @@ def leaf_of(value: object, differentiate: bool) -> object:
 
 def argument_of(leaf: object) -> Any:
     """What the student's code receives: a copy, so that a change in place is noticed."""
-    if isinstance(leaf, list):
-        return [argument_of(item) for item in leaf]
+    if isinstance(leaf, list | tuple):
+        return type(leaf)(argument_of(item) for item in leaf)
+    if isinstance(leaf, dict):
+        return {key: argument_of(item) for key, item in leaf.items()}
     if is_array(leaf) or isinstance(leaf, set | bytearray):
         return leaf.copy()  # type: ignore[attr-defined]
     return tensors.copy_of(leaf) if is_tensor(leaf) else leaf
 
 
 def is_changed(before: object, after: object) -> bool:
-    """Whether a tensor has other values or wants gradients, or a list or a set lost or exchanged any."""
+    """Whether a tensor has other values or wants gradients, or a collection lost or exchanged any."""
     if is_array(before) and is_array(after):
         return not same_arrays(before, after)
     if isinstance(before, set | bytearray):
         return type(before) is not type(after) or before != after
-    if isinstance(before, list) and isinstance(after, list):
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() != after.keys() or any(is_changed(before[k], after[k]) for k in before)
+    if isinstance(before, list | tuple) and isinstance(after, list | tuple):
         pairs = zip(before, after, strict=False)
         return len(before) != len(after) or any(is_changed(*pair) for pair in pairs)
     if is_tensor(before) and is_tensor(after):
