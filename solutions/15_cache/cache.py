@@ -29,7 +29,7 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from multi_head_attention import MultiHeadAttention, merge_heads, split_heads
+from multi_head_attention import merge_heads, split_heads
 from torch import Tensor, nn
 
 Cache = tuple[Tensor, Tensor]

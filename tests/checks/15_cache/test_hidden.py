@@ -1,7 +1,6 @@
 """Assignment 15 on inputs nobody has seen: other sizes, other pieces, other texts."""
 
 import pytest
-import torch
 
 from .helpers import (
     CONTEXT_LENGTH,

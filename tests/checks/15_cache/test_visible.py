@@ -4,14 +4,13 @@ import pytest
 import torch
 
 from grader.testing import N_
-from grader.testing.mixins import KeepsArguments, KeepsNames
+from grader.testing.mixins import KeepsNames
 
 from ..helpers import FOUND_PARAMETERS, is_close
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
     MODEL_SIZES,
-    OF_CACHES,
     VOCAB_SIZE,
     Layers,
     Writes,
