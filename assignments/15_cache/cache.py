@@ -2,22 +2,22 @@
 # # 15. The key-value cache
 #
 # A model writes one token after the other. Each time it reads the whole text again, though nothing
-# before the new token has changed: the causal mask keeps later tokens from earlier ones, so their
+# before the new token has changed: the causal mask hides later tokens from earlier ones, so their
 # keys and values stay as they were.
 #
 # Counted: after a text of 100 tokens, 100 more are written. Read from the start each time, that is
-# 100 + 101 + … + 199 = 14,950 tokens. Whoever keeps the keys and values reads 100 tokens, and then one
-# for each step but the last: 199, a 75th. What is kept is the **key-value cache**. It costs memory: in
-# GPT-2's small model 2 · 12 · 768 = 18,432 numbers for each token, for 1024 tokens 72 MiB.
+# 100 + 101 + … + 199 = 14,950 tokens. Whoever keeps keys and values reads 100 tokens, and then one
+# for each step but the last: 199, a 75th of that. What is kept is the **key-value cache**. It costs
+# memory: in GPT-2's small model 2 · 12 · 768 = 18,432 numbers for each token, for 1024 tokens 72 MiB.
 #
-# With a cache, things go wrong that no error tells: the new tokens see too much, their places are
-# counted from 0 again, or two texts share one cache. So here the cache is nothing hidden. It goes in
-# as an argument and comes back as a result, and whoever calls your layer can look at it, keep two of
-# them, or go on with one that somebody else has made.
+# With a cache, things go wrong that no error tells: new tokens see too much, their places are
+# counted from 0 again, two texts share one cache. So here the cache goes in as an argument and comes
+# back as a result: whoever calls your layer can look at it, keep two of them, or go on with one that
+# somebody else has made.
 #
-# You write the loop that writes texts, three pieces of the cache and the layer, and the loop again,
-# with the cache. Nothing but the work becomes less: what is written stays the same, token by token.
-# Check your work with `grader check 15`, or in the notebook with the cell below each exercise.
+# You write the loop that writes texts, the pieces of the cache, the layer, and the loop again, with the
+# cache. What is written stays the same, token by token. Check your work with `grader check 15`, or in
+# the notebook with the cell below each exercise.
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignment 09.
 
@@ -51,7 +51,7 @@ if __name__ == "__main__":
 from collections.abc import Callable, Sequence
 
 import torch
-from multi_head_attention import MultiHeadAttention, merge_heads, split_heads
+from multi_head_attention import merge_heads, split_heads
 from torch import Tensor, nn
 
 Cache = tuple[Tensor, Tensor]

@@ -336,7 +336,7 @@ class TestGenerateCached(KeepsNames, Writes):
         counts = (1, 2, 4, 8)
         answers = {n: self.written(attempt, model, tokens, n, meter=True) for n in counts}
         # Eight steps, each with a few more scores than the one before. From the start each time: 36.
-        judge.grows(answers, at_most=16, step=N_("the call for {number} new tokens"))
+        judge.grows(answers, at_most=16, step=N_("the call with num_new={number}"))
 
 
 def is_same(value, right):
