@@ -55,7 +55,6 @@ from multi_head_attention import merge_heads, split_heads
 from torch import Tensor, nn
 
 Cache = tuple[Tensor, Tensor]
-"""The keys and the values of the tokens so far, each `(batch_size, num_heads, num_tokens, head_dim)`."""
 
 # %% [markdown]
 # ## Step 1: write a text
