@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import FOUND_PARAMETERS, is_close
+from ..helpers import FOUND_PARAMETERS, is_close, judge_surplus
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
@@ -155,15 +155,17 @@ class TestCachedAttention(KeepsNames, Layers):
     @pytest.mark.conduct
     def test_the_parameters_are_those_of_assignment_09(self, attempt, judge, draw):
         """The parameters should have the names and shapes that they have in assignment 09."""
-        values = self.drawn(draw)
-        report = attempt.student.load(self.layer(attempt).own, values).by_name
+        values, layer = self.drawn(draw), self.layer(attempt)
+        report = attempt.student.load(layer.own, values).by_name
         judge(report, dict.fromkeys(values, "loaded"), what=FOUND_PARAMETERS)
+        judge_surplus(judge, layer.state)
 
-    def test_at_once_it_gives_what_torch_gives(self, attempt, draw):
+    def test_at_once_it_gives_what_torch_gives(self, attempt, judge, draw):
         """A whole text at once should give what torch's `scaled_dot_product_attention` gives."""
-        values = self.drawn(draw, qkv_bias=True)
+        values, x = self.drawn(draw, qkv_bias=True), draw.normal(2, 7, self.d_in)
         layer = self.given(attempt, values, qkv_bias=True)
-        self.judge_pieces(layer, values, draw.normal(2, 7, self.d_in), (7,))
+        cache = self.judge_pieces(layer, values, x, (7,))
+        self.judge_cache(judge, cache, by_torch(values, self.num_heads, x)[1])
 
     @pytest.mark.weight(2)
     def test_three_tokens_and_then_four(self, attempt, draw):

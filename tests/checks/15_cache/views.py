@@ -6,7 +6,9 @@ from grader.testing import N_, view
 @view(
     "causal_mask_with_past",
     N_("What new tokens may use"),
-    look=N_("Each row goes one column further than the row above, and the last row goes to the end."),
+    look=N_(
+        "Each row goes one column further than the row above, and the last row goes to the end."
+    ),
     ask=N_("What is left of the mask when a single token is new?"),
     moves={"num_past": [0, 1, 2, 3, 4, 5]},
 )
