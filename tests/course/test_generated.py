@@ -40,10 +40,17 @@ def test_untouched_stubs_and_notebooks_run_through(course: Course) -> None:
 
 @pytest.mark.parametrize("is_solved", [True, False], ids=["solution", "stub"])
 def test_experiments_run_from_top_to_bottom(
-    course: Course, capsys: pytest.CaptureFixture[str], is_solved: bool
+    course: Course,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    is_solved: bool,
 ) -> None:
     """On the solutions they print figures, on stubs what is still to be written."""
     for assignment in course.assignments:
+        for id_ in assignment.imports:
+            built_on = course.paths(course.by_id[id_]).solution
+            monkeypatch.syspath_prepend(str(built_on.parent))
+            monkeypatch.delitem(sys.modules, built_on.stem, raising=False)
         paths = course.paths(assignment)
         cells = nbformat.read(paths.notebook, as_version=4).cells
         codes = [cell.source for cell in cells if "experiment" in cell.metadata.get("tags", ())]

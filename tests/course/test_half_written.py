@@ -14,7 +14,7 @@ from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visib
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 
-CLASSES = 16
+CLASSES = 17
 
 
 def with_open_forwards(solution: Path, course: Course) -> tuple[str, list[str]]:
