@@ -29,7 +29,6 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from multi_head_attention import merge_heads, split_heads
 from torch import Tensor, nn
 
 Cache = tuple[Tensor, Tensor]
@@ -200,6 +199,9 @@ def causal_mask_with_past(num_new: int, num_past: int) -> Tensor:
 #
 # Whoever has no place for all tokens must say so. To drop the oldest ones instead would change what comes
 # out, and nobody would notice.
+
+# %%
+from multi_head_attention import merge_heads, split_heads
 
 
 # %% exercise="CachedAttention"

@@ -1,9 +1,10 @@
-"""15: its layer is torch's own attention and that of 09, and its notebook runs."""
+"""15: its layer is torch's own attention and that of 09, and waits for it; its notebook runs."""
 
 import runpy
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,9 +13,13 @@ import torch
 from kernels import printed, run_notebook
 from torch.nn import functional
 
+from grader.core.records import Outcome
 from grader.course.course import Course
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
 from grader.release.solution_cells import cleared, read_solution
 from grader.release.stubs import notebook_text
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.submission import read_submission
 
 HEADS, D_IN, D_OUT, LENGTH = 3, 6, 12, 7
 
@@ -68,6 +73,38 @@ def test_the_same_is_written_with_the_cache_and_without(own: SimpleNamespace) ->
     model, tokens = own.Model(10, 20, 12, HEADS), torch.tensor([[3, 1, 4], [1, 5, 9]])
     without = own.generate(lambda text: model(text)[0], tokens, 17)
     assert torch.equal(own.generate_cached(model, tokens, 17), without)
+
+
+SPLIT = ("num_tokens, num_heads, d_out // num_heads)\n", "num_tokens, -1, num_heads).mT\n")
+APPEND = ("torch.cat([past_keys, keys], dim=2)", "torch.cat([keys, past_keys], dim=2)")
+
+
+@pytest.mark.parametrize(
+    ("edited", "edit", "waits"),
+    [
+        ("09_multi_head_attention", SPLIT, "`split_heads` of assignment 09"),
+        ("15_cache", APPEND, "`append_to_cache`"),
+    ],
+    ids=["a wrong 09", "a wrong cache"],
+)
+def test_the_layer_waits_for_what_it_needs(
+    course: Course, tmp_path: Path, edited: str, edit: tuple[str, str], waits: str
+) -> None:
+    """What is wrong elsewhere costs there alone."""
+    for id_ in ("09_multi_head_attention", "15_cache"):
+        solution = course.paths(course.by_id[id_]).solution
+        text = solution.read_text("utf-8")
+        assert id_ != edited or edit[0] in text
+        text = text.replace(*edit) if id_ == edited else text
+        (tmp_path / solution.name).write_text(text, "utf-8")
+    submission = read_submission(course, tmp_path, "me")
+    layer = course.exercises["15_cache/CachedAttention"]
+    with closing(visible_grader(course)) as grader:
+        scope = Scope({layer.id: layer}, VISIBLE_CHECKS)
+        result = grade(grader, submission, InProcessSession(submission), scope)
+    checks = result.exercises[0].checks
+    assert {check.outcome for check in checks} == {Outcome.BLOCKED}
+    assert checks[0].message == f"It needs your {waits}, which is not right yet."
 
 
 @pytest.mark.long

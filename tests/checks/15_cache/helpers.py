@@ -69,6 +69,26 @@ class Layers(MultiHeadLayers):
         judge.that(is_pair, sentence, about=value)
         return value
 
+    def goes_on(self, attempt, values, x, first):
+        """Whether the first three tokens are right, and those that come after them with a cache.
+
+        Args:
+            attempt: of the layer.
+            values: its parameters.
+            x: the whole texts.
+            first: what it gave for the first three tokens.
+        """
+        right, cache = by_torch(values, self.num_heads, x)
+        past = tuple(tensor[:, :, :3] for tensor in cache)
+        try:
+            last = self.given(attempt, values)(x[:, 3:], past, training=False).value
+        except StudentOutcome:
+            return False
+        return all(
+            isinstance(found, tuple | list) and len(found) == 2 and is_close(found[0], vectors)
+            for found, vectors in ((first, right[:, :3]), (last, right[:, 3:]))
+        )
+
     def judge_cache(self, judge, cache, right):
         """Judge keys and values."""
         is_pair = isinstance(cache, tuple | list) and len(cache) == 2
