@@ -2,6 +2,8 @@
 
 import pytest
 
+from grader.testing import N_
+
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
@@ -91,6 +93,19 @@ class TestCachedAttention(Layers):
         past = tuple(tensor[:, :, :2] for tensor in cache)
         vectors, _cache, _called = self.read(self.given(attempt, values), x[:, 2:], past)
         judge_vectors(judge, vectors, right, 2, 7)
+
+    @pytest.mark.conduct
+    @pytest.mark.memory(mib=300)
+    @pytest.mark.deepens("test_a_later_step_costs_little_more")
+    def test_one_token_after_many_needs_no_square(self, attempt, judge, draw):
+        """One token after 3,999 others should need no row of scores but its own."""
+        num_tokens, head_dim = 4000, self.d_out // self.num_heads
+        layer = self.make(attempt, self.d_in, self.d_out, num_tokens, self.num_heads)
+        past = tuple(draw.normal(1, self.num_heads, num_tokens - 1, head_dim) for _ in range(2))
+        # Measured at 1000, 2000 and 4000 tokens, in MiB: 7, 30 and 122 with a mask of the whole
+        # context, as in 09; 36, 142 and 566 with the rows of all tokens.
+        vectors, _cache, _called = self.read(layer, draw.normal(1, 1, self.d_in), past)
+        judge.shape(vectors, (1, 1, self.d_out), what=N_("the context vectors"))
 
 
 class OtherSizes(Layers):
