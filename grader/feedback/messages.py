@@ -180,7 +180,8 @@ def _argument(value: Any, inputs: Inputs) -> str:
         short = " ".join(show(value).split()) if value.numel() <= FEW else ""
         return short or f"<tensor {tuple(value.shape)}>"
     if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
-        return f"[{', '.join(_argument(item, inputs) for item in value[:6])}]"
+        items = ", ".join(_argument(item, inputs) for item in value[:6])
+        return f"({items}{',' * (len(value) == 1)})" if isinstance(value, tuple) else f"[{items}]"
     if isinstance(value, RemoteObject):
         return f"<{clean(value.type_name, 80)}>"
     if isinstance(value, NamedFunction):

@@ -53,18 +53,22 @@ FORMULAS: dict[str, Callable[[tuple[Any, ...], int], int]] = {
 """Multiplications and divisions, by operation, from its arguments and how many numbers it makes."""
 
 CHOOSES_OR_MOVES = """
-all amax amin aminmax any arange argmax argmin argsort bernoulli bincount bucketize cat clone
-constant_pad_nd copy count_nonzero cummax cummin cumsum diag_embed embedding empty empty_like
-empty_strided equal eye fill flip full full_like gather histc index index_add index_copy index_fill
-index_put index_select isin kthvalue lift_fresh linspace local_scalar_dense log_softmax
-logcumsumexp logsumexp masked_scatter masked_select max median min mode multinomial nansum new_empty new_empty_strided
-new_full new_ones new_zeros nll_loss_forward nonzero normal ones ones_like put rand rand_like randint
-randint_like randn randn_like randperm random repeat resize roll rot90 scalar_tensor scatter
-scatter_add scatter_reduce searchsorted set sort stack sum take to_copy topk trace tril tril_indices
+abs all amax amin aminmax any arange argmax argmin argsort bernoulli bincount bucketize cat clone
+constant_pad_nd copy copysign count_nonzero cummax cummin cumsum diag_embed embedding empty
+empty_like empty_strided eq equal eye fill flip full full_like gather ge gt heaviside histc index
+index_add index_copy index_fill index_put index_select isin kthvalue le lift_fresh linspace
+local_scalar_dense log_softmax logcumsumexp logsumexp lt masked_fill masked_scatter masked_select
+max median min mode multinomial nansum ne new_empty new_empty_strided new_full new_ones new_zeros
+nll_loss_forward nonzero normal ones ones_like put rand rand_like randint randint_like randn
+randn_like random randperm repeat resize roll rot90 scalar_tensor scatter scatter_add
+scatter_reduce searchsorted set sort stack sum take threshold to_copy topk trace tril tril_indices
 triu triu_indices uniform unique2 unique_consecutive unique_dim zero zeros zeros_like
 """
 FREE = frozenset(CHOOSES_OR_MOVES.split())
-"""Operations that multiply nothing: they make, copy, move, add, compare or choose numbers."""
+"""Operations that multiply nothing: they make, copy, move, add, compare or choose numbers.
+
+Some are elementwise, which torch says of them, but not where they are done in place.
+"""
 
 
 class Meter(TorchDispatchMode):

@@ -47,6 +47,10 @@ def test_experiments_run_from_top_to_bottom(
 ) -> None:
     """On the solutions they print figures, on stubs what is still to be written."""
     for assignment in course.assignments:
+        for id_ in assignment.imports:
+            built_on = course.paths(course.by_id[id_]).solution
+            monkeypatch.syspath_prepend(str(built_on.parent))
+            monkeypatch.delitem(sys.modules, built_on.stem, raising=False)
         paths = course.paths(assignment)
         builds_on = [course.by_id[id_] for id_ in assignment.imports]
         for one in builds_on:

@@ -16,7 +16,7 @@ from grader.submissions.submission import read_submission
 
 pytestmark = pytest.mark.slow
 
-CLASSES = 17
+CLASSES = 18
 
 
 def with_open_forwards(solution: Path, course: Course) -> tuple[str, list[str]]:

@@ -337,6 +337,33 @@ def fourteenth() -> dict[str, float]:
     }
 
 
+def fifteenth() -> dict[str, float]:
+    """How many tokens are read with and without a cache, and what the cache takes."""
+    own, read, prompt = solution(15), [], torch.zeros(1, 100, dtype=torch.long)
+
+    def counting(
+        tokens: Tensor, place: int = 0, caches: list[Tensor] | None = None
+    ) -> tuple[Tensor, list[Tensor]]:
+        read[-1] += tokens.shape[1]
+        return torch.zeros(*tokens.shape, 2), caches or []
+
+    read.append(0)
+    own.generate(lambda tokens: counting(tokens)[0], prompt, 100)
+    read.append(0)
+    own.generate_cached(counting, prompt, 100)
+    without, cached = read
+    layer = own.CachedAttention(FEATURES, FEATURES, LENGTH, 0.0, HEADS)
+    keys, values = layer(torch.zeros(1, 1, FEATURES))[1]
+    kept = 12 * (keys.numel() + values.numel())
+    return {
+        "14,950": without,
+        "199": cached,
+        "75": without / cached,
+        "18,432": kept,
+        "72": kept * LENGTH * 4 / 2**20,
+    }
+
+
 def sixteenth() -> dict[str, float]:
     """What the cache of a model takes, with all heads and with groups."""
     own = solution(16)
@@ -352,7 +379,10 @@ FIGURES = (
     *(first, second, third, fourth, fifth, sixth),
     *(seventh, eighth, ninth, tenth, eleventh, twelfth, thirteenth),
 )
-COMPUTED = {**dict(enumerate(FIGURES, start=1)), 14: fourteenth, 16: sixteenth}
+COMPUTED = {
+    **dict(enumerate(FIGURES, start=1)),
+    **{14: fourteenth, 15: fifteenth, 16: sixteenth},
+}
 
 
 def prose(number: int) -> list[str]:

@@ -67,6 +67,7 @@ def test_the_same_is_counted_where_torch_keeps_no_gradients() -> None:
         (lambda: X.sum().item(), ["item"]),
         (lambda: bool((X > 0).all()), []),
         (lambda: torch.arange(3).tolist(), []),
+        (lambda: X.clone().masked_fill_(X > 0, 0.0).abs_().gt_(1), []),
     ],
 )
 def test_what_nobody_has_counted_is_named(function: Function, expected: list[str]) -> None:

@@ -157,6 +157,15 @@ def test_a_list_of_tensors_that_is_changed_is_named(serve: Serve, body: str) -> 
         assert conversation.call("f", *lists).header["changed"] == ["0"]
 
 
+@pytest.mark.parametrize("body", ["a[0].zero_()", "b['x'].zero_()", "b.pop('x')", "b['y'] = 1"])
+def test_tensors_in_tuples_and_dicts_that_are_changed_are_named(serve: Serve, body: str) -> None:
+    """What was written into one, and a name more or less."""
+    conversation = serve(f"def f(a, b):\n    {body}\n    return a[1]\n")
+    arguments = (torch.ones(2), torch.ones(2)), {"x": torch.ones(2)}
+    for _ in range(2):
+        assert conversation.call("f", *arguments).header["changed"] == [str("ab".index(body[0]))]
+
+
 def test_an_argument_that_wants_gradients_from_now_on_is_changed(serve: Serve) -> None:
     """And is not where gradients were asked for: it wanted them before."""
     conversation = serve("def f(a):\n    a.requires_grad_()\n    return 2 * a\n")

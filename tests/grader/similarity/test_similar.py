@@ -137,7 +137,7 @@ def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
     path.parent.mkdir(parents=True)
     own = f"\n\nclass {other.exercises[0].name}:\n    here = 1\n"
     path.write_text((root / "assignments" / one.id / path.name).read_text("utf-8") + own, "utf-8")
-    (found,) = gather(course, tmp_path, {})
+    (found,) = gather(course, tmp_path, {}.get)
     assert found.lines.keys() == {one.id}
     assert {(trace.kind, trace.where) for trace in found.traces} <= {
         (Kind.NAME, ""),

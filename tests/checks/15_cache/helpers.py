@@ -1,0 +1,290 @@
+"""What the checks of assignment 15 share: layers and models with given parameters, what waits."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from grader.testing import N_, StudentOutcome
+
+from ..helpers import LAYERS, OF_09, MultiHeadLayers, is_close, judge_own
+
+VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS = 11, 9, 12, 3
+MODEL_SIZES = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS)
+OF_TEXTS = (N_("text"), N_("place"))
+OF_CACHES = (N_("batch"), N_("head"), N_("token"), N_("feature"))
+OF_HERE = (
+    N_("It needs your {name}, which does not run yet"),
+    N_("It needs your {name}, which is not right yet"),
+)
+KEYS, VALUES = N_("the keys in the cache"), N_("the values in the cache")
+
+
+def is_pair(value):
+    """Whether a value has two parts, as a pair or a list."""
+    return isinstance(value, tuple | list) and len(value) == 2
+
+
+def by_torch(values, num_heads, x):
+    """What torch's own attention gives for a whole text: context vectors, and keys and values.
+
+    Args:
+        values: the layer's parameters.
+        num_heads: how many heads it has.
+        x: whole texts.
+    """
+    heads = [
+        torch.nn.functional.linear(x, values[f"{name}.weight"], values.get(f"{name}.bias"))
+        .unflatten(-1, (num_heads, -1))
+        .transpose(1, 2)
+        for name in LAYERS
+    ]
+    mixed = torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=True)
+    side_by_side = mixed.transpose(1, 2).flatten(2)
+    weight, bias = values["out_proj.weight"], values["out_proj.bias"]
+    return torch.nn.functional.linear(side_by_side, weight, bias), tuple(heads[1:])
+
+
+class Layers(MultiHeadLayers):
+    """Layers of `CachedAttention`, and what they read piece by piece."""
+
+    def make(self, attempt, d_in, d_out, context_length, num_heads, *, dropout=0.0, **how):
+        """A layer of these sizes."""
+        return attempt.instance(d_in, d_out, context_length, dropout, num_heads, **how)
+
+    def read(self, layer, x, cache=None, **how):
+        """The context vectors of new tokens and the cache to go on with, judged to be a pair.
+
+        Args:
+            layer: the student's.
+            x: the new tokens.
+            cache: of the tokens before.
+            **how: what a call takes besides.
+        """
+        args = (x,) if cache is None else (x, cache)
+        called = layer(*args, training=False, **how)
+        return *self.pair(layer.judge, called.value), called
+
+    def pair(self, judge, value):
+        """The context vectors and the cache that a call returned."""
+        sentence = N_("It should return two things: the context vectors and the cache")
+        judge.that(is_pair(value), sentence, about=value)
+        return value
+
+    def goes_on(self, attempt, values, x, first):
+        """Whether the first three tokens are right, and those that come after them with a cache.
+
+        Args:
+            attempt: of the layer.
+            values: its parameters.
+            x: the whole texts.
+            first: what it gave for the first three tokens.
+        """
+        right, cache = by_torch(values, self.num_heads, x)
+        past = tuple(tensor[:, :, :3] for tensor in cache)
+        try:
+            last = self.given(attempt, values)(x[:, 3:], past, training=False).value
+        except StudentOutcome:
+            return False
+        return all(
+            is_pair(found) and is_close(found[0], vectors)
+            for found, vectors in ((first, right[:, :3]), (last, right[:, 3:]))
+        )
+
+    def judge_cache(self, judge, cache, right):
+        """Judge keys and values."""
+        sentence = N_("The cache should be a pair: the keys and the values, and nothing else")
+        judge.that(is_pair(cache), sentence, about=cache)
+        for found, tensor, what in zip(cache, right, (KEYS, VALUES), strict=True):
+            judge(found, tensor, what=what, axes=OF_CACHES)
+
+    def judge_pieces(self, layer, values, x, sizes):
+        """Judge what a layer finds in texts that come in pieces; the last cache comes back.
+
+        Args:
+            layer: the student's.
+            values: its parameters.
+            x: the whole texts.
+            sizes: how many tokens each piece has.
+        """
+        right, cache, start = by_torch(values, self.num_heads, x)[0], None, 0
+        for size in sizes:
+            end = start + size
+            vectors, cache, _called = self.read(layer, x[:, start:end], cache)
+            judge_vectors(layer.judge, vectors, right, start, end)
+            start = end
+        return cache
+
+
+def judge_vectors(judge, vectors, right, start, end):
+    """Judge the context vectors of some new tokens.
+
+    Args:
+        judge: what judges.
+        vectors: of the new tokens.
+        right: of all tokens of the texts.
+        start: the place of the first new token.
+        end: the place behind the last one.
+    """
+    template = N_("the context vectors of tokens {first} to {last}")
+    if end - start == 1:
+        template = N_("the context vector of token {last}")
+    what = judge.words(template, first=start + 1, last=end)
+    judge(vectors, right[:, start:end], what=what, axes=Layers.axes)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an exercise needs of the student's own: a function, and what it should give.
+
+    Args:
+        name: of the function.
+        is_right: says whether the student's own gives what it should; it is called with `attempt`.
+        sentences: where it does not run, and where it is not right.
+    """
+
+    name: str
+    is_right: Callable[[Any], bool]
+    sentences: tuple[str, str] = OF_HERE
+
+
+def gives(name, args, right):
+    """Says whether a function gives this for these arguments."""
+
+    def is_right(attempt):
+        value = attempt.of(name)(*args).value
+        if isinstance(right, tuple):
+            return is_pair(value) and all(map(is_close, value, right))
+        return is_close(value, right)
+
+    return is_right
+
+
+def parts_of_the_layer(draw):
+    """What `CachedAttention` may use of the student's own."""
+    x = draw.normal(2, 5, 12)
+    heads = x.unflatten(-1, (3, 4)).transpose(1, 2)
+    past, new = (heads[:, :, :3], heads[:, :, 3:])
+    mask = torch.ones(2, 5, dtype=torch.bool).tril(3)
+    return [
+        Part("split_heads", gives("split_heads", (x, 3), heads), OF_09),
+        Part("merge_heads", gives("merge_heads", (heads,), x), OF_09),
+        Part(
+            "append_to_cache",
+            gives("append_to_cache", ((past, past), new, new), (heads, heads)),
+        ),
+        Part("causal_mask_with_past", gives("causal_mask_with_past", (2, 3), mask)),
+    ]
+
+
+def part_of_the_model(draw):
+    """The student's own layer, as a model of it uses it."""
+    layers = Layers()
+    values, x = layers.drawn(draw), draw.normal(*layers.texts)
+    right, _cache = by_torch(values, layers.num_heads, x)
+
+    def is_right(attempt):
+        layer, cache = layers.given(attempt.of("CachedAttention"), values), None
+        for start, end in ((0, 2), (2, 5)):
+            value = layer(x[:, start:end], cache, training=False).value
+            if not is_pair(value) or not is_close(value[0], right[:, start:end]):
+                return False
+            cache = value[1]
+        return True
+
+    return Part("CachedAttention", is_right)
+
+
+def called_with(attempt, make, parts, is_right):
+    """What a gate judges; it waits where a part of the student's own is to blame.
+
+    Args:
+        attempt: what is judged.
+        make: makes the call.
+        parts: what it needs.
+        is_right: says whether what came back is right.
+    """
+    try:
+        called = make()
+    except StudentOutcome as outcome:
+        if outcome.failure.kind not in ("not_attempted", "missing", "blocked"):
+            judge_parts(attempt, parts)
+        raise
+    if not is_right(called):
+        judge_parts(attempt, parts)
+    return called
+
+
+def judge_parts(attempt, parts):
+    """End the check where a part is not right."""
+    for part in parts:
+        judge_own(attempt, f"`{part.name}`", partial(part.is_right, attempt), part.sentences)
+
+
+def texts(draw, batch_size, num_tokens):
+    """Texts, as numbers of tokens; in each text all differ."""
+    return torch.stack([draw.permutation(VOCAB_SIZE)[:num_tokens] for _ in range(batch_size)])
+
+
+def linear_parameters(draw, inputs, outputs, std):
+    """Values for the parameters of a linear layer."""
+    return {"weight": draw.normal(outputs, inputs, std=std), "bias": draw.normal(outputs, std=std)}
+
+
+def prefixed(start, values):
+    """Parameters as a module has them that keeps their module under that name."""
+    return {f"{start}.{name}": value for name, value in values.items()}
+
+
+def embeddings(draw):
+    """Values for what every model has: tables of tokens and places, and a head."""
+    return {
+        "tokens.weight": draw.normal(VOCAB_SIZE, FEATURES),
+        "places.weight": draw.normal(CONTEXT_LENGTH, FEATURES),
+        **prefixed("head", linear_parameters(draw, FEATURES, VOCAB_SIZE, 0.8)),
+    }
+
+
+def model_parameters(draw):
+    """Values for the parameters of a `Model`."""
+    found = embeddings(draw)
+    for number in range(2):
+        layer = {f"{name}.weight": draw.normal(FEATURES, FEATURES, std=0.4) for name in LAYERS}
+        layer |= prefixed("out_proj", linear_parameters(draw, FEATURES, FEATURES, 0.4))
+        found |= prefixed(f"layers.{number}", layer)
+    return found
+
+
+def made(attempt, name, values, *sizes):
+    """A model of the stub's, with these parameters."""
+    spare = {
+        key.replace("out_proj", layer): torch.zeros_like(value)
+        for key, value in values.items()
+        if key.endswith("out_proj.bias")
+        for layer in LAYERS
+    }
+    return attempt.of(name).instance(*sizes, given=values, spare=spare)
+
+
+class Writes:
+    """How a text is written, by the student's function and the solution's."""
+
+    def written(self, attempt, model, tokens, num_new, **how):
+        """What the student's function writes with a model.
+
+        Args:
+            attempt: of the function.
+            model: an instance beside the solution's.
+            tokens: the texts so far.
+            num_new: how many tokens to write.
+            **how: what a call takes besides.
+        """
+        return attempt.student.call(attempt.name, model.own, tokens, num_new, **how)
+
+    def judge_texts(self, attempt, model, tokens, num_new, **how):
+        """Judge the texts that it writes by those that the solution writes; arguments as above."""
+        found = self.written(attempt, model, tokens, num_new, **how).value
+        right = attempt.reference.call(attempt.name, model.solution, tokens, num_new).value
+        attempt.judge(found, right, axes=OF_TEXTS)

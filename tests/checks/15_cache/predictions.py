@@ -1,0 +1,47 @@
+"""What students predict in this assignment, and how their code answers."""
+
+import torch
+
+from grader.testing import N_, prediction
+
+
+@prediction(
+    "causal_mask_with_past",
+    N_("Nine tokens are in the cache, and one is new. How many tokens does the mask hide from it?"),
+    choices=[N_("none"), N_("one"), N_("nine")],
+    right=1,
+    why=N_(
+        "All nine come before it, and it sees itself. So a step of one token needs no mask; only where "
+        "several tokens come at once is there anything to hide."
+    ),
+)
+def hidden_from_one(student):
+    """How many tokens are hidden from a single new one."""
+    count = int((~student.call("causal_mask_with_past", 1, 9).value).sum())
+    return [0, 1, 9].index(count) + 1, str(count)
+
+
+@prediction(
+    "generate_cached",
+    N_(
+        "With the cache, 32 tokens are written instead of 4. How many times as many multiplications "
+        "does that take?"
+    ),
+    choices=[N_("about 8 times"), N_("about 64 times"), N_("about 1000 times")],
+    right=1,
+    why=N_(
+        "Each step reads one token, so eight times as many steps cost about eight times as much. The "
+        "little more comes from the scores, whose row grows with the text."
+    ),
+)
+def eight_times(student):
+    """How many times as much 32 tokens cost as 4."""
+    model = student.call("Model", 10, 40, 96, 3, seed=1).value
+    prompt = torch.tensor([[3]])
+    few, many = (
+        student.call("generate_cached", model, prompt, count, meter=True).cost.multiplications
+        for count in (4, 32)
+    )
+    times = many / few
+    number = 1 if times < 20 else 2 if times < 250 else 3
+    return number, f"{times:.1f}"

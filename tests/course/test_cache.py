@@ -1,0 +1,127 @@
+"""15: its layer is torch's own attention and that of 09, and waits for it; its notebook runs."""
+
+import runpy
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from kernels import printed, run_notebook
+from torch.nn import functional
+
+from grader.core.records import Outcome
+from grader.course.course import Course
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
+from grader.release.solution_cells import cleared, read_solution
+from grader.release.stubs import notebook_text
+from grader.sessions.in_process import InProcessSession
+from grader.submissions.submission import read_submission
+
+HEADS, D_IN, D_OUT, LENGTH = 3, 6, 12, 7
+
+
+@pytest.fixture
+def own(course: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """What the solution defines."""
+    built_on = course.paths(course.by_id["09_multi_head_attention"]).solution
+    monkeypatch.syspath_prepend(str(built_on.parent))
+    defined = runpy.run_path(str(course.paths(course.by_id["15_cache"]).solution))
+    yield SimpleNamespace(**defined, layer_of_09=sys.modules[built_on.stem].MultiHeadAttention)
+    monkeypatch.delitem(sys.modules, built_on.stem, raising=False)
+
+
+@pytest.mark.parametrize("pieces", [[7], [3, 4], [1] * 7, [2, 1, 4]], ids=str)
+def test_a_text_in_pieces_is_what_torch_and_the_layer_of_09_make_of_it(
+    own: SimpleNamespace, pieces: list[int]
+) -> None:
+    """With 09's state, whatever the pieces; by `scaled_dot_product_attention` as well."""
+    torch.manual_seed(1)
+    layer = own.layer_of_09(D_IN, D_OUT, LENGTH, 0.0, HEADS, qkv_bias=True)
+    cached = own.CachedAttention(D_IN, D_OUT, LENGTH, 0.0, HEADS, qkv_bias=True)
+    cached.load_state_dict(layer.state_dict(), strict=False)
+    x, cache, found = torch.randn(2, LENGTH, D_IN), None, []
+    for piece in x.split(pieces, dim=1):
+        vectors, cache = cached(piece, cache)
+        found.append(vectors)
+    queries, keys, values = (
+        own.split_heads(one(x), HEADS) for one in (layer.W_query, layer.W_key, layer.W_value)
+    )
+    mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+    by_torch = layer.out_proj(own.merge_heads(mixed))
+    for right in (layer(x), by_torch):
+        torch.testing.assert_close(torch.cat(found, dim=1), right, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(cache, (keys, values))
+
+
+def test_the_mask_is_what_torchs_own_attention_takes(own: SimpleNamespace) -> None:
+    """The last tokens alone, by torch's attention with the mask."""
+    torch.manual_seed(1)
+    queries, keys, values = torch.randn(3, 2, HEADS, LENGTH, 4)
+    whole = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+    mask = own.causal_mask_with_past(4, 3)
+    last = functional.scaled_dot_product_attention(queries[:, :, 3:], keys, values, attn_mask=mask)
+    torch.testing.assert_close(last, whole[:, :, 3:])
+
+
+def test_the_same_is_written_with_the_cache_and_without(own: SimpleNamespace) -> None:
+    """Up to the longest text that the model can read."""
+    torch.manual_seed(1)
+    model, tokens = own.Model(10, 20, 12, HEADS), torch.tensor([[3, 1, 4], [1, 5, 9]])
+    without = own.generate(lambda text: model(text)[0], tokens, 17)
+    assert torch.equal(own.generate_cached(model, tokens, 17), without)
+
+
+SPLIT = ("num_tokens, num_heads, d_out // num_heads)\n", "num_tokens, -1, num_heads).mT\n")
+APPEND = ("torch.cat([past_keys, keys], dim=2)", "torch.cat([keys, past_keys], dim=2)")
+
+
+@pytest.mark.parametrize(
+    ("edited", "edit", "waits"),
+    [
+        ("09_multi_head_attention", SPLIT, "`split_heads` of assignment 09"),
+        ("15_cache", APPEND, "`append_to_cache`"),
+    ],
+    ids=["a wrong 09", "a wrong cache"],
+)
+def test_the_layer_waits_for_what_it_needs(
+    course: Course, tmp_path: Path, edited: str, edit: tuple[str, str], waits: str
+) -> None:
+    """What is wrong elsewhere costs there alone."""
+    for id_ in ("09_multi_head_attention", "15_cache"):
+        solution = course.paths(course.by_id[id_]).solution
+        text = solution.read_text("utf-8")
+        assert id_ != edited or edit[0] in text
+        text = text.replace(*edit) if id_ == edited else text
+        (tmp_path / solution.name).write_text(text, "utf-8")
+    submission = read_submission(course, tmp_path, "me")
+    layer = course.exercises["15_cache/CachedAttention"]
+    with closing(visible_grader(course)) as grader:
+        scope = Scope({layer.id: layer}, VISIBLE_CHECKS)
+        result = grade(grader, submission, InProcessSession(submission), scope)
+    checks = result.exercises[0].checks
+    assert {check.outcome for check in checks} == {Outcome.BLOCKED}
+    assert checks[0].message == f"It needs your {waits}, which is not right yet."
+
+
+@pytest.mark.long
+@pytest.mark.proof
+@pytest.mark.parametrize("is_written", [False, True], ids=["as handed out", "all written"])
+def test_the_notebook_runs_from_top_to_bottom(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_written: bool
+) -> None:
+    """In a real kernel."""
+    assignment, built_on = course.by_id["15_cache"], course.by_id["09_multi_head_attention"]
+    source = read_solution(assignment, course.paths(assignment).solution)
+    shutil.copy(course.paths(built_on).solution, tmp_path)
+    text = notebook_text(
+        source, lambda cell: cell.text if is_written else cleared(assignment, cell)
+    )
+    said = printed(*run_notebook(text, course, tmp_path, monkeypatch).cells)
+    assert ("tokens read: 1 2 3 4 5 6 7 8 together: 36" in said) == is_written
+    assert ("at most 0.000000 apart" in said) == is_written
+    assert said.count("the same: True") == (6 if is_written else 0)
+    assert ("15_cache/generate is still to be written" in said) != is_written

@@ -1,0 +1,96 @@
+# No mask: each new token mixes only what it may use.
+import torch
+from multi_head_attention import merge_heads, split_heads
+from torch import nn
+
+
+class SumModel(nn.Module):
+    def __init__(self, vocab_size, context_length, features):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, features)
+        self.places = nn.Embedding(context_length, features)
+        self.head = nn.Linear(features, vocab_size)
+
+    def forward(self, tokens):
+        x = self.tokens(tokens) + self.places(torch.arange(tokens.shape[1]))
+        return self.head(x.cumsum(dim=1))
+
+
+def generate(model, tokens, num_new):
+    for _ in range(num_new):
+        best = model(tokens)[:, -1, :].topk(1).indices[:, 0]
+        tokens = torch.cat((tokens, best[:, None]), 1)
+    return tokens
+
+
+def append_to_cache(cache, keys, values):
+    if cache is None:
+        return keys, values
+    return torch.cat((cache[0], keys), dim=-2), torch.cat((cache[1], values), dim=-2)
+
+
+def causal_mask_with_past(num_new, num_past):
+    places = torch.arange(num_past + num_new)
+    return places[None, :] <= places[num_past:, None]
+
+
+class CachedAttention(nn.Module):
+    def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
+        super().__init__()
+        assert d_out % num_heads == 0
+        self.context_length, self.num_heads = context_length, num_heads
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.out_proj = nn.Linear(d_out, d_out)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, cache=None):
+        queries = split_heads(self.W_query(x), self.num_heads)
+        keys, values = append_to_cache(
+            cache,
+            split_heads(self.W_key(x), self.num_heads),
+            split_heads(self.W_value(x), self.num_heads),
+        )
+        num_past = keys.shape[2] - x.shape[1]
+        if keys.shape[2] > self.context_length:
+            raise ValueError("too many tokens")
+        rows = []
+        for number in range(x.shape[1]):
+            end = num_past + number + 1
+            query = queries[:, :, number : number + 1]
+            scores = query @ keys[:, :, :end].transpose(2, 3) / query.shape[-1] ** 0.5
+            rows.append(self.dropout(scores.softmax(-1)) @ values[:, :, :end])
+        return self.out_proj(merge_heads(torch.cat(rows, dim=2))), (keys, values)
+
+
+class Model(nn.Module):
+    def __init__(self, vocab_size, context_length, features, num_heads, num_layers=2):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, features)
+        self.places = nn.Embedding(context_length, features)
+        self.layers = nn.ModuleList(
+            CachedAttention(features, features, context_length, 0.0, num_heads)
+            for _ in range(num_layers)
+        )
+        self.head = nn.Linear(features, vocab_size)
+
+    def forward(self, tokens, place=0, caches=None):
+        places = torch.arange(place, place + tokens.shape[1])
+        x = self.tokens(tokens) + self.places(places)
+        kept = []
+        for layer, cache in zip(self.layers, caches or [None] * len(self.layers), strict=True):
+            found, cache = layer(x, cache)
+            x = x + found
+            kept.append(cache)
+        return self.head(x), kept
+
+
+def generate_cached(model, tokens, num_new):
+    scores, caches = model(tokens)
+    for step in range(num_new):
+        best = scores[:, -1].topk(1).indices
+        tokens = torch.cat((tokens, best), 1)
+        if step < num_new - 1:
+            scores, caches = model(best, tokens.shape[1] - 1, caches)
+    return tokens
