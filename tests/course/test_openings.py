@@ -381,7 +381,9 @@ FIGURES = (
 )
 COMPUTED = {
     **dict(enumerate(FIGURES, start=1)),
-    **{14: fourteenth, 15: fifteenth, 16: sixteenth},
+    14: fourteenth,
+    15: fifteenth,
+    16: sixteenth,
 }
 
 

@@ -154,7 +154,7 @@ def gives(name, args, right):
     """Says whether a function gives this for these arguments."""
 
     def is_right(attempt):
-        value = attempt.of(name)(*args).value
+        value = attempt.beside(name)(*args).value
         if isinstance(right, tuple):
             return is_pair(value) and all(map(is_close, value, right))
         return is_close(value, right)
@@ -186,7 +186,7 @@ def part_of_the_model(draw):
     right, _cache = by_torch(values, layers.num_heads, x)
 
     def is_right(attempt):
-        layer, cache = layers.given(attempt.of("CachedAttention"), values), None
+        layer, cache = layers.given(attempt.beside("CachedAttention"), values), None
         for start, end in ((0, 2), (2, 5)):
             value = layer(x[:, start:end], cache, training=False).value
             if not is_pair(value) or not is_close(value[0], right[:, start:end]):
