@@ -291,7 +291,7 @@ class Model(nn.Module):
         self.places = nn.Embedding(context_length, features)
         self.layers = nn.ModuleList(
             CachedAttention(features, features, context_length, 0.0, num_heads)
-            for _ in range(num_layers)
+            for _layer in range(num_layers)
         )
         self.head = nn.Linear(features, vocab_size)
 

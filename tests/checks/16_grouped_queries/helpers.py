@@ -110,8 +110,7 @@ def by_torch(layers, values, x):
 
 def judge_kept_heads(layer, x):
     """Judge what a layer that computes something says that a cache keeps."""
-    batch_size, num_tokens, _ = x.shape
-    layer(x, training=False).has_shape(batch_size, num_tokens, Layers.d_out)
+    layer(x, training=False).has_shape(*x.shape[:-1], Layers.d_out)
     called = layer(x, method="keys_and_values")
     judge, found = layer.judge, called.value
     is_pair = isinstance(found, tuple | list) and len(found) == 2
