@@ -5,7 +5,7 @@ Each function yields a sentence for every fault it finds; `PROOFS` has them in o
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader.authoring.translations import translation_files
@@ -133,8 +133,18 @@ def ids_are_unique(mistakes: LiveMistakes) -> Iterator[str]:
 
 def release_keeps_secrets(course: Course) -> Iterator[str]:
     """No solution's text, no hidden check and no edit is in a release."""
+    yield from secrets_in(course, student_files(course))
+
+
+def secrets_in(course: Course, files: Iterable[OutputFile]) -> Iterator[str]:
+    """What some files of a release should not tell.
+
+    Args:
+        course: whose solutions are secret.
+        files: of the release.
+    """
     secrets = dict(_secret_lines(course))
-    for file in student_files(course):
+    for file in files:
         if file.path.startswith("grader/"):
             continue
         if "solutions/" in file.path or Path(file.path).name in SECRET_FILES:

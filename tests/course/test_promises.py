@@ -4,17 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.course_files import release_keeps_secrets
+from grader.authoring.course_files import secrets_in
 from grader.authoring.validate import LEAST_SEPARATION, validate
 from grader.course.course import load_course
+from grader.release.stubs import generate
+from grader.release.students import check_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 
 def test_an_assignment_keeps_the_promises(root: Path) -> None:
-    """Which of the others is broken, `make proof` says; but no release says a solution."""
+    """Which of the others is broken, `make proof` says; but no stub and no check tells a solution."""
     course = load_course(root)
-    assert list(release_keeps_secrets(course)) == []
+    handed_out = (*generate(course), *check_files(course, course.assignments))
+    assert list(secrets_in(course, handed_out)) == []
     report = validate(course, ("05",))
     assert report.faults == []
     assert sum(row.recognised for row in report.rows) == sum(r.misconceptions for r in report.rows)
