@@ -2,18 +2,18 @@
 # # 16. Grouped queries
 #
 # A model that writes a text keeps the keys and values of every token so far, because each new token
-# asks all of them. What it keeps is called the **key-value cache**. Take a model of 32 layers, each
-# with 32 heads and 4,096 features, and two bytes for each number. For one text of 32,768 tokens its
-# cache has 17.18 GB, and all of that is read for every new token.
+# asks all of them. This is the **key-value cache**. Take a model of 32 layers, each with 32 heads
+# and 4,096 features, at two bytes a number. For a text of 32,768 tokens its cache has 17.18 GB
+# (billions of bytes), all of it read for every new token.
 #
 # What could be left out? A query is used once; only keys and values stay. So let several heads
-# share them: 32 heads with 8 key-value heads, four to each. All four ask their own questions, of
-# the same keys, and the cache has 4.29 GB. This is **grouped-query attention**. With one key-value
-# head for all it is *multi-query attention*; with as many as there are heads it is your layer of
-# assignment 09.
+# share a **key-value head**: keys and values of the size of one head. With 8 of these for 32 heads,
+# four heads share each. All four ask their own questions, of the same keys, and the cache has 4.29
+# GB. This is **grouped-query attention**. With one for all it is *multi-query attention*; with as
+# many as heads it is your layer of assignment 09.
 #
-# You write the step that gives each head the keys of its group, and the layer; then a function that
-# makes a grouped layer of a trained one without groups, and one that counts the cache.
+# You write the step that gives each head the keys of its group, and the layer. Then you make a
+# grouped layer of a trained one, and count the cache.
 #
 # Mind the order of heads. Give a head the keys of another group, and there is no error and no wrong
 # shape; a new layer even learns. But weights trained elsewhere make no sense any more.
@@ -192,11 +192,12 @@ class GroupedQueryAttention(nn.Module):
 # %% [markdown]
 # ## Step 3: from a trained layer
 #
-# Must a model be trained anew to have groups? No: in each group, the heads of a trained layer are
-# replaced by one whose weights are their mean. That is a start, and not the same layer, because the
-# heads of a group had learnt to look for different things; so the model is trained on for a while.
-# In the paper of 2023 that proposes this (see the guide), a twentieth of the first training brought
-# the results close to those without groups.
+# Must a model be trained anew to have groups? No: of a trained layer, the weights for the keys of a
+# group's heads are replaced by their mean, and those for the values likewise. Something of each
+# head is left in a mean. That is a start, and not the same layer, because the heads of a group had
+# learnt to look for different things; so the model is trained on for a while. In the paper of 2023
+# that proposes this (see the guide), a twentieth of the first training brought the results close to
+# those without groups.
 #
 # The rows of `W_key.weight` are the features of the keys. The first `head_dim` rows make head 0,
 # the next ones head 1, just as `split_heads` cuts them. The bias, if there is one, goes the same
@@ -236,7 +237,8 @@ def mha_to_gqa(state: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> d
 # ## Step 4: count the cache
 #
 # For each token, each layer keeps the keys and the values of all its key-value heads. How much that
-# is can be worked out, and nothing has to be made; on most machines it would not fit anyway.
+# is can be worked out from the sizes alone. No cache has to be made for it; in most machines there
+# is no room for one of 17 GB.
 
 
 # %%
@@ -256,7 +258,7 @@ def kv_cache_bytes(
         num_kv_heads: how many heads there are of keys and of values.
         features: of a token, all heads together: `num_heads * head_dim`.
         num_tokens: how many tokens the text has.
-        bytes_per_number: 2 for bfloat16, 4 for float32.
+        bytes_per_number: 2 for bfloat16 (numbers of 16 bits), 4 for float32.
 
     Returns:
         A whole number. It is counted; no tensor of this size is made.
@@ -274,8 +276,8 @@ def kv_cache_bytes(
 # %% [markdown]
 # ## How much is saved
 #
-# The model of the beginning, with fewer and fewer key-value heads; GB are billions of bytes. The
-# first two are the figures that you have read above.
+# The model of the beginning, with fewer and fewer key-value heads. The first two are the figures
+# that you have read above.
 
 # %%
 if __name__ == "__main__":

@@ -7,20 +7,21 @@ from grader.testing import N_, prediction
 
 @prediction(
     "repeat_kv",
-    N_("Four heads share two key-value heads. Which heads use key-value head 0?"),
-    choices=[N_("0 and 1"), N_("0 and 2"), N_("all four")],
-    right=1,
+    N_("Twelve heads share four key-value heads. Which heads use key-value head 1?"),
+    choices=[N_("1, 5 and 9"), N_("3, 4 and 5"), N_("4, 5, 6 and 7")],
+    right=2,
     why=N_(
-        "The heads of a group stand side by side: the first half of the heads has the first "
-        "key-value head. `split_heads` cuts features the same way."
+        "A group has 12 / 4 = 3 heads, side by side: 0, 1 and 2 are the first group, 3, 4 and 5 the "
+        "second. `split_heads` cuts features the same way."
     ),
 )
-def heads_of_the_first(student):
-    """Which heads have the first key-value head."""
-    two = torch.arange(2.0).reshape(1, 2, 1, 1)
-    order = student.call("repeat_kv", two, 4).value.flatten().tolist()
-    choices = [[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 0]]
-    return choices.index(order) + 1, " ".join(f"{number:g}" for number in order)
+def heads_of_the_second(student):
+    """Which heads have the second key-value head."""
+    four = torch.arange(4.0).reshape(1, 4, 1, 1)
+    order = student.call("repeat_kv", four, 12).value.flatten().tolist()
+    heads = [head for head, number in enumerate(order) if number == 1]
+    choices = [[1, 5, 9], [3, 4, 5], [4, 5, 6, 7]]
+    return choices.index(heads) + 1, " ".join(f"{number:g}" for number in order)
 
 
 @prediction(

@@ -118,14 +118,12 @@ class TestGroupedQueryAttention(KeepsNames, Layers, MultiHead):
     @pytest.mark.conduct
     def test_heads_that_do_not_fit_are_refused(self, attempt, judge):
         """Making it should fail where heads do not share the features, or the key-value heads, evenly."""
-        refused = [
-            attempt.student.refusal(attempt.name, 3, d_out, 6, 0.0, num_heads, num_kv_heads)
-            for d_out, num_heads, num_kv_heads in ((5, 2, 1), (12, 6, 4))
-        ]
         features = N_("5 features were to be shared by 2 heads, and nothing was raised")
-        judge.that(refused[0] is not None, features)
         heads = N_("6 heads were to share 4 key-value heads, and nothing was raised")
-        judge.that(refused[1] is not None, heads)
+        for sizes, sentence in (((5, 2, 1), features), ((12, 6, 4), heads)):
+            d_out, *counts = sizes
+            refused = attempt.student.refusal(attempt.name, 3, d_out, 6, 0.0, *counts)
+            judge.that(refused is not None, sentence)
 
     @pytest.mark.conduct
     def test_each_instance_draws_its_own_weights(self, attempt):
@@ -149,6 +147,8 @@ class TestMhaToGqa(KeepsNames):
         """It should be a dictionary with the names of the given one, and no others."""
         called = attempt(drawn_state(draw, 4, 8), 4, 2)
         judge.that(isinstance(called.value, dict), "It is no dictionary", about=called.value)
+        missing = ", ".join(name for name in called.expected if name not in called.value)
+        judge.that(not missing, judge.words(N_("These names are missing: {names}"), names=missing))
         judge(*(sorted(names) for names in (called.value, called.expected)), what="its names")
 
     @pytest.mark.weight(2)
@@ -199,8 +199,8 @@ class TestKvCacheBytes(KeepsNames):
     def test_it_is_a_whole_number(self, attempt, judge):
         """It should be a whole number."""
         value = attempt(1, 1, 1, 1, 1, 1).value
-        is_whole = isinstance(value, int) and not isinstance(value, bool)
-        judge.that(is_whole, "It is no whole number", about=value)
+        template = N_("It answered something of type {type}, not a whole number")
+        judge.that(type(value) is int, judge.words(template, type=type(value).__name__))
 
     @pytest.mark.weight(2)
     def test_a_small_cache(self, attempt):
