@@ -363,5 +363,5 @@ if __name__ == "__main__":
 # A large language model is this with more of everything: vectors for tokens and places, dozens of
 # blocks, a score for each token of the vocabulary. Its blocks have a second part, a small network
 # that works on every token by itself (an MLP), and a normalisation before each part. And when it
-# writes, token by token, it keeps the keys and values of what it has read (a KV cache), so that a
-# new token costs one row of scores and not all of them again.
+# writes, token by token, it keeps the keys and values of what it has read (a key-value cache), so
+# that a new token costs one row of scores and not all of them again.
