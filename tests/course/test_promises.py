@@ -18,7 +18,7 @@ def test_an_assignment_keeps_the_promises(root: Path) -> None:
     course = load_course(root)
     handed_out = (*generate(course), *check_files(course, course.assignments))
     assert list(secrets_in(course, handed_out)) == []
-    report = validate(course, ("05",))
+    report = validate(course, ("06",))
     assert report.faults == []
     assert sum(row.recognised for row in report.rows) == sum(r.misconceptions for r in report.rows)
 

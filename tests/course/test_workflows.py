@@ -325,7 +325,7 @@ def one_processor() -> Iterator[None]:
     os.sched_setaffinity(0, before)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.usefixtures("one_processor")
 def test_a_class_is_graded_as_it_was_at_the_deadline(
     root: Path, instructors: tuple[Path, dict[str, str]], tmp_path: Path

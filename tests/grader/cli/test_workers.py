@@ -7,7 +7,7 @@ import pytest
 
 from grader.grading import process_pool
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.proof
 
 TIMES = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5 * {}\n"
 OLD = 'judge(student.call("scores", queries, keys).value, expected, axes=AXES)'
@@ -56,7 +56,6 @@ def test_a_worker_that_dies_is_replaced_and_costs_at_most_one_student(grader, wo
     assert len({process for _, process in graded(log)}) in (4, 5)
 
 
-@pytest.mark.proof
 def test_a_worker_is_renewed_after_many_students(grader, work, log, tmp_path, monkeypatch):
     """Between two students, who notice nothing."""
     monkeypatch.setattr(process_pool, "MOST_STUDENTS", 2)
