@@ -8,16 +8,15 @@
 # Counted: after a text of 100 tokens, 100 more are written. Read from the start each time, that is
 # 100 + 101 + … + 199 = 14,950 tokens. Whoever keeps keys and values reads 100 tokens, and then one
 # for each step but the last: 199, a 75th of that. What is kept is the **key-value cache**. It costs
-# memory: in GPT-2's small model a key and a value of 768 numbers in each of 12 layers, 2 · 12 · 768 =
-# 18,432 for each token. At 4 bytes a number that is 72 MiB for 1024 tokens.
+# memory: in GPT-2's small model 2 · 12 · 768 = 18,432 numbers for each token (keys and values, layers,
+# features); at 4 bytes each, 72 MiB for 1024 tokens.
 #
-# With a cache, mistakes are easy that raise no error: new tokens see too much, their places are
-# counted from 0 again, two texts share one cache. So here the cache goes in as an argument and comes
-# back as a result: whoever calls your layer can look at it, keep two of them, or go on with one that
-# somebody else has made.
+# With a cache, some mistakes raise no error: new tokens see too much, their places are counted from 0
+# again, two texts share one cache. So here the cache goes in as an argument and comes back as a
+# result: whoever calls your layer can look at it, keep two, or go on with somebody else's.
 #
 # You write the loop that writes texts, the pieces of the cache, the layer, and the loop again, with the
-# cache. What is written stays the same, token by token. Check your work with `grader check 15`, or in
+# cache. What is written stays the same. Check your work with `grader check 15`, or in
 # the notebook with the cell below each exercise.
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignment 09.
