@@ -408,7 +408,7 @@ def generate_cached(model: Model, tokens: Tensor, num_new: int) -> Tensor:
 # from torch.utils.flop_counter import FlopCounterMode
 #
 # with experiment():
-#     model, prompt = Model(10, context_length=64, features=12, num_heads=3), torch.tensor([[3]])
+#     model, prompt = Model(10, context_length=64, features=96, num_heads=3), torch.tensor([[3]])
 #     for num_new in (1, 2, 4, 8, 16, 32):
 #         with FlopCounterMode(display=False) as plain:
 #             without = generate(lambda tokens: model(tokens)[0], prompt, num_new)
