@@ -8,15 +8,15 @@
 # Counted: after a text of 100 tokens, 100 more are written. Read from the start each time, that is
 # 100 + 101 + … + 199 = 14,950 tokens. Whoever keeps keys and values reads 100 tokens, and then one
 # for each step but the last: 199, a 75th of that. What is kept is the **key-value cache**. It costs
-# memory: in GPT-2's small model 2 · 12 · 768 = 18,432 numbers for each token, for 1024 tokens 72 MiB.
+# memory: in GPT-2's small model 2 · 12 · 768 = 18,432 numbers for each token (keys and values, layers,
+# features); at 4 bytes each, 72 MiB for 1024 tokens.
 #
-# With a cache, things go wrong that no error tells: new tokens see too much, their places are
-# counted from 0 again, two texts share one cache. So here the cache goes in as an argument and comes
-# back as a result: whoever calls your layer can look at it, keep two of them, or go on with one that
-# somebody else has made.
+# With a cache, some mistakes raise no error: new tokens see too much, their places are counted from 0
+# again, two texts share one cache. So here the cache goes in as an argument and comes back as a
+# result: whoever calls your layer can look at it, keep two, or go on with somebody else's.
 #
 # You write the loop that writes texts, the pieces of the cache, the layer, and the loop again, with the
-# cache. What is written stays the same, token by token. Check your work with `grader check 15`, or in
+# cache. What is written stays the same. Check your work with `grader check 15`, or in
 # the notebook with the cell below each exercise.
 #
 # **About 75 minutes, difficulty 3 of 3.** You need assignment 09.
@@ -36,8 +36,8 @@ Cache = tuple[Tensor, Tensor]
 # %% [markdown]
 # ## Step 1: write a text
 #
-# A model reads tokens, as numbers, and gives scores for what comes next, after each of them. Only the
-# scores after the *last* token say something new. The token with the largest score is appended, and
+# A model reads tokens, as numbers. After each of them it gives a score for every token that could come
+# next. Only the scores after the *last* token say something new. The token with the largest score is appended, and
 # the longer text is read again. Always to take the largest is called **greedy**.
 #
 # To begin with, here is a model without attention. It adds up what it knows of the tokens so far.
@@ -159,13 +159,14 @@ def append_to_cache(cache: Cache | None, keys: Tensor, values: Tensor) -> Cache:
 # %% [markdown]
 # ## Step 3: the mask of what is new
 #
-# A single new token may use everything: itself, and what came before. That needs no mask. But where
-# several new tokens come at once, as a prompt does, the first of them must not see the second. There is
-# a row for each new token, and a column for each token of the whole text; so the mask is no longer
-# square, and its slanted edge ends at the last row and the *last* column.
+# A new token may use itself and what came before. Where several new tokens come at once, as those of the
+# text do that is given at the start (the *prompt*), the first of them must not see the second. The mask
+# has a row for each new token, and a column for each token of the whole text. So it is no longer square:
+# the slanted edge between `True` and `False` ends in the last row and the *last* column.
 #
-# It has truth values, `True` where a token may be used, as torch's own attention takes them. (The mask
-# of assignment 05 says the opposite: what to hide.)
+# It has truth values, `True` where a token may be used, as torch's
+# `scaled_dot_product_attention` takes them. (In the second half of assignment 05 the mask says the
+# opposite: what to hide.)
 
 
 # %% exercise="causal_mask_with_past"
@@ -193,12 +194,12 @@ def causal_mask_with_past(num_new: int, num_past: int) -> Tensor:
 # %% [markdown]
 # ## Step 4: the layer
 #
-# It is your layer of assignment 09, with the same parameters, so that what one has learnt fits the other.
+# It is your layer of assignment 09, with the same parameters: what that one has learnt can be loaded here.
 # What is new: it gets a cache, computes queries, keys and values of the *new* tokens alone, and gives
 # back the longer cache beside the context vectors.
 #
-# Whoever has no place for all tokens must say so. To drop the oldest ones instead would change what comes
-# out, and nobody would notice.
+# Where the tokens in the cache and the new ones are more than `context_length`, the layer raises a
+# `ValueError`. To drop the oldest ones instead would change what comes out, and nobody would notice.
 
 # %%
 from multi_head_attention import merge_heads, split_heads
@@ -290,7 +291,8 @@ class CachedAttention(nn.Module):
 
 # %% [markdown] active="ipynb"
 # **Experiment.** Your layer of assignment 09 reads seven tokens at once. The new layer has its parameters,
-# and reads three and then four. How far are both apart, and why not more?
+# and reads three and then four. How far are both apart, and why not more? (`strict=False`: one of the two
+# may keep its mask as a buffer, and the other not.)
 
 # %% active="ipynb"
 # from multi_head_attention import MultiHeadAttention
@@ -367,7 +369,7 @@ class Model(nn.Module):
 
 # %% exercise="generate_cached"
 def generate_cached(model: Model, tokens: Tensor, num_new: int) -> Tensor:
-    """The texts, each with the tokens that the model writes after it, greedily; each is read once.
+    """The texts, each with the tokens that the model writes after it, greedily; no token is read twice.
 
     What comes back is what `generate` gives. The texts that are given stay as they are. The model never
     reads a token again whose keys and values are in the caches: to write one token more costs little
@@ -406,7 +408,7 @@ def generate_cached(model: Model, tokens: Tensor, num_new: int) -> Tensor:
 # from torch.utils.flop_counter import FlopCounterMode
 #
 # with experiment():
-#     model, prompt = Model(10, context_length=64, features=12, num_heads=3), torch.tensor([[3]])
+#     model, prompt = Model(10, context_length=64, features=96, num_heads=3), torch.tensor([[3]])
 #     for num_new in (1, 2, 4, 8, 16, 32):
 #         with FlopCounterMode(display=False) as plain:
 #             without = generate(lambda tokens: model(tokens)[0], prompt, num_new)

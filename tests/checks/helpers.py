@@ -397,8 +397,9 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
 
 def is_close(value, expected):
     """Whether a value is a tensor like the expected one."""
-    is_alike = isinstance(value, torch.Tensor) and value.shape == expected.shape
-    return is_alike and torch.allclose(value, expected, atol=1e-5, rtol=1e-5)
+    if not isinstance(value, torch.Tensor) or value.dtype != expected.dtype:
+        return False
+    return value.shape == expected.shape and torch.allclose(value, expected, atol=1e-5, rtol=1e-5)
 
 
 OF_09 = (

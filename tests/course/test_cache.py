@@ -77,6 +77,8 @@ def test_the_same_is_written_with_the_cache_and_without(own: SimpleNamespace) ->
 
 SPLIT = ("num_tokens, num_heads, d_out // num_heads)\n", "num_tokens, -1, num_heads).mT\n")
 APPEND = ("torch.cat([past_keys, keys], dim=2)", "torch.cat([keys, past_keys], dim=2)")
+EXCHANGED = ("past_keys, past_values = cache", "past_values, past_keys = cache")
+NUMBERS = (", dtype=torch.bool).tril(", ").tril(")
 
 
 @pytest.mark.parametrize(
@@ -84,8 +86,10 @@ APPEND = ("torch.cat([past_keys, keys], dim=2)", "torch.cat([keys, past_keys], d
     [
         ("09_multi_head_attention", SPLIT, "`split_heads` of assignment 09"),
         ("15_cache", APPEND, "`append_to_cache`"),
+        ("15_cache", EXCHANGED, "`append_to_cache`"),
+        ("15_cache", NUMBERS, "`causal_mask_with_past`"),
     ],
-    ids=["a wrong 09", "a wrong cache"],
+    ids=["a wrong 09", "a wrong cache", "keys and values exchanged", "a mask of numbers"],
 )
 def test_the_layer_waits_for_what_it_needs(
     course: Course, tmp_path: Path, edited: str, edit: tuple[str, str], waits: str

@@ -165,16 +165,17 @@ def gives(name, args, right):
 def parts_of_the_layer(draw):
     """What `CachedAttention` may use of the student's own."""
     x = draw.normal(2, 5, 12)
-    heads = x.unflatten(-1, (3, 4)).transpose(1, 2)
-    past, new = (heads[:, :, :3], heads[:, :, 3:])
+    heads, values = (
+        each.unflatten(-1, (3, 4)).transpose(1, 2) for each in (x, draw.normal(2, 5, 12))
+    )
+    whole = (heads, values)
+    past, new = (tuple(each[:, :, piece] for each in whole) for piece in (slice(3), slice(3, None)))
     mask = torch.ones(2, 5, dtype=torch.bool).tril(3)
     return [
         Part("split_heads", gives("split_heads", (x, 3), heads), OF_09),
         Part("merge_heads", gives("merge_heads", (heads,), x), OF_09),
-        Part(
-            "append_to_cache",
-            gives("append_to_cache", ((past, past), new, new), (heads, heads)),
-        ),
+        Part("append_to_cache", gives("append_to_cache", (None, *new), new)),
+        Part("append_to_cache", gives("append_to_cache", (past, *new), whole)),
         Part("causal_mask_with_past", gives("causal_mask_with_past", (2, 3), mask)),
     ]
 
@@ -187,7 +188,7 @@ def part_of_the_model(draw):
 
     def is_right(attempt):
         layer, cache = layers.given(attempt.beside("CachedAttention"), values), None
-        for start, end in ((0, 2), (2, 5)):
+        for start, end in ((0, 2), (2, 3), (3, 5)):
             value = layer(x[:, start:end], cache, training=False).value
             if not is_pair(value) or not is_close(value[0], right[:, start:end]):
                 return False

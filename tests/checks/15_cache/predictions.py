@@ -27,8 +27,8 @@ def hidden_from_one(student):
         "With the cache, 32 tokens are written instead of 4. How many times as many multiplications "
         "does that take?"
     ),
-    choices=[N_("about 8 times"), N_("about 64 times"), N_("about 1000 times")],
-    right=1,
+    choices=[N_("about twice"), N_("about 8 times"), N_("about 64 times")],
+    right=2,
     why=N_(
         "Each step reads one token, so eight times as many steps cost about eight times as much. The "
         "little more comes from the scores, whose row grows with the text."
@@ -43,5 +43,5 @@ def eight_times(student):
         for count in (4, 32)
     )
     times = many / few
-    number = 1 if times < 20 else 2 if times < 250 else 3
+    number = 1 if times < 4 else 2 if times < 20 else 3
     return number, f"{times:.1f}"

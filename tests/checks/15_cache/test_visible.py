@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import FOUND_PARAMETERS, judge_surplus
+from ..helpers import FOUND_PARAMETERS, is_close, judge_surplus
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
@@ -238,18 +238,32 @@ class TestCachedAttention(KeepsNames, Layers):
             "out_proj.weight": torch.eye(self.d_out),
             "out_proj.bias": torch.zeros(self.d_out),
         }
-        x = draw.normal(32, 1, self.d_in)
+        x, two = draw.normal(32, 1, self.d_in), draw.normal(4, 2, self.d_in)
         right = by_torch(values, self.num_heads, x)[0]
         layer = self.given(attempt, values, dropout=0.5)
         still = self.pair(judge, layer(x, training=False).value)[0]
         judge(still, right, what=N_("the context vectors in eval mode"), axes=self.axes)
         found = self.pair(judge, layer(x, training=True, seed=1).value)[0]
         judge.shape(found, right.shape, what=N_("the context vectors"))
-        # A token alone has the weight 1; it is dropped, or twice as large.
+        # A token alone has the weight 1 in each head; it is dropped, or twice as large.
         is_dropped = found == 0
-        judge.that(bool(is_dropped.any()), "In training mode nothing was dropped")
+        if not bool(is_dropped.any()):
+            self.judge_nothing_dropped(judge, layer, two)
+        by_head = is_dropped.unflatten(-1, (self.num_heads, -1))
+        sentence = N_("In training mode single features were dropped, not a token's weight")
+        judge.that(torch.equal(by_head.all(-1), by_head.any(-1)), sentence, about="features")
         kept = torch.where(is_dropped, 2 * right, found)
         judge(kept, 2 * right, what=N_("twice the context vectors, where nothing is dropped"))
+
+    def judge_nothing_dropped(self, judge, layer, x):
+        """End the check where no weight is dropped, and say whether dropout changes anything."""
+        still, found = (
+            self.pair(judge, layer(x, training=is_training, seed=1).value)[0]
+            for is_training in (False, True)
+        )
+        sentence = N_("Dropout changes the result, but drops no weight: is it before the softmax?")
+        judge.that(is_close(found, still), sentence, about="scores")
+        judge.that(False, "In training mode nothing was dropped")
 
     @pytest.mark.conduct
     def test_tokens_and_cache_stay_as_they_are(self, attempt, judge, draw):
