@@ -286,7 +286,7 @@ def _launcher(outside: Outside, seal: Seal) -> Iterator[WarmParent]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SECRET_OF_THE_GRADER", SECRET)
         patch.setenv("TMPDIR", str(outside.root / "children"))
-        made = WarmParent(seal)
+        made = WarmParent(seal, ("torch",))
     yield made
     made.close()
 

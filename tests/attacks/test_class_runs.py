@@ -41,7 +41,7 @@ from grader.grading.submission_grader import full_grader
 from grader.sessions.launchers import Seal, WarmParent
 
 course = load_course(Path({course!r}))
-launcher = WarmParent(Seal(sealed=True))
+launcher = WarmParent(Seal(sealed=True), ("torch",))
 bench = full_grader(course, "1")
 print(launcher.process.pid, flush=True)
 grade_student(bench, launcher, Student("mallory", Path({student!r})))
@@ -57,7 +57,7 @@ def seal(launcher):
 @pytest.fixture
 def own_parent(seal):
     """A warm parent of this test alone."""
-    made = WarmParent(seal)
+    made = WarmParent(seal, ("torch",))
     yield made
     made.close()
 
@@ -88,7 +88,7 @@ def run_class(course, students, seal, out):
     """Grade a class in one way of sealing."""
 
     def graded(order, todo):
-        station = Worker(order, WarmParent(seal))
+        station = Worker(order, WarmParent(seal, ("torch",)))
         try:
             for student in todo:
                 yield student, station.outcomes(student)

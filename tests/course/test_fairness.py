@@ -61,7 +61,7 @@ def workbenches(course: Course) -> Iterator[dict[str, CheckEnvironment]]:
 @pytest.fixture(scope="module")
 def launcher() -> Iterator[Launcher]:
     """Makes the child processes that variants run in."""
-    made = default_launcher()
+    made = default_launcher(("torch",))
     yield made
     made.close()
 

@@ -47,7 +47,7 @@ SOME = ("01", "05", "06", "10", "11")
 @pytest.fixture(scope="module")
 def launcher() -> Iterator[Launcher]:
     """Makes the child processes that submissions run in."""
-    made = default_launcher()
+    made = default_launcher(("torch",))
     yield made
     made.close()
 

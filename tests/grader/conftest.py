@@ -288,7 +288,7 @@ def warm_parent(children_folder: Path) -> Iterator[WarmParent]:
     """One warm parent for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(children_folder))
-        parent = WarmParent()
+        parent = WarmParent(packages=("torch",))
         parent.wait()
     yield parent
     parent.close()
@@ -299,7 +299,7 @@ def sealed_parent(children_folder: Path) -> Iterator[WarmParent]:
     """One warm parent of sealed children for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(children_folder))
-        parent = sealed_launcher()
+        parent = sealed_launcher(("torch",))
     yield parent
     parent.close()
 
