@@ -402,6 +402,60 @@ def is_close(value, expected):
     return value.shape == expected.shape and torch.allclose(value, expected, atol=1e-5, rtol=1e-5)
 
 
+def is_pair(value):
+    """Whether a value has two parts, as a pair or a list."""
+    return isinstance(value, tuple | list) and len(value) == 2
+
+
+def judge_tensors(attempt, called, is_judged):
+    """Judge the tensors of a dictionary.
+
+    Args:
+        attempt: what is judged.
+        called: the call that gave it.
+        is_judged: says of a name whether its tensor is judged.
+    """
+    attempt.judge.that(isinstance(called.value, dict), "It is no dictionary", about=called.value)
+    names = [name for name in called.expected if is_judged(name)]
+    found = {name: called.value[name] for name in names if name in called.value}
+    attempt.judge(found, {name: called.expected[name] for name in names}, what="the tensors")
+
+
+def linear_parameters(draw, inputs, outputs, std=0.25):
+    """Values for the parameters of a linear layer."""
+    return {"weight": draw.normal(outputs, inputs, std=std), "bias": draw.normal(outputs, std=std)}
+
+
+def prefixed(start, values):
+    """Parameters as a module has them that keeps their module under that name."""
+    return {f"{start}.{name}": value for name, value in values.items()}
+
+
+def attention_of_torch(values, num_heads, x, num_kv_heads=None):
+    """What torch's own attention gives for whole texts: context vectors, and keys and values.
+
+    Args:
+        values: the parameters of a layer of several heads.
+        num_heads: how many heads it has.
+        x: the texts.
+        num_kv_heads: how many of these have keys and values of their own; None for all.
+    """
+    of_kv = num_kv_heads or num_heads
+    counts = dict(zip(LAYERS, (num_heads, of_kv, of_kv), strict=True))
+    heads = [
+        torch.nn.functional.linear(x, values[f"{name}.weight"], values.get(f"{name}.bias"))
+        .unflatten(-1, (count, -1))
+        .transpose(1, 2)
+        for name, count in counts.items()
+    ]
+    mixed = torch.nn.functional.scaled_dot_product_attention(
+        *heads, is_causal=True, enable_gqa=num_kv_heads is not None
+    )
+    merged = mixed.transpose(1, 2).flatten(2)
+    weight, bias = values["out_proj.weight"], values["out_proj.bias"]
+    return torch.nn.functional.linear(merged, weight, bias), tuple(heads[1:])
+
+
 OF_09 = (
     N_("It needs your {name} of assignment 09, which does not run yet"),
     N_("It needs your {name} of assignment 09, which is not right yet"),
@@ -435,12 +489,18 @@ def judge_own(attempt, name, is_right, sentences=OF_09):
     raise attempt.student.blocked(attempt.judge.words(template, name=name), cause) from None
 
 
-def called_unless_waiting(make, judge_parts):
+def is_as_expected(called):
+    """Whether a call gave a tensor like the solution's."""
+    return is_close(called.value, called.expected)
+
+
+def called_unless_waiting(make, judge_parts, is_right=is_as_expected):
     """The call that a gate judges; it waits where a part of the student's own is to blame.
 
     Args:
         make: makes the call.
         judge_parts: ends the check where a part is not right.
+        is_right: says whether the call gave what it should.
     """
     try:
         called = make()
@@ -448,6 +508,6 @@ def called_unless_waiting(make, judge_parts):
         if outcome.failure.kind not in ("not_attempted", "missing", "blocked"):
             judge_parts()
         raise
-    if not is_close(called.value, called.expected):
+    if not is_right(called):
         judge_parts()
     return called

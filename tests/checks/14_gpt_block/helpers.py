@@ -8,7 +8,17 @@ import torch
 
 from grader.testing import N_
 
-from ..helpers import LAYERS, OF_09, OF_HERE, called_unless_waiting, is_close, judge_own
+from ..helpers import (
+    LAYERS,
+    OF_09,
+    OF_HERE,
+    called_unless_waiting,
+    is_close,
+    judge_own,
+    judge_tensors,
+    linear_parameters,
+    prefixed,
+)
 
 FEATURES, CONTEXT_LENGTH, NUM_HEADS = 12, 7, 3
 VOCAB_SIZE, NUM_LAYERS = 11, 2
@@ -19,22 +29,9 @@ OF_SUMS = 1e-4
 """Sums of up to 50 products, of sums: ten times the usual noise."""
 
 
-def prefixed(start, values):
-    """Parameters as a module has them that keeps their module under that name."""
-    return {f"{start}.{name}": value for name, value in values.items()}
-
-
 def norm_parameters(draw, features=FEATURES):
     """Values for the parameters of a `LayerNorm`."""
     return {"weight": 1 + draw.normal(features, std=0.5), "bias": draw.normal(features)}
-
-
-def linear_parameters(draw, inputs, outputs):
-    """Values for the parameters of a linear layer."""
-    return {
-        "weight": draw.normal(outputs, inputs, std=0.25),
-        "bias": draw.normal(outputs, std=0.25),
-    }
 
 
 def network_parameters(draw, features=FEATURES):
@@ -211,11 +208,7 @@ def judge_state(attempt, state, *parts):
         state: what the student's function gets.
         *parts: of names.
     """
-    called = attempt(state)
-    attempt.judge.that(isinstance(called.value, dict), "It is no dictionary", about=called.value)
-    names = [name for name in called.expected if not parts or any(p in name for p in parts)]
-    found = {name: called.value[name] for name in names if name in called.value}
-    attempt.judge(found, {name: called.expected[name] for name in names}, what="the tensors")
+    judge_tensors(attempt, attempt(state), lambda name: not parts or any(p in name for p in parts))
 
 
 def tokens(draw, batch_size, num_tokens, vocab_size=VOCAB_SIZE):

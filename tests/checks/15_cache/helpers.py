@@ -9,42 +9,25 @@ import torch
 
 from grader.testing import N_, StudentOutcome
 
-from ..helpers import LAYERS, OF_09, MultiHeadLayers, is_close, judge_own
+from ..helpers import (
+    LAYERS,
+    OF_09,
+    OF_HERE,
+    MultiHeadLayers,
+    attention_of_torch,
+    called_unless_waiting,
+    is_close,
+    is_pair,
+    judge_own,
+    linear_parameters,
+    prefixed,
+)
 
 VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS = 11, 9, 12, 3
 MODEL_SIZES = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS)
 OF_TEXTS = (N_("text"), N_("place"))
 OF_CACHES = (N_("batch"), N_("head"), N_("token"), N_("feature"))
-OF_HERE = (
-    N_("It needs your {name}, which does not run yet"),
-    N_("It needs your {name}, which is not right yet"),
-)
 KEYS, VALUES = N_("the keys in the cache"), N_("the values in the cache")
-
-
-def is_pair(value):
-    """Whether a value has two parts, as a pair or a list."""
-    return isinstance(value, tuple | list) and len(value) == 2
-
-
-def by_torch(values, num_heads, x):
-    """What torch's own attention gives for a whole text: context vectors, and keys and values.
-
-    Args:
-        values: the layer's parameters.
-        num_heads: how many heads it has.
-        x: whole texts.
-    """
-    heads = [
-        torch.nn.functional.linear(x, values[f"{name}.weight"], values.get(f"{name}.bias"))
-        .unflatten(-1, (num_heads, -1))
-        .transpose(1, 2)
-        for name in LAYERS
-    ]
-    mixed = torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=True)
-    side_by_side = mixed.transpose(1, 2).flatten(2)
-    weight, bias = values["out_proj.weight"], values["out_proj.bias"]
-    return torch.nn.functional.linear(side_by_side, weight, bias), tuple(heads[1:])
 
 
 class Layers(MultiHeadLayers):
@@ -82,7 +65,7 @@ class Layers(MultiHeadLayers):
             x: the whole texts.
             first: what it gave for the first three tokens.
         """
-        right, cache = by_torch(values, self.num_heads, x)
+        right, cache = attention_of_torch(values, self.num_heads, x)
         past = tuple(tensor[:, :, :3] for tensor in cache)
         try:
             last = self.given(attempt, values)(x[:, 3:], past, training=False).value
@@ -109,7 +92,7 @@ class Layers(MultiHeadLayers):
             x: the whole texts.
             sizes: how many tokens each piece has.
         """
-        right, cache, start = by_torch(values, self.num_heads, x)[0], None, 0
+        right, cache, start = attention_of_torch(values, self.num_heads, x)[0], None, 0
         for size in sizes:
             end = start + size
             vectors, cache, _called = self.read(layer, x[:, start:end], cache)
@@ -184,7 +167,7 @@ def part_of_the_model(draw):
     """The student's own layer, as a model of it uses it."""
     layers = Layers()
     values, x = layers.drawn(draw), draw.normal(*layers.texts)
-    right, _cache = by_torch(values, layers.num_heads, x)
+    right, _cache = attention_of_torch(values, layers.num_heads, x)
 
     def is_right(attempt):
         layer, cache = layers.given(attempt.beside("CachedAttention"), values), None
@@ -207,15 +190,7 @@ def called_with(attempt, make, parts, is_right):
         parts: what it needs.
         is_right: says whether what came back is right.
     """
-    try:
-        called = make()
-    except StudentOutcome as outcome:
-        if outcome.failure.kind not in ("not_attempted", "missing", "blocked"):
-            judge_parts(attempt, parts)
-        raise
-    if not is_right(called):
-        judge_parts(attempt, parts)
-    return called
+    return called_unless_waiting(make, partial(judge_parts, attempt, parts), is_right)
 
 
 def judge_parts(attempt, parts):
@@ -227,16 +202,6 @@ def judge_parts(attempt, parts):
 def texts(draw, batch_size, num_tokens):
     """Texts, as numbers of tokens; in each text all differ."""
     return torch.stack([draw.permutation(VOCAB_SIZE)[:num_tokens] for _ in range(batch_size)])
-
-
-def linear_parameters(draw, inputs, outputs, std):
-    """Values for the parameters of a linear layer."""
-    return {"weight": draw.normal(outputs, inputs, std=std), "bias": draw.normal(outputs, std=std)}
-
-
-def prefixed(start, values):
-    """Parameters as a module has them that keeps their module under that name."""
-    return {f"{start}.{name}": value for name, value in values.items()}
 
 
 def embeddings(draw):

@@ -4,6 +4,7 @@ import pytest
 
 from grader.testing import N_
 
+from ..helpers import attention_of_torch
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
@@ -11,7 +12,6 @@ from .helpers import (
     VOCAB_SIZE,
     Layers,
     Writes,
-    by_torch,
     embeddings,
     judge_vectors,
     made,
@@ -74,7 +74,7 @@ class TestCachedAttention(Layers):
         x = draw.normal(3, 7, self.d_in)
         layer = self.given(attempt, values)
         cache = self.judge_pieces(layer, values, x, (2, 1, 4))
-        self.judge_cache(judge, cache, by_torch(values, self.num_heads, x)[1])
+        self.judge_cache(judge, cache, attention_of_torch(values, self.num_heads, x)[1])
 
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_one_token_after_the_other")
@@ -89,7 +89,7 @@ class TestCachedAttention(Layers):
     def test_another_cache_made_elsewhere(self, attempt, judge, draw):
         """Another layer's cache should be continued rightly, too."""
         values, x = self.drawn(draw), draw.normal(1, 7, self.d_in)
-        right, cache = by_torch(values, self.num_heads, x)
+        right, cache = attention_of_torch(values, self.num_heads, x)
         past = tuple(tensor[:, :, :2] for tensor in cache)
         vectors, _cache, _called = self.read(self.given(attempt, values), x[:, 2:], past)
         judge_vectors(judge, vectors, right, 2, 7)

@@ -6,7 +6,7 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import FOUND_PARAMETERS, is_close, judge_surplus
+from ..helpers import FOUND_PARAMETERS, attention_of_torch, is_close, is_pair, judge_surplus
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
@@ -14,10 +14,8 @@ from .helpers import (
     VOCAB_SIZE,
     Layers,
     Writes,
-    by_torch,
     called_with,
     embeddings,
-    is_pair,
     judge_vectors,
     made,
     model_parameters,
@@ -162,7 +160,7 @@ class TestCachedAttention(KeepsNames, Layers):
         values, x = self.drawn(draw, qkv_bias=True), draw.normal(2, 7, self.d_in)
         layer = self.given(attempt, values, qkv_bias=True)
         cache = self.judge_pieces(layer, values, x, (7,))
-        self.judge_cache(judge, cache, by_torch(values, self.num_heads, x)[1])
+        self.judge_cache(judge, cache, attention_of_torch(values, self.num_heads, x)[1])
 
     @pytest.mark.weight(2)
     def test_three_tokens_and_then_four(self, attempt, draw):
@@ -182,7 +180,7 @@ class TestCachedAttention(KeepsNames, Layers):
     def test_the_cache_holds_all_keys_and_values(self, attempt, judge, draw):
         """After three tokens, and after two more, the cache should hold the keys and values of all."""
         values, x = self.drawn(draw), draw.normal(2, 5, self.d_in)
-        right = by_torch(values, self.num_heads, x)[1]
+        right = attention_of_torch(values, self.num_heads, x)[1]
         layer, cache = self.given(attempt, values), None
         for start, end in ((0, 3), (3, 5)):
             _vectors, cache, _called = self.read(layer, x[:, start:end], cache)
@@ -192,7 +190,7 @@ class TestCachedAttention(KeepsNames, Layers):
     def test_two_texts_in_turn(self, attempt, judge, draw):
         """Two texts read in turn, each with its own cache, should not touch each other."""
         values, both = self.drawn(draw), [draw.normal(1, 4, self.d_in) for _ in range(2)]
-        right = [by_torch(values, self.num_heads, x)[0] for x in both]
+        right = [attention_of_torch(values, self.num_heads, x)[0] for x in both]
         layer, caches = self.given(attempt, values), [None, None]
         for start, end in ((0, 2), (2, 3), (3, 4)):
             for number, x in enumerate(both):
@@ -210,7 +208,7 @@ class TestCachedAttention(KeepsNames, Layers):
     def test_a_cache_made_elsewhere(self, attempt, judge, draw):
         """A new layer should go on with a cache that another one with its parameters has made."""
         values, x = self.drawn(draw), draw.normal(2, 6, self.d_in)
-        right, cache = by_torch(values, self.num_heads, x)
+        right, cache = attention_of_torch(values, self.num_heads, x)
         for start in (5, 3):
             past = tuple(tensor[:, :, :start] for tensor in cache)
             vectors, _cache, _called = self.read(self.given(attempt, values), x[:, start:], past)
@@ -219,7 +217,9 @@ class TestCachedAttention(KeepsNames, Layers):
     def test_too_many_tokens_are_refused(self, attempt, judge, draw):
         """More tokens than `context_length`, with those in the cache, should end in a ValueError."""
         values, x = self.drawn(draw), draw.normal(1, self.context_length + 1, self.d_in)
-        past = tuple(tensor[:, :, :6] for tensor in by_torch(values, self.num_heads, x)[1])
+        past = tuple(
+            tensor[:, :, :6] for tensor in attention_of_torch(values, self.num_heads, x)[1]
+        )
         layer = self.given(attempt, values)
         all_at_once = N_("8 tokens, for a context_length of 7: no error")
         with_a_cache = N_(
@@ -239,7 +239,7 @@ class TestCachedAttention(KeepsNames, Layers):
             "out_proj.bias": torch.zeros(self.d_out),
         }
         x, two = draw.normal(32, 1, self.d_in), draw.normal(4, 2, self.d_in)
-        right = by_torch(values, self.num_heads, x)[0]
+        right = attention_of_torch(values, self.num_heads, x)[0]
         layer = self.given(attempt, values, dropout=0.5)
         still = self.pair(judge, layer(x, training=False).value)[0]
         judge(still, right, what=N_("the context vectors in eval mode"), axes=self.axes)
@@ -269,7 +269,7 @@ class TestCachedAttention(KeepsNames, Layers):
     def test_tokens_and_cache_stay_as_they_are(self, attempt, judge, draw):
         """The new tokens and the cache should stay as they are."""
         values, x = self.drawn(draw), draw.normal(2, 5, self.d_in)
-        past = tuple(t[:, :, :3].clone() for t in by_torch(values, self.num_heads, x)[1])
+        past = tuple(t[:, :, :3].clone() for t in attention_of_torch(values, self.num_heads, x)[1])
         _vectors, _cache, called = self.read(self.given(attempt, values), x[:, 3:], past)
         judge.that(not called.answer.changed, N_("It changed the tokens or the cache in place"))
 

@@ -13,9 +13,12 @@ from ..helpers import (
     OF_HERE,
     MultiHeadLayers,
     ShowsWeights,
+    attention_of_torch,
     called_unless_waiting,
     is_close,
+    is_pair,
     judge_own,
+    judge_tensors,
     zero_biases,
 )
 
@@ -94,19 +97,8 @@ def by_torch(layers, values, x):
         values: the parameters.
         x: the texts.
     """
-    of_kv = layers.num_kv_heads
-    counts = dict(zip(LAYERS, (layers.num_heads, of_kv, of_kv), strict=True))
-    heads = [
-        torch.nn.functional.linear(x, values[f"{name}.weight"], values.get(f"{name}.bias"))
-        .unflatten(-1, (count, -1))
-        .transpose(1, 2)
-        for name, count in counts.items()
-    ]
-    mixed = torch.nn.functional.scaled_dot_product_attention(
-        *heads, is_causal=True, enable_gqa=True
-    )
-    merged = mixed.transpose(1, 2).flatten(2)
-    return torch.nn.functional.linear(merged, values["out_proj.weight"], values["out_proj.bias"])
+    vectors, _cache = attention_of_torch(values, layers.num_heads, x, layers.num_kv_heads)
+    return vectors
 
 
 def judge_kept_heads(layer, x):
@@ -114,8 +106,7 @@ def judge_kept_heads(layer, x):
     layer(x, training=False).has_shape(*x.shape[:-1], Layers.d_out)
     called = layer(x, method="keys_and_values")
     judge, found = layer.judge, called.value
-    is_pair = isinstance(found, tuple | list) and len(found) == 2
-    judge.that(is_pair, "It is not a pair of keys and values", about=found)
+    judge.that(is_pair(found), "It is not a pair of keys and values", about=found)
     for what, value, right in zip(KEPT, found, called.expected, strict=True):
         judge(value, right, what=what, axes=OF_HEADS)
 
@@ -192,8 +183,4 @@ def judge_state(attempt, given, *parts):
         given: what the student's function gets.
         *parts: what the names of these tensors begin with.
     """
-    called = attempt(*given)
-    attempt.judge.that(isinstance(called.value, dict), "It is no dictionary", about=called.value)
-    names = [name for name in called.expected if name.startswith(parts)]
-    found = {name: called.value[name] for name in names if name in called.value}
-    attempt.judge(found, {name: called.expected[name] for name in names}, what="the tensors")
+    judge_tensors(attempt, attempt(*given), lambda name: name.startswith(parts))
