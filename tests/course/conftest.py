@@ -1,11 +1,15 @@
 """Helpers of the course's tests: a small complete course that can be broken."""
 
 import re
+import runpy
 import shutil
+import sys
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +29,7 @@ from grader.release.project import CONSTRAINTS, LICENSE
 from grader.release.stubs import generate
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.notebooks import Cell
+from grader.submissions.submission import read_submission
 
 Answer = Callable[..., ExerciseResult]
 
@@ -111,6 +116,25 @@ def course(root: Path) -> Course:
     return load_course(root)
 
 
+@pytest.fixture
+def defined_by(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], SimpleNamespace]]:
+    """What the solution of an assignment defines, run beside those that it imports."""
+    imported = set[str]()
+
+    def run(id_: str) -> SimpleNamespace:
+        for other in course.by_id[id_].imports:
+            path = course.paths(course.by_id[other]).solution
+            monkeypatch.syspath_prepend(str(path.parent))
+            imported.add(path.stem)
+        return SimpleNamespace(**runpy.run_path(str(course.paths(course.by_id[id_]).solution)))
+
+    yield run
+    for name in imported:
+        sys.modules.pop(name, None)
+
+
 @pytest.fixture(scope="session")
 def grader(course: Course) -> Iterator[SubmissionGrader]:
     """What students check with."""
@@ -129,6 +153,33 @@ def answer(course: Course, grader: SubmissionGrader) -> Answer:
 def checked(course: Course, grader: SubmissionGrader) -> Answer:
     """The same without the known mistakes, which take far longer to run than the checks."""
     return partial(_answer, course, grader, replace(grader, mistakes=RecordedMistakes({})))
+
+
+def with_edit(
+    course: Course, folder: Path, id_: str, edited: str, edit: tuple[str, str]
+) -> ExerciseResult:
+    """An exercise by its visible checks, where one of the solutions it stands on is edited.
+
+    Args:
+        course: the course.
+        folder: where the files are written.
+        id_: the exercise's.
+        edited: the assignment whose solution is edited.
+        edit: what stands there once, and what is put in its place.
+    """
+    exercise = course.exercises[id_]
+    for needed in course.with_imports(course.by_id[exercise.assignment]):
+        solution = course.paths(course.by_id[needed]).solution
+        text = solution.read_text("utf-8")
+        if needed == edited:
+            assert text.count(edit[0]) == 1
+            text = text.replace(*edit)
+        (folder / solution.name).write_text(text, "utf-8")
+    submission = read_submission(course, folder, "me")
+    with closing(visible_grader(course)) as made:
+        scope = Scope({id_: exercise}, VISIBLE_CHECKS)
+        (found,) = grade(made, submission, InProcessSession(submission), scope).exercises
+    return found
 
 
 def _answer(

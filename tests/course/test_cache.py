@@ -1,37 +1,26 @@
 """15: its layer is torch's own attention and that of 09, and waits for it; its notebook runs."""
 
-import runpy
-import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
-from kernels import printed, run_notebook
+from kernels import printed, run_assignment
 from torch.nn import functional
 
 from grader.core.records import Outcome
 from grader.course.course import Course
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
-from grader.release.solution_cells import cleared, read_solution
-from grader.release.stubs import notebook_text
-from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import read_submission
+from tests.course.conftest import with_edit
 
 HEADS, D_IN, D_OUT, LENGTH = 3, 6, 12, 7
 
 
 @pytest.fixture
-def own(course: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
-    """What the solution defines."""
-    built_on = course.paths(course.by_id["09_multi_head_attention"]).solution
-    monkeypatch.syspath_prepend(str(built_on.parent))
-    defined = runpy.run_path(str(course.paths(course.by_id["15_cache"]).solution))
-    yield SimpleNamespace(**defined, layer_of_09=sys.modules[built_on.stem].MultiHeadAttention)
-    monkeypatch.delitem(sys.modules, built_on.stem, raising=False)
+def own(defined_by: Callable[[str], SimpleNamespace]) -> SimpleNamespace:
+    """What the solution defines, and the layer of 09."""
+    layer = defined_by("09_multi_head_attention").MultiHeadAttention
+    return SimpleNamespace(**vars(defined_by("15_cache")), layer_of_09=layer)
 
 
 @pytest.mark.parametrize("pieces", [[7], [3, 4], [1] * 7, [2, 1, 4]], ids=str)
@@ -95,18 +84,7 @@ def test_the_layer_waits_for_what_it_needs(
     course: Course, tmp_path: Path, edited: str, edit: tuple[str, str], waits: str
 ) -> None:
     """What is wrong elsewhere costs there alone."""
-    for id_ in ("09_multi_head_attention", "15_cache"):
-        solution = course.paths(course.by_id[id_]).solution
-        text = solution.read_text("utf-8")
-        assert id_ != edited or edit[0] in text
-        text = text.replace(*edit) if id_ == edited else text
-        (tmp_path / solution.name).write_text(text, "utf-8")
-    submission = read_submission(course, tmp_path, "me")
-    layer = course.exercises["15_cache/CachedAttention"]
-    with closing(visible_grader(course)) as grader:
-        scope = Scope({layer.id: layer}, VISIBLE_CHECKS)
-        result = grade(grader, submission, InProcessSession(submission), scope)
-    checks = result.exercises[0].checks
+    checks = with_edit(course, tmp_path, "15_cache/CachedAttention", edited, edit).checks
     assert {check.outcome for check in checks} == {Outcome.BLOCKED}
     assert checks[0].message == f"It needs your {waits}, which is not right yet."
 
@@ -118,13 +96,8 @@ def test_the_notebook_runs_from_top_to_bottom(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_written: bool
 ) -> None:
     """In a real kernel."""
-    assignment, built_on = course.by_id["15_cache"], course.by_id["09_multi_head_attention"]
-    source = read_solution(assignment, course.paths(assignment).solution)
-    shutil.copy(course.paths(built_on).solution, tmp_path)
-    text = notebook_text(
-        source, lambda cell: cell.text if is_written else cleared(assignment, cell)
-    )
-    said = printed(*run_notebook(text, course, tmp_path, monkeypatch).cells)
+    written = None if is_written else ()
+    said = printed(*run_assignment(course, "15_cache", tmp_path, monkeypatch, written).cells)
     assert ("tokens read: 1 2 3 4 5 6 7 8 together: 36" in said) == is_written
     assert ("at most 0.000000 apart" in said) == is_written
     assert said.count("the same: True") == (6 if is_written else 0)

@@ -1,33 +1,24 @@
 """14: torch's own layers agree, a state of GPT-2's is read, what is built of a wrong part waits."""
 
-import runpy
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
-from kernels import printed, run_notebook
+from kernels import printed, run_assignment
 from torch import Tensor, nn
 
 from grader.course.course import Course
-from grader.release.solution_cells import cleared, read_solution
-from grader.release.stubs import notebook_text
 from tests.course.conftest import Answer
 
 HEADS, FEATURES, LAYERS = 3, 12, 2
 
 
 @pytest.fixture
-def own(course: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+def own(defined_by: Callable[[str], SimpleNamespace]) -> SimpleNamespace:
     """What the solution defines."""
-    built_on = course.paths(course.by_id["09_multi_head_attention"]).solution
-    monkeypatch.syspath_prepend(str(built_on.parent))
-    yield SimpleNamespace(
-        **runpy.run_path(str(course.paths(course.by_id["14_gpt_block"]).solution))
-    )
-    monkeypatch.delitem(__import__("sys").modules, built_on.stem, raising=False)
+    return defined_by("14_gpt_block")
 
 
 def torchs_layer(block: nn.Module) -> nn.TransformerEncoderLayer:
@@ -132,12 +123,7 @@ def test_the_notebook_runs_from_top_to_bottom(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_written: bool
 ) -> None:
     """In a real kernel."""
-    assignment, built_on = course.by_id["14_gpt_block"], course.by_id["09_multi_head_attention"]
-    source = read_solution(assignment, course.paths(assignment).solution)
-    shutil.copy(course.paths(built_on).solution, tmp_path)
-    text = notebook_text(
-        source, lambda cell: cell.text if is_written else cleared(assignment, cell)
-    )
-    said = printed(*run_notebook(text, course, tmp_path, monkeypatch).cells)
+    written = None if is_written else ()
+    said = printed(*run_assignment(course, "14_gpt_block", tmp_path, monkeypatch, written).cells)
     assert ("124,412,160 without biases" in said) == is_written
     assert ("14_gpt_block/GPT is still to be written" in said) != is_written

@@ -1,38 +1,27 @@
 """16: torch's own attention agrees, 09's state fits, what is built of a wrong part waits."""
 
-import runpy
-import shutil
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
-from kernels import printed, run_notebook
+from kernels import printed, run_assignment
 from torch import nn
 
 from grader.core.records import Outcome
 from grader.course.course import Course
-from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
-from grader.release.solution_cells import cleared, read_solution
-from grader.release.stubs import notebook_text
-from grader.sessions.in_process import InProcessSession
-from grader.submissions.submission import read_submission
+from tests.course.conftest import with_edit
 
 ID, OF_09 = "16_grouped_queries", "09_multi_head_attention"
 HEADS, FEATURES, TOKENS = 6, 24, 7
 
 
 @pytest.fixture
-def own(course: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+def own(defined_by: Callable[[str], SimpleNamespace]) -> SimpleNamespace:
     """What the solution defines, and the layer of 09."""
-    built_on = course.paths(course.by_id[OF_09]).solution
-    monkeypatch.syspath_prepend(str(built_on.parent))
-    layer = runpy.run_path(str(built_on))["MultiHeadAttention"]
-    found = runpy.run_path(str(course.paths(course.by_id[ID]).solution))
-    yield SimpleNamespace(**found, MultiHeadAttention=layer)
-    monkeypatch.delitem(__import__("sys").modules, built_on.stem, raising=False)
+    layer = defined_by(OF_09).MultiHeadAttention
+    return SimpleNamespace(**vars(defined_by(ID)), MultiHeadAttention=layer)
 
 
 @pytest.mark.parametrize("num_kv_heads", [1, 2, 3, 6])
@@ -95,17 +84,7 @@ def test_the_layer_waits_for_a_part_that_is_wrong(
     course: Course, tmp_path: Path, place: str, old: str, new: str, message: str
 ) -> None:
     """A slip in what it is built of costs once."""
-    for id_ in (OF_09, ID):
-        solution = course.paths(course.by_id[id_]).solution
-        text = solution.read_text("utf-8")
-        assert id_ != place or text.count(old) == 1
-        wrong = text.replace(old, new) if id_ == place else text
-        (tmp_path / solution.name).write_text(wrong, "utf-8")
-    submission = read_submission(course, tmp_path, "me")
-    name = f"{ID}/GroupedQueryAttention"
-    scope = Scope({name: course.exercises[name]}, VISIBLE_CHECKS)
-    with closing(visible_grader(course)) as grader:
-        (found,) = grade(grader, submission, InProcessSession(submission), scope).exercises
+    found = with_edit(course, tmp_path, f"{ID}/GroupedQueryAttention", place, (old, new))
     assert found.checks[0].message.startswith(message)
     assert {check.outcome for check in found.checks} == {Outcome.BLOCKED}
 
@@ -117,13 +96,8 @@ def test_the_notebook_runs_from_top_to_bottom(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_written: bool
 ) -> None:
     """In a real kernel."""
-    assignment, built_on = course.by_id[ID], course.by_id[OF_09]
-    source = read_solution(assignment, course.paths(assignment).solution)
-    shutil.copy(course.paths(built_on).solution, tmp_path)
-    text = notebook_text(
-        source, lambda cell: cell.text if is_written else cleared(assignment, cell)
-    )
-    said = printed(*run_notebook(text, course, tmp_path, monkeypatch).cells)
+    written = None if is_written else ()
+    said = printed(*run_assignment(course, ID, tmp_path, monkeypatch, written).cells)
     assert ("17.18 GB" in said) == is_written
     assert ("they differ by 0.000000" in said) == is_written
     assert (f"{ID}/kv_cache_bytes is still to be written" in said) != is_written

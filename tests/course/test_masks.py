@@ -1,24 +1,21 @@
 """Assignment 13: its notebook, solved, runs in a real kernel, and its layer is torch's attention."""
 
-import runpy
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
-from kernels import printed, run_notebook
+from kernels import printed, run_assignment
 
 from grader.cli.hint import only_exercise
 from grader.course.course import Course
-from grader.release.solution_cells import read_solution
-from grader.release.stubs import notebook_text
 
 
 @pytest.fixture
-def own(course: Course) -> SimpleNamespace:
+def own(defined_by: Callable[[str], SimpleNamespace]) -> SimpleNamespace:
     """What the solution defines."""
-    path = course.paths(course.by_id["13_masks"]).solution
-    return SimpleNamespace(**runpy.run_path(str(path)))
+    return defined_by("13_masks")
 
 
 @pytest.mark.parametrize("lengths", [(6, 4), (0, 6)])
@@ -50,11 +47,8 @@ def test_the_solved_notebook_runs_in_a_real_kernel(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each test cell shows its exercise as solved, and the experiment two masks."""
-    assignment = course.by_id["13_masks"]
-    source = read_solution(assignment, course.paths(assignment).solution)
-    text = notebook_text(source, lambda cell: cell.text)
-    cells = run_notebook(text, course, tmp_path, monkeypatch).cells
+    cells = run_assignment(course, "13_masks", tmp_path, monkeypatch).cells
     shown = [printed(cell) for cell in cells if cell.id.startswith("test_")]
-    for exercise, text in zip(assignment.exercises, shown, strict=True):
+    for exercise, text in zip(course.by_id["13_masks"].exercises, shown, strict=True):
         assert f"✓ {exercise.name}" in text
     assert printed(cells[-1]).count("tensor(") == 2

@@ -1,16 +1,13 @@
 """The finale: it learns from every seed, one head matters most, and its cells say what is missing."""
 
 import runpy
-import shutil
 from pathlib import Path
 
 import pytest
 import torch
-from kernels import printed, run_notebook
+from kernels import printed, run_assignment
 
 from grader.course.course import Course
-from grader.release.solution_cells import cleared, read_solution
-from grader.release.stubs import notebook_text
 
 EXERCISES = ("inputs_and_targets", "AttentionBlock", "head_weights", "switch_off_head")
 TRAINING = runpy.run_path(str(Path(__file__).with_name("train_it.py")))
@@ -52,10 +49,5 @@ def test_the_notebook_runs_from_top_to_bottom(
     said: str,
 ) -> None:
     """In a real kernel, in well under two minutes."""
-    assignment, built_on = course.by_id["12_train_it"], course.by_id["09_multi_head_attention"]
-    source = read_solution(assignment, course.paths(assignment).solution)
-    shutil.copy(course.paths(built_on).solution, tmp_path)
-    text = notebook_text(
-        source, lambda cell: cell.text if cell.exercise in written else cleared(assignment, cell)
-    )
-    assert said in printed(*run_notebook(text, course, tmp_path, monkeypatch).cells)
+    notebook = run_assignment(course, "12_train_it", tmp_path, monkeypatch, written)
+    assert said in printed(*notebook.cells)
