@@ -195,6 +195,7 @@ def _grade(
         decisions,
         _earlier(options.never_lower),
         _counting_options(options),
+        options.jobs or cores(),
     )
     _print_other_options(screen, options)
     grade, policy = _scheduler(options), Policy(options.policy)

@@ -9,16 +9,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from grader.cli.edge import ExitCode
+from grader.cli.edge import ExitCode, cores
 from grader.cli.streams import echo
 from grader.cli.view import console, indented
 from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
-from grader.core.records import Result
 from grader.core.text import clean
 from grader.course.course import Course
 from grader.grading.apart import reading
-from grader.grading.class_files import read_record, records_in
+from grader.grading.class_files import records_in
 from grader.grading.journal import run_in
 from grader.reports.html.similar_page import similar_page
 from grader.similarity.gather import gather, read_groups
@@ -55,11 +54,8 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     run_in(options.run)
     records = records_in(options.run)
 
-    def result_of(student: str) -> Result | None:
-        return read_record(records[student]) if student in records else None
-
     with reading(options.run):
-        works = gather(course, options.submissions, result_of, options.archives)
+        works = gather(course, options.submissions, records, options.archives, cores())
     if records and records.keys().isdisjoint(work.student for work in works):
         raise UsageError(
             f"Nobody in {options.submissions} has a result in {options.run}. Give what was graded into "
@@ -149,7 +145,7 @@ def export(folder: Path, course: Course, works: Sequence[Work]) -> None:
     """
     rows = []
     for work in works:
-        for id_, lines in work.lines.items():
+        for id_, lines in work.own.lines.items():
             path = Path("submissions", work.student.replace("/", "_"), f"{id_}.py")
             text = "\n".join(line.text for line in lines)
             write_whole(folder / path, f"{text}\n")

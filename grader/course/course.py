@@ -291,6 +291,16 @@ class Course:
 
     def paths(self, assignment: Assignment) -> Paths:
         """Where an assignment's files are, whether they exist or not."""
+        known = self._known_paths.get(assignment.id)
+        if known is None:
+            known = self._known_paths[assignment.id] = self._paths(assignment)
+        return known
+
+    @cached_property
+    def _known_paths(self) -> dict[str, Paths]:
+        return {}
+
+    def _paths(self, assignment: Assignment) -> Paths:
         stubs, solutions, checks = (
             self.root / folder / assignment.id for folder in (WORK, SOLUTIONS, CHECKS)
         )

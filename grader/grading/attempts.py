@@ -5,10 +5,11 @@ is overwritten there. Which attempt counts is decided anew each time, from outco
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from grader.core.processes import spread
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.feedback.outcomes import summary_line
@@ -39,6 +40,155 @@ HandIns = Mapping[str, Sequence[HandIn]]
 """The attempts at each assignment, the first one first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What is to be done for one student.
+
+    Args:
+        found: their attempts.
+        missing: what is to be graded: by where an attempt lies, a fingerprint of each assignment.
+        chosen: what counts; None before everything is graded.
+        undecided: sentences about attempts that nobody could judge.
+        is_new: whether something else may count than in the run before.
+    """
+
+    found: HandIns
+    missing: Mapping[Path, Mapping[str, str]] = field(default_factory=dict)
+    chosen: Choice | None = None
+    undecided: tuple[str, ...] = ()
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAttempts:
+    """Which attempts count, student by student.
+
+    Args:
+        run: the class.
+        basis: what is graded with.
+        policy: which attempts count.
+    """
+
+    run: ClassRun
+    basis: StudentRun
+    policy: Policy
+
+    def planned(self, student: Student, before: Choice | None) -> Planned:
+        """What is to be done for a student; what counts, where nothing is to be graded.
+
+        Args:
+            student: who.
+            before: what counted in the run before.
+        """
+        id_, out, missing = student.id, self.run.out, dict[Path, dict[str, str]]()
+        found = hand_ins(self.run.course, student, self.basis.terms.graded)
+        if before is not None:
+            asked = self._asked(id_, found, before.open_)
+            if before.is_of(out, id_, asked):
+                return Planned(found, chosen=before)
+        kept, seen = read_kept(out / FOLDER, id_), set[tuple[str, str]]()
+        for assignment, mine in found.items():
+            for one in mine:
+                is_known = not self.run.force and self._find(kept, assignment, one) is not None
+                if not is_known and (assignment, one.content) not in seen:
+                    seen.add((assignment, one.content))
+                    missing.setdefault(one.path, {})[assignment] = one.content
+        planned = Planned(found, missing, is_new=True)
+        return planned if missing else self.chosen(id_, planned, kept)
+
+    def _asked(self, student: str, found: HandIns, open_: Collection[str]) -> str:
+        """A hash of what decides which attempts count, and what each earned, besides outcomes.
+
+        Args:
+            student: whose attempts they are.
+            found: the attempts.
+            open_: what a decision may change; of others it is left out.
+        """
+        course, but_dates = self.basis.terms.course, self.basis.terms.but_dates
+        dates = [(one.id, one.due) for one in course.assignments], course.late
+        tries = [(id_, [(one.moment, one.content) for one in mine]) for id_, mine in found.items()]
+        personal = self.run.personal(student)
+        due = tuple(one for one in personal.due if one[0] in open_)
+        is_late = any(one.id in open_ for one in course.assignments)
+        decided = replace(personal, due=due).mattering(open_, is_late=is_late)
+        decides = (but_dates, dates, tries, str(self.policy), decided)
+        return hashlib.sha256(repr(decides).encode("utf-8", "replace")).hexdigest()
+
+    def chosen(self, student: str, planned: Planned, kept: Kept | None = None) -> Planned:
+        """The same with what counts for the student, whose outcomes are kept as theirs.
+
+        Args:
+            student: whose attempts they are.
+            planned: with all attempts graded.
+            kept: the outcomes of attempts, where they are read already.
+        """
+        out, terms = self.run.out, self.basis.terms
+        now = self.outcomes(student, planned.found, kept)
+        open_ = self._open(student, now)
+        choice = choice_of(out, self._asked(student, planned.found, open_), now, open_)
+        own = before = read_kept(out, student)
+        for head, record in heads_of(terms, dict.fromkeys(terms.conditions, choice.content), now):
+            if own.find(head.assignment, choice.content, head.conditions) is None:
+                own = own.adding(head, record)
+        if own != before:
+            write_kept(out, student, own)
+        return replace(planned, chosen=choice, undecided=tuple(_undecided(student, now)))
+
+    def _open(self, student: str, now: Result) -> tuple[str, ...]:
+        """The exercises and assignments whose attempts a decision changes or may change."""
+        points, personal = self.basis.points, self.run.personal(student)
+        open_ = {c.check.partition("::")[0] for c in personal.checks} | dict(personal.due).keys()
+        for part in now.assignments:
+            for one in part.attempts:
+                open_ |= {id_ for id_, score in one.exercises.items() if score != points[id_]}
+                open_ |= {part.id} if one.days_late else set()
+        return tuple(sorted(open_))
+
+    def outcomes(self, student: str, found: HandIns, kept: Kept | None = None) -> Result:
+        """The outcomes that count for a student, put together from attempts.
+
+        Args:
+            student: whose attempts they are.
+            found: the attempts.
+            kept: their outcomes, where they are read already.
+        """
+        basis, read = self.basis, kept or read_kept(self.run.out / FOLDER, student)
+        tries = {id_: [*self._tries(read, id_, mine)] for id_, mine in found.items()}
+        tries = {id_: mine for id_, mine in tries.items() if mine}
+        course = basis.terms.course
+        records = counting(course, tries, self.policy, self.run.personal(student))
+        heads = [mine[-1].head for mine in tries.values()]
+        return Result(
+            student=student,
+            score=None,
+            max_score=0,
+            undecided=False,
+            submitted=any(one.head.submitted for mine in tries.values() for one in mine),
+            isolation=next((head.isolation for head in heads if head.isolation), ()),
+            seed=basis.settings.seed,
+            versions={},
+            course_hash=course.hash,
+            submission_hash=heads[-1].submission_hash if heads else "",
+            assignments=records,
+        )
+
+    def _tries(self, kept: Kept, id_: str, mine: Sequence[HandIn]) -> Iterator[Try]:
+        """The attempts at an assignment with their outcomes; also those that are undecided."""
+        for one in mine:
+            number = self._find(kept, id_, one)
+            if number is None:  # undecided: the latest outcomes of the same files say so
+                same = [n for n, h in enumerate(kept.heads) if h.assignment == id_]
+                same = [n for n in same if kept.heads[n].handed_in == one.content]
+                number = same[-1] if same else None
+            record = None if number is None else self.basis.maker.outcomes(kept, number)
+            if number is not None and record is not None:
+                at, source = (one.moment.at, one.moment.source) if record.read_from else (None, "")
+                yield Try(replace(record, submitted_at=at, time_source=source), kept.heads[number])
+
+    def _find(self, kept: Kept, id_: str, one: HandIn) -> int | None:
+        return kept.find(id_, one.content, self.basis.terms.conditions[id_])
+
+
 def with_attempts(
     run: ClassRun, policy: Policy, grade: Grade, watcher: Watcher
 ) -> tuple[ClassRun, Grade]:
@@ -54,61 +204,33 @@ def with_attempts(
         UsageError, CourseError: as `ClassRun.carry_out` does.
     """
     run.require_solutions()
-    basis = run_of(run)
+    basis, several = run_of(run), [student for student in run.students if student.attempts]
     run = replace(run, seed=basis.settings.seed)
-    several = {
-        s.id: hand_ins(run.course, s, basis.terms.graded) for s in run.students if s.attempts
-    }
-
-    def outcomes(student: str) -> Result:
-        return _counting(run, basis, several[student], policy, student)
-
+    attempts = ClassAttempts(replace(run, students=()), basis, policy)
     with Journal(run.out, basis.identity, run.force):
-        asked = {id_: _asked(run, basis, found, policy, id_) for id_, found in several.items()}
-        before = {} if run.force else read_choices(run.out)
-        same = {
-            id_
-            for id_, one in asked.items()
-            if id_ in before and before[id_].is_of(run.out, id_, one)
-        }
-        new = {id_: found for id_, found in several.items() if id_ not in same}
-        _grade_missing(run, basis, new, grade, watcher)
-        undecided = list[str]()
-        for id_ in new:
-            now = outcomes(id_)
-            before[id_] = choice_of(run.out, asked[id_], now)
-            undecided += _undecided(id_, now)
-        if new:
-            write_choices(run.out, before)
-    students = [_as_one(s, before[s.id]) if s.id in several else s for s in run.students]
-    watcher.planned(undecided)
+        choices = {} if run.force else read_choices(run.out)
+        pieces = [(student, choices.get(student.id)) for student in several]
+        found = spread(attempts.planned, pieces, run.jobs)
+        planned = {student.id: one for student, one in zip(several, found, strict=True)}
+        todo = [(id_, one) for id_, one in planned.items() if one.missing]
+        _grade_missing(run, basis, todo, grade, watcher)
+        done = spread(attempts.chosen, todo, run.jobs)
+        planned |= {id_: one for (id_, _), one in zip(todo, done, strict=True)}
+        choices |= {id_: one.chosen for id_, one in planned.items() if one.chosen is not None}
+        if any(one.is_new for one in planned.values()):
+            write_choices(run.out, choices)
+    students = [_as_one(s, choices[s.id]) if s.id in planned else s for s in run.students]
+    watcher.planned([sentence for one in planned.values() for sentence in one.undecided])
 
     def known(settings: RunSettings, todo: Sequence[Student]) -> Done:
         for one in todo:
-            if one.id in several:
-                yield one, _only(outcomes(one.id), one.only)
-        others = [one for one in todo if one.id not in several]
+            if one.id in planned:
+                yield one, _only(attempts.outcomes(one.id, planned[one.id].found), one.only)
+        others = [one for one in todo if one.id not in planned]
         if others:
             yield from grade(settings, others)
 
-    return replace(run, students=students), known
-
-
-def _asked(run: ClassRun, basis: StudentRun, found: HandIns, policy: Policy, student: str) -> str:
-    """A hash of what decides which attempts count, and what each earned, besides outcomes.
-
-    Args:
-        run: the class.
-        basis: what is graded with.
-        found: the student's attempts.
-        policy: which of them counts.
-        student: whose they are.
-    """
-    course = basis.terms.course
-    dates = [(one.id, one.due) for one in course.assignments], course.late
-    tries = [(id_, [(one.moment, one.content) for one in mine]) for id_, mine in found.items()]
-    decides = (basis.terms.but_dates, dates, tries, str(policy), run.personal(student).digest)
-    return hashlib.sha256(repr(decides).encode("utf-8", "replace")).hexdigest()
+    return replace(run, students=students, basis=basis), known
 
 
 def _undecided(student: str, outcomes: Result) -> Iterator[str]:
@@ -155,20 +277,14 @@ def _contents(course: Course, path: Path) -> dict[str, str]:
 def _grade_missing(
     run: ClassRun,
     basis: StudentRun,
-    several: Mapping[str, HandIns],
+    planned: Sequence[tuple[str, Planned]],
     grade: Grade,
     watcher: Watcher,
 ) -> None:
     """Grade what has no outcomes, one attempt at a time; each is kept as soon as it is there."""
-    todo: dict[tuple[str, Path], dict[str, str]] = {}
-    for student, found in several.items():
-        kept, asked = read_kept(run.out / FOLDER, student), set()
-        for id_, mine in found.items():
-            for one in mine:
-                is_known = not run.force and _find(basis, kept, id_, one) is not None
-                if not is_known and (id_, one.content) not in asked:
-                    asked.add((id_, one.content))
-                    todo.setdefault((student, one.path), {})[id_] = one.content
+    todo = {
+        (student, path): parts for student, one in planned for path, parts in one.missing.items()
+    }
     if not todo:
         return
     watcher.begin(len(todo), 0)
@@ -185,49 +301,6 @@ def _grade_missing(
         write_kept(run.out / FOLDER, item.id, kept)
         shown = scored(run.course, outcomes)
         watcher.done(row_of(shown, summary_line(shown)))
-
-
-def _find(basis: StudentRun, kept: Kept, id_: str, one: HandIn) -> int | None:
-    return kept.find(id_, one.content, basis.terms.conditions[id_])
-
-
-def _counting(
-    run: ClassRun, basis: StudentRun, found: HandIns, policy: Policy, student: str
-) -> Result:
-    """The outcomes that count for a student, put together from attempts."""
-    kept = read_kept(run.out / FOLDER, student)
-    tries = {id_: [*_tries(basis, kept, id_, mine)] for id_, mine in found.items()}
-    tries = {id_: mine for id_, mine in tries.items() if mine}
-    course = basis.terms.course
-    records = counting(course, tries, policy, run.personal(student))
-    heads = [mine[-1].head for mine in tries.values()]
-    return Result(
-        student=student,
-        score=None,
-        max_score=0,
-        undecided=False,
-        submitted=any(one.head.submitted for mine in tries.values() for one in mine),
-        isolation=next((head.isolation for head in heads if head.isolation), ()),
-        seed=basis.settings.seed,
-        versions={},
-        course_hash=course.hash,
-        submission_hash=heads[-1].submission_hash if heads else "",
-        assignments=records,
-    )
-
-
-def _tries(basis: StudentRun, kept: Kept, id_: str, mine: Sequence[HandIn]) -> Iterator[Try]:
-    """The attempts at an assignment with their outcomes; also those that are undecided."""
-    for one in mine:
-        number = _find(basis, kept, id_, one)
-        if number is None:  # undecided: the latest outcomes of the same files say so
-            same = [n for n, h in enumerate(kept.heads) if h.assignment == id_]
-            same = [n for n in same if kept.heads[n].handed_in == one.content]
-            number = same[-1] if same else None
-        record = None if number is None else basis.maker.outcomes(kept, number)
-        if number is not None and record is not None:
-            at, source = (one.moment.at, one.moment.source) if record.read_from else (None, "")
-            yield Try(replace(record, submitted_at=at, time_source=source), kept.heads[number])
 
 
 def _as_one(student: Student, choice: Choice) -> Student:

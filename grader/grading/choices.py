@@ -29,25 +29,29 @@ class Choice:
         kept: a hash of these; "" where some are undecided, which are graded again.
         content: a fingerprint of what counts.
         times: when that was handed in, by assignment.
+        open_: the ids of the exercises that an attempt has less than the points of, or whose checks
+            were decided about, and of the assignments with a late attempt or another date.
     """
 
     asked: str
     kept: str
     content: str
     times: Times
+    open_: tuple[str, ...] = ()
 
     def is_of(self, out: Path, student: str, asked: str) -> bool:
         """Whether the same counts still."""
         return bool(self.kept) and (self.asked, self.kept) == (asked, _hash_of_kept(out, student))
 
 
-def choice_of(out: Path, asked: str, outcomes: Result) -> Choice:
+def choice_of(out: Path, asked: str, outcomes: Result, open_: tuple[str, ...]) -> Choice:
     """What was chosen for a student.
 
     Args:
         out: the run's folder.
         asked: a hash of what decides it besides the outcomes of attempts.
         outcomes: those that count.
+        open_: exercises and assignments that a decision may change; see `Choice`.
     """
     times = tuple(
         (one.id, Moment(one.submitted_at, one.time_source))
@@ -59,7 +63,7 @@ def choice_of(out: Path, asked: str, outcomes: Result) -> Choice:
     )
     is_decided = all(one.score is not None for a in outcomes.assignments for one in a.attempts)
     kept = _hash_of_kept(out, outcomes.student) if is_decided else ""
-    return Choice(asked, kept, _hash(said.encode("utf-8", "replace")), times)
+    return Choice(asked, kept, _hash(said.encode("utf-8", "replace")), times, open_)
 
 
 def read_choices(out: Path) -> dict[str, Choice]:
@@ -67,8 +71,8 @@ def read_choices(out: Path) -> dict[str, Choice]:
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         data = json.loads((out / FOLDER / CHOICES).read_text("utf-8"))
         return {
-            student: Choice(asked, kept, content, _times(times))
-            for student, (asked, kept, content, times) in data.items()
+            student: Choice(asked, kept, content, _times(times), tuple(open_))
+            for student, (asked, kept, content, times, open_) in data.items()
         }
     return {}
 
@@ -83,6 +87,7 @@ def write_choices(out: Path, choices: Mapping[str, Choice]) -> None:
         student: (
             *(one.asked, one.kept, one.content),
             [(id_, moment.at.isoformat(), moment.source) for id_, moment in one.times],
+            one.open_,
         )
         for student, one in choices.items()
     }

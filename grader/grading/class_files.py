@@ -15,7 +15,7 @@ from grader.core.attempt_scores import AttemptScore
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import Result, added
+from grader.core.records import Outcome, Result, added
 from grader.course.course import Course
 from grader.grading.results import exact, for_student, from_json, points, to_json
 from grader.grading.scoring import total
@@ -238,6 +238,23 @@ def read_record(path: Path, todo: str = "") -> Result:
     """
     with _as_result(path, todo):
         return from_json(json.loads(path.read_text("utf-8")))
+
+
+def read_failures(path: Path) -> Result:
+    """A result with those exercises only in which a check failed.
+
+    Raises:
+        UsageError: when the record is not one of ours.
+    """
+    with _as_result(path):
+        record = json.loads(path.read_text("utf-8"))
+        for part in record["assignments"]:
+            part["exercises"] = [e for e in part["exercises"] if _has_failed(e["checks"])]
+        return from_json(record)
+
+
+def _has_failed(checks: Iterable[Mapping[str, object]]) -> bool:
+    return any(check["outcome"] == Outcome.FAILED for check in checks)
 
 
 def read_two(one: tuple[Path, str], other: tuple[Path, str]) -> tuple[Result, Result]:

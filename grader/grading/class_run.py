@@ -70,6 +70,8 @@ class ClassRun:
         decisions: what was decided about students.
         never_lower: an earlier run, whose scores are not to fall.
         options: those of the command that decide what counts of what was handed in.
+        jobs: how many processes of the grader's own make results of outcomes that are known.
+        basis: what it grades with, where that is known.
     """
 
     course: Course
@@ -84,6 +86,8 @@ class ClassRun:
     decisions: Decisions = NONE
     never_lower: EarlierResults | None = None
     options: tuple[str, ...] = ()
+    jobs: int = 1
+    basis: StudentRun | None = None
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """Grade who is not done, and return everybody's rows in order.
@@ -96,16 +100,16 @@ class ClassRun:
             CourseError: when an assignment has no solution.
         """
         self.require_solutions()
-        run = run_of(self)
+        run = self.basis or run_of(self)
         with Journal(self.out, run.identity, self.force) as journal:
             prints = {s.id: fingerprint(s) for s in self.students}
             doing = Doing.of(run, journal, self._about(prints))
             try:
                 todo = self._planned(run, prints, doing.rows.keys(), doing.dated.keys(), watcher)
-                for student in self.students:
-                    if student.id not in doing.rows and student.id not in todo:
-                        doing.add(student.id, None)
-                watcher.begin(len(self.students), len(doing.rows) + len(doing.waiting))
+                known = [s.id for s in self.students if s.id not in doing.rows | todo]
+                watcher.begin(len(self.students), len(doing.rows))
+                for row in doing.add_known(known, self.jobs):
+                    watcher.done(row)
                 for student, outcomes in grade(run.settings, [*todo.values()]) if todo else ():
                     if isinstance(outcomes, str):
                         from grader.grading.worker import undecided_result  # imports torch
@@ -131,12 +135,11 @@ class ClassRun:
         found = {}
         for id_, print_ in prints.items():
             personal, members = self.personal(id_), self.decisions.members(id_)
-            decided = personal.digest
+            shared = ""
             if members or times[id_]:
-                decided = shared_digest(personal, members or {"": (id_,)}, prints, times)
+                shared = shared_digest(members or {"": (id_,)}, prints, times)
             before = self.never_lower.digest(id_) if self.never_lower is not None else ""
-            decided = f"{decided} {before}".strip()
-            found[id_] = About(print_, personal, members, decided, times[id_])
+            found[id_] = About(print_, personal, members, shared, before, times[id_])
         return found
 
     def personal(self, student: str) -> Personal:

@@ -16,20 +16,17 @@ Members = Mapping[str, Sequence[str]]
 """By assignment, everybody of a student's group in it, the student too, by name."""
 
 
-def shared_digest(
-    personal: Personal, members: Members, prints: Mapping[str, str], times: Mapping[str, Times]
-) -> str:
-    """A hash of what was decided about a student, and of what the group handed in and when.
+def shared_digest(members: Members, prints: Mapping[str, str], times: Mapping[str, Times]) -> str:
+    """A hash of what a group handed in and when.
 
     Args:
-        personal: what was decided about the student.
         members: who belongs to the group.
         prints: a fingerprint of what each student handed in.
         times: when that was, where something besides the files says so.
     """
     everybody = sorted({name for names in members.values() for name in names})
     handed_in = [(name, prints.get(name, ""), times.get(name, ())) for name in everybody]
-    text = repr((personal.digest, sorted(members.items()), handed_in))
+    text = repr((sorted(members.items()), handed_in))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -23,6 +23,8 @@ from grader.grading.results import converter
 from grader.submissions.student_folders import JOURNAL
 
 FORMAT = f"{KIT_NAME}/run/2"
+HEAD = '{"format": '
+"""How the line of a run begins; those of students begin otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ class Entry:
 def earlier_run(out: Path) -> RunIdentity | None:
     """The run that this folder holds; the next one draws the same inputs."""
     try:
-        return _parsed((out / JOURNAL).read_text("utf-8")).identity
+        with (out / JOURNAL).open(encoding="utf-8") as lines:
+            return _parsed(line for line in lines if line.startswith(HEAD)).identity
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -128,7 +131,7 @@ class Journal:
             )
         self.file.seek(0)
         text = self.file.read()
-        lines = _parsed(text)
+        lines = _parsed(text.splitlines())
         if lines.other_format and not self.force:
             self.file.close()
             raise UsageError(
@@ -243,10 +246,10 @@ class _Lines:
             self.under[entry.student] = self.identity
 
 
-def _parsed(text: str) -> _Lines:
+def _parsed(lines: Iterable[str]) -> _Lines:
     """The last run's identity and entries, and everybody's last one; other lines are skipped."""
     found = _Lines()
-    for line in text.splitlines():
+    for line in lines:
         with suppress(ValueError, TypeError, KeyError, AttributeError):
             found.add(json.loads(line))
     return found

@@ -1,7 +1,8 @@
 """What decisions mean for one student: other dates, points that do not count, scores by hand."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 
@@ -66,6 +67,19 @@ class Personal:
         if self == NO_DECISIONS:
             return ""
         return hashlib.sha256(repr(self).encode("utf-8", "replace")).hexdigest()[:16]
+
+    def mattering(self, open_: Collection[str], *, is_late: bool) -> "Personal":
+        """The same without what cannot change anything.
+
+        A check that is dropped or given changes no full score, and late days nothing that is not
+        late.
+
+        Args:
+            open_: the ids of the exercises that have less than their points.
+            is_late: whether anything is late.
+        """
+        checks = tuple(c for c in self.checks if c.check.partition("::")[0] in open_)
+        return replace(self, checks=checks, late_days=self.late_days if is_late else None)
 
 
 NO_DECISIONS = Personal()

@@ -75,6 +75,8 @@ def counting(
     deciding = Deciding(course, personal)
 
     def result(id_: str, option: Option) -> list[AssignmentResult]:
+        if personal.late_days is None:  # what one assignment earns is nothing to the others
+            return deciding.assignments([option.record])
         records = {other: one.record for other, one in (chosen | {id_: option}).items()}
         return deciding.assignments([*records.values()])
 

@@ -1,14 +1,12 @@
 """Worker processes on this machine: each grades one student at a time, with checks loaded once."""
 
 import multiprocessing
-import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
+from grader.core.processes import begin, block_ctrl_c
 from grader.core.records import Result
 from grader.grading.run_settings import RunSettings
 from grader.grading.workers import kept_worker
@@ -20,28 +18,6 @@ MOST_TRIES = 2
 DIED = "its worker process died, and so did a second one"
 
 
-def _begin() -> None:
-    """Set up a worker process: Ctrl-C is the main process's, and it ends with that process."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    _block_ctrl_c(blocked=False)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _block_ctrl_c(*, blocked: bool) -> None:
-    """Have Ctrl-C wait, where the system can; a new process inherits that."""
-    if hasattr(signal, "pthread_sigmask"):
-        how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
-        signal.pthread_sigmask(how, {signal.SIGINT})
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-    os._exit(1)
-
-
 def _grade(settings: RunSettings, student: Student) -> Result:
     """Grade in a worker process."""
     return kept_worker(settings).outcomes(student)
@@ -51,18 +27,18 @@ def _new_process() -> ProcessPoolExecutor:
     """A worker process, which begins with its first student and is renewed after many."""
     # Spawned, not forked: the main process has threads.
     spawn = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, spawn, _begin, max_tasks_per_child=MOST_STUDENTS)
+    return ProcessPoolExecutor(1, spawn, begin, max_tasks_per_child=MOST_STUDENTS)
 
 
 def _submit(
     process: ProcessPoolExecutor, settings: RunSettings, student: Student
 ) -> Future[Result]:
     """Have a student graded; the first one starts the process."""
-    _block_ctrl_c(blocked=True)
+    block_ctrl_c(blocked=True)
     try:
         return process.submit(_grade, settings, student)
     finally:
-        _block_ctrl_c(blocked=False)
+        block_ctrl_c(blocked=False)
 
 
 def grade_locally(

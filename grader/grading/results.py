@@ -220,6 +220,10 @@ converter.register_structure_hook_factory(is_dataclass, _reader)
 converter.register_unstructure_hook(Decimal, points)
 converter.register_structure_hook(Decimal, _decimal)
 converter.register_unstructure_hook_func(lambda kind: kind == Rows, lambda rows: rows)
+converter.register_structure_hook_func(
+    lambda kind: kind in (Rows, tuple[tuple[bool, ...], ...]),
+    lambda rows, _: tuple(map(tuple, rows)),  # not number by number: there are a million
+)
 converter.register_structure_hook(float, _number)
 for plain in (Number, int | float | None):
     converter.register_structure_hook(plain, lambda value, _: value)

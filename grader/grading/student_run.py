@@ -1,10 +1,12 @@
 """The results of a run's students, one after the other: made, written, and entered in the journal."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from grader.core.processes import spread
 from grader.core.records import AssignmentResult, Result
 from grader.feedback.outcomes import summary_line
 from grader.grading.class_files import Row, Written, write_student, written
@@ -33,28 +35,36 @@ class About:
         handed_in: a fingerprint of what was handed in.
         personal: what was decided about the student.
         members: by assignment, who belongs to the student's group; nothing without one.
-        decided: a hash of all that decides the score besides outcomes and the course.
+        shared: a hash of the times, and of what the group handed in; "" without these.
+        before: a hash of the score that must not fall; "" where it may.
         times: when it was handed in, where something besides the files says so.
     """
 
     handed_in: str
     personal: Personal
     members: Members
-    decided: str
+    shared: str = ""
+    before: str = ""
     times: Times = ()
+
+    @property
+    def decided(self) -> str:
+        """A hash of all that decides the score besides outcomes and the course; "" for nothing."""
+        return self._decided(self.personal)
+
+    def _decided(self, personal: Personal) -> str:
+        return " ".join(filter(None, (personal.digest, self.shared, self.before)))
 
     def decided_for(self, row: Row, points: Mapping[str, float]) -> str:
         """The same, without what makes no difference where a result is this one.
 
-        A check that is dropped or given changes no full score, and late days nothing that is not
-        late: where one of these is decided for everybody, only those are scored again who may gain
-        or lose by it.
+        Where something is decided for everybody, only those are scored again who may gain or lose.
 
         Args:
             row: the result.
             points: what each exercise is worth.
         """
-        if self.decided != self.personal.digest:
+        if self.members or self.before:
             return self.decided
         touched = {one.partition(" ")[2] for one in row.decided}
         open_ = {
@@ -62,9 +72,7 @@ class About:
             for id_, score in row.exercises.items()
             if id_ in touched or score != points.get(id_)
         }
-        checks = tuple(c for c in self.personal.checks if c.check.partition("::")[0] in open_)
-        late_days = self.personal.late_days if row.days_late else None
-        return replace(self.personal, checks=checks, late_days=late_days).digest
+        return self._decided(self.personal.mattering(open_, is_late=bool(row.days_late)))
 
 
 @dataclass(slots=True)
@@ -108,20 +116,30 @@ class Doing:
         }
         return Doing(run, journal, about, rows, len(rows), dated)
 
-    def add(self, student: str, found: Result | None) -> Row:
+    def add(self, student: str, found: Result) -> Row:
         """Write a student's result; of somebody in a group only the outcomes, for now.
 
         Args:
             student: the student's id.
-            found: new outcomes; None where all are known.
+            found: new outcomes.
         """
-        about = self.about[student]
-        done, is_whole = self.run.done(student, about, found, self.dated.get(student))
-        if about.members:
+        done, is_whole = self.run.done(student, self.about[student], found, self.dated.get(student))
+        self._add(student, done, is_whole=is_whole)
+        return done.row
+
+    def add_known(self, students: Sequence[str], jobs: int) -> Iterator[Row]:
+        """The same for students whose outcomes are known, in several processes where they are many."""
+        pieces = [(id_, self.about[id_], None, self.dated.get(id_)) for id_ in students]
+        with closing(spread(self.run.done, pieces, jobs)) as found:
+            for student, (done, is_whole) in zip(students, found, strict=True):
+                self._add(student, done, is_whole=is_whole)
+                yield done.row
+
+    def _add(self, student: str, done: Written, *, is_whole: bool) -> None:
+        if self.about[student].members:
             self.waiting[student] = is_whole
         else:
             self._keep(student, done, is_whole=is_whole)
-        return done.row
 
     def end(self) -> None:
         """Write the results of groups, when everybody's outcomes are kept."""

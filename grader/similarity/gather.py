@@ -1,63 +1,98 @@
 """Reads what a class, and classes of earlier years, handed in, as traces."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.core.errors import UsageError
-from grader.core.records import Result
+from grader.core.processes import spread
 from grader.course.course import Course
+from grader.grading.class_files import read_failures
 from grader.similarity.traces import Given, Work, work_of
 from grader.submissions.intake import read_submissions
 from grader.submissions.submission import read_submission
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the work of one student after the other.
+
+    Args:
+        course: the course.
+        given: what each assignment hands out.
+        records: the records of a run, by student.
+        archive: the name of the earlier year that is read, "" for this class.
+    """
+
+    course: Course
+    given: Mapping[str, Given]
+    records: Mapping[str, Path]
+    archive: str = ""
+
+    def work(self, student: str, path: Path) -> Work | None:
+        """The work of a student; None where nothing was handed in.
+
+        Args:
+            student: the student's name.
+            path: where it lies.
+        """
+        submission = read_submission(self.course, path, student)
+        if submission.is_empty:
+            return None
+        record = self.records.get(student)
+        result = None if record is None else read_failures(record)
+        folder = path if path.is_dir() else path.parent
+        return work_of(submission, folder, self.given, result, self.archive)
+
+
 def gather(
     course: Course,
     submissions: Path,
-    result_of: Callable[[str], Result | None],
+    records: Mapping[str, Path],
     archives: Sequence[Path] = (),
+    jobs: int = 1,
 ) -> list[Work]:
     """The work of a class and of earlier ones.
 
     Args:
         course: the course.
         submissions: what the class handed in, as `grader grade` was given it.
-        result_of: a student's result in a run; of those without one only texts are compared.
+        records: the records of a run, by student; of those without one only texts are compared.
         archives: what classes of earlier years handed in.
+        jobs: how many processes read, where the class is large.
 
     Raises:
         UsageError: when there is nothing to read.
     """
-    given = {a.id: Given.of(course, a) for a in course.assignments}
-    works = [*_class(course, submissions, given, result_of)]
+    reader = Reader(course, {a.id: Given.of(course, a) for a in course.assignments}, records)
+    gc.disable()  # there is a million of small things, none of them in a circle
+    try:
+        return _everybody(reader, submissions, archives, jobs)
+    finally:
+        gc.enable()
+
+
+def _everybody(
+    reader: Reader, submissions: Path, archives: Sequence[Path], jobs: int
+) -> list[Work]:
+    works = [*_class(reader, submissions, jobs)]
     for number, archive in enumerate(archives, 1):
         name = archive.resolve().name
         same = sum(other.resolve().name == name for other in archives[:number]) > 1
-        works += _class(course, archive, given, _nothing, f"{name}_{number}" if same else name)
+        named = f"{name}_{number}" if same else name
+        works += _class(replace(reader, records={}, archive=named), archive, jobs)
     if not works:
         raise UsageError(f"{submissions} holds no work.")
     return works
 
 
-def _class(
-    course: Course,
-    submissions: Path,
-    given: Mapping[str, Given],
-    result_of: Callable[[str], Result | None],
-    archive: str = "",
-) -> Iterator[Work]:
-    with read_submissions(course, submissions) as intake:
-        for student in intake.students:
-            if student.path is None:
-                continue
-            submission = read_submission(course, student.path, student.id)
-            folder = student.path if student.path.is_dir() else student.path.parent
-            if not submission.is_empty:
-                yield work_of(submission, folder, given, result_of(student.id), archive)
-
-
-def _nothing(_student: str) -> None:
-    """The result of somebody whose run is over for years."""
+def _class(reader: Reader, submissions: Path, jobs: int) -> Iterator[Work]:
+    with read_submissions(reader.course, submissions) as intake:
+        pieces = [(s.id, s.path) for s in intake.students if s.path is not None]
+        with closing(spread(reader.work, pieces, jobs)) as found:
+            yield from filter(None, found)
 
 
 def read_groups(path: Path) -> list[list[str]]:

@@ -8,22 +8,28 @@ import ast
 import builtins
 import hashlib
 import keyword
+import pickle
 import re
+import zlib
+from bisect import bisect
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate, chain
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.core.errors import SubmissionError
 from grader.core.records import ExerciseResult, Outcome, Result
 from grader.course.course import Assignment, Course
 from grader.submissions.notebooks import cells_of, text_of
+from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Submission
 
 LONG = 8
-"""A function of more statements is long enough that its mere form says something."""
+"""A function of more statements, more lines of them the student's own, is long enough that its form says something."""
 
 WORDS = re.compile(
     r"""
@@ -36,6 +42,9 @@ WORDS = re.compile(
 )
 IMPORTS = re.compile(r"^[ ]*(?:from|import)[ ].*$", re.MULTILINE)
 PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch", "nn", "np", "F"}
+
+
+DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
 
 
 class Kind(StrEnum):
@@ -51,8 +60,7 @@ class Kind(StrEnum):
     REMOVED = "the same lines of the stub removed"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Trace:
+class Trace(NamedTuple):
     """Something that others may have as well.
 
     Args:
@@ -80,8 +88,7 @@ class Trace:
         return self.kind, self.where, self.key or self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a student's own.
 
     Args:
@@ -96,21 +103,39 @@ class Line:
     text: str
 
 
-@dataclass(slots=True)
+class Own(NamedTuple):
+    """A student's own code.
+
+    Args:
+        lines: by assignment.
+        lines_of: the first line of each trace that stands in one.
+    """
+
+    lines: dict[str, list[Line]]
+    lines_of: dict[Trace, Line]
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """What one student left.
 
     Args:
         student: who; of an earlier year with its folder's name before it.
         is_archived: whether it is of an earlier year.
-        lines: the lines of their own, by assignment.
-        traces: with the line of each, where it stands in one.
+        traces: what others may have as well.
+        packed: the code, in a twentieth of the room: few of a class are looked at.
     """
 
     student: str
     is_archived: bool = False
-    lines: dict[str, list[Line]] = field(default_factory=dict)
-    traces: dict[Trace, Line | None] = field(default_factory=dict)
+    traces: tuple[Trace, ...] = ()
+    packed: bytes = b""
+
+    @property
+    def own(self) -> Own:
+        """The student's own code."""
+        own: Own = pickle.loads(zlib.decompress(self.packed))
+        return own
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,27 +202,33 @@ def work_of(
         archive: the name of the earlier year, "" for this class.
     """
     name = f"{archive}/{submission.student}" if archive else submission.student
-    work = Work(name, bool(archive))
+    lines: dict[str, list[Line]] = {}
+    traces: dict[Trace, Line | None] = {}
     for key, (id_, *others) in _assignments_of_files(submission, given).items():
         source, handed_out = submission.sources[key], given[id_]
         for other in others:
             handed_out = handed_out.and_of(given[other])
+        file = source.name
         own = [
-            Line(source.name, cell.number, number, text.rstrip("\r"))
+            Line(file, cell.number, number, text.rstrip("\r"))
             for cell in source.cells
             for number, text in enumerate(cell.text.split("\n"), 1)
             if text.strip() not in handed_out.lines
         ]
-        work.lines.setdefault(id_, []).extend(own)
-        for trace, line in _text_traces(id_, own, handed_out):
-            work.traces.setdefault(trace, line)
+        lines.setdefault(id_, []).extend(own)
+        more = [_form_traces(id_, source, own), _removed(id_, source.text, given[id_])]
         if key.endswith(".ipynb"):
-            _add(work, _cell_traces(id_, folder / key, handed_out))
-        _add(work, _form_traces(id_, [cell.text for cell in source.cells], len(own)))
-        _add(work, _removed(id_, source.text, given[id_]))
+            more.append(_cell_traces(id_, folder / key, handed_out))
+        for trace, line in chain(_text_traces(id_, own, handed_out), *map(_without_line, more)):
+            traces.setdefault(trace, line)
     for exercise in result.exercises if result else ():
-        _add(work, _wrong_values(exercise))
-    return work
+        traces |= dict.fromkeys(_wrong_values(exercise))
+    mine = Own(lines, {trace: line for trace, line in traces.items() if line is not None})
+    return Work(name, bool(archive), tuple(traces), zlib.compress(pickle.dumps(mine), 1))
+
+
+def _without_line(traces: Iterable[Trace]) -> Iterator[tuple[Trace, None]]:
+    return ((trace, None) for trace in traces)
 
 
 def _assignments_of_files(
@@ -217,10 +248,6 @@ def _assignments_of_files(
     }
 
 
-def _add(work: Work, traces: Iterable[Trace]) -> None:
-    work.traces |= dict.fromkeys((one for one in traces if one not in work.traces), None)
-
-
 def _text_traces(
     assignment: str, own: list[Line], given: Given
 ) -> Iterator[tuple[Trace, Line | None]]:
@@ -228,8 +255,9 @@ def _text_traces(
     text = "\n".join(line.text for line in own)
     others = given.words.union(re.findall(r"__\w+__", text))
     others |= {word for line in IMPORTS.findall(text) for word in re.findall(r"\w+", line)}
+    starts = [*accumulate((len(line.text) + 1 for line in own), initial=0)]
     for match in WORDS.finditer(text):
-        line = own[text.count("\n", 0, match.start())]
+        line = own[bisect(starts, match.start()) - 1]
         word = match[0]
         if match.lastgroup == "comment":
             said = " ".join(word.strip("# \t").lower().split())
@@ -255,18 +283,53 @@ def _cell_traces(assignment: str, notebook: Path, given: Given) -> Iterator[Trac
             yield Trace(Kind.CELL, assignment, f"{id_}: {first}", id_)
 
 
-def _form_traces(assignment: str, cells: list[str], count: int) -> Iterator[Trace]:
-    """The long functions and classes, whatever their names are."""
-    if count <= LONG:
-        return
-    for text in cells:
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in _statements(tree):
-            if isinstance(node, ast.FunctionDef) and sum(1 for _ in _statements(node)) > LONG:
+def _form_traces(assignment: str, source: SourceFile, own: Iterable[Line]) -> Iterator[Trace]:
+    """The long functions, whatever their names are."""
+    mine: dict[int | None, set[int]] = defaultdict(set)
+    for line in own:
+        mine[line.cell].add(line.number)
+    for cell in source.cells:
+        for text in _long_functions(cell.text.split("\n"), mine[cell.number]):
+            try:
+                (block,) = ast.parse(text).body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue
+            node = next(_functions(block), None)
+            if node is not None and sum(1 for _ in _statements(node)) > LONG:
                 yield Trace(Kind.FORM, assignment, node.name, _form(node))
+
+
+def _long_functions(lines: Sequence[str], own: Collection[int]) -> Iterator[str]:
+    """The functions of so many lines of the student's own that they may be long, each in a block.
+
+    Parsing these takes a third of the time of parsing everything.
+
+    Args:
+        lines: a cell's.
+        own: the numbers of those that are the student's own, counted from 1.
+    """
+    for number, line in enumerate(lines if len(own) > LONG else ()):
+        if "def" not in line or not DEFINES.match(line):
+            continue
+        indent = len(line) - len(line.lstrip())
+        end = number + 1
+        while end < len(lines) and not _ends(lines[end], indent):
+            end += 1
+        if sum(n + 1 in own for n in range(number, end)) > LONG:
+            yield "\n".join(("if True:" if indent else "", *lines[number:end]))
+
+
+def _ends(line: str, indent: int) -> bool:
+    """Whether a line stands after a function whose first line is indented so far."""
+    code = line.lstrip()
+    return bool(code) and len(line) - len(code) <= indent and code[0] not in ")]}#"
+
+
+def _functions(block: ast.stmt) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The function that a block is, or consists of."""
+    first = block.body[0] if isinstance(block, ast.If) else block
+    if isinstance(first, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield first
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
@@ -283,8 +346,18 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
 
 def _form(node: ast.AST) -> str:
     """The kinds of a tree's nodes in order, without names and without docstrings."""
-    names = (type(one).__name__ for one in ast.walk(node) if not isinstance(one, ast.Constant))
-    return hashlib.sha256(" ".join(names).encode()).hexdigest()[:16]
+    kinds, todo = [], [node]
+    while todo:  # `ast.walk` takes three times as long
+        one = todo.pop()
+        if not isinstance(one, ast.Constant):
+            kinds.append(type(one).__name__)
+        for field_ in one._fields:
+            value = None if field_ == "ctx" else getattr(one, field_, None)
+            if isinstance(value, list):
+                todo += [inner for inner in value if isinstance(inner, ast.AST)]
+            elif isinstance(value, ast.AST):
+                todo.append(value)
+    return hashlib.sha256(" ".join(kinds).encode()).hexdigest()[:16]
 
 
 def _removed(assignment: str, text: str, given: Given) -> Iterator[Trace]:

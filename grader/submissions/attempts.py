@@ -4,6 +4,7 @@ An attempt's folder is the whole work of the student as it was then: what was ha
 times for other assignments lies beside it, because code may import it.
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -105,9 +106,12 @@ def _place(scratch: Callable[[], Path], student: str) -> Path:
 
 def _parts(course: Course, folder: Path) -> dict[str, Path]:
     """The folders of assignments; none where anything else lies beside them."""
-    inside = [p for p in folder.iterdir() if not p.name.startswith(".") and p.name != TIMESTAMP]
-    parts = {plain_name(p.name): p for p in inside if p.is_dir() and not p.is_symlink()}
-    others = [p for p in inside if not p.is_dir() and p.suffix.lower() in FORMS]
+    with os.scandir(folder) as found:  # a class has many of them, and `Path` asks for each again
+        inside = [e for e in found if not e.name.startswith(".") and e.name != TIMESTAMP]
+        parts = {
+            plain_name(e.name): Path(e.path) for e in inside if e.is_dir() and not e.is_symlink()
+        }
+        others = [e for e in inside if not e.is_dir() and e.name.lower().endswith(FORMS)]
     return {} if others or parts.keys() - course.by_id.keys() else parts
 
 
@@ -184,6 +188,7 @@ def contents(course: Course, path: Path) -> dict[str, str]:
     """
     files = [f for f in read_payload(path, "").files if Path(f[0]).name != TIMESTAMP]
     modules = {a.module: a.id for a in course.assignments}
+    names = [(module.encode(), id_) for module, id_ in modules.items()]
     own: dict[str, list[tuple[str, bytes, int]]] = defaultdict(list)
     for file in files:
         name = Path(file[0])
@@ -191,9 +196,9 @@ def contents(course: Course, path: Path) -> dict[str, str]:
         own[folder if folder in course.by_id else modules.get(plain_name(name.stem), "")].append(
             file
         )
+    texts = {id_: b"\0".join(data for _, data, _ in found) for id_, found in own.items()}
     mentions = {
-        id_: {other for module, other in modules.items() if _has(module, found)}
-        for id_, found in own.items()
+        id_: {other for module, other in names if module in text} for id_, text in texts.items()
     }
     digests = {}
     for id_ in course.by_id:
@@ -201,10 +206,6 @@ def contents(course: Course, path: Path) -> dict[str, str]:
         depends = tuple(file for one in sorted(needed) for file in own[one])
         digests[id_] = Payload("", is_single=False, files=depends).fingerprint
     return digests
-
-
-def _has(module: str, files: Iterable[tuple[str, bytes, int]]) -> bool:
-    return any(module.encode() in data for _name, data, _size in files)
 
 
 def _closure(first: set[str], mentions: Mapping[str, set[str]]) -> set[str]:

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +20,7 @@ COPY = re.compile(
 """What a copy or a second download adds to a name."""
 
 
+@lru_cache(maxsize=10_000)
 def plain_name(name: str) -> str:
     """A file's or folder's name as it was meant: in lower case, not as that of a copy."""
     return re.sub(r"[\s-]+", "_", COPY.sub("", name).strip().lower())

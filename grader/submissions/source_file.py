@@ -7,6 +7,7 @@ import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from grader.core.errors import SubmissionError
@@ -151,12 +152,22 @@ def is_written(source: SourceFile, exercise: Exercise) -> bool:
 
 def may_define(source: SourceFile, assignment: Assignment) -> bool:
     """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
-    names = "|".join(exercise.name for exercise in assignment.exercises)
-    pattern = (
-        rf"^[ \t]*(?:(?:async )?def|class)[ \t]+(?:{names})\b"
-        rf"|^(?![ \t])[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
-    )
-    return bool(source.problem) or re.search(pattern, source.text, re.MULTILINE) is not None
+    text = source.text
+    present = [exercise.name for exercise in assignment.exercises if exercise.name in text]
+    if source.problem or not present:
+        return bool(source.problem)
+    if not _defined(text).isdisjoint(present):
+        return True
+    names = "|".join(present)
+    pattern = rf"^(?![ \t])[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
+    return re.search(pattern, text, re.MULTILINE) is not None
+
+
+@lru_cache(maxsize=100)
+def _defined(text: str) -> frozenset[str]:
+    """The names of a text's functions and classes, at any depth."""
+    found = re.findall(r"^[ \t]*(?:(?:async )?def|class)[ \t]+(\w+)", text, re.MULTILINE)
+    return frozenset(found)
 
 
 def has_own(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:

@@ -58,9 +58,9 @@ def similar_page(
 
 def _excerpts(pair: Pair, work: Work) -> list[Excerpt]:
     """The places of a student's own code with what is shared."""
-    marked = {work.traces.get(shared.trace) for shared in pair.shared} - {None}
-    found = []
-    for lines in work.lines.values():
+    own, found = work.own, []
+    marked = {own.lines_of.get(shared.trace) for shared in pair.shared} - {None}
+    for lines in own.lines.values():
         near = {
             n
             for number, line in enumerate(lines)

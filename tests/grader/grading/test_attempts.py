@@ -9,8 +9,7 @@ import pytest
 
 from grader.core.records import Outcome
 from grader.course.course import load_course
-from grader.grading import attempts
-from grader.grading.attempts import _counting, with_attempts
+from grader.grading.attempts import ClassAttempts, with_attempts
 from grader.grading.class_files import read_results
 from grader.grading.class_run import ClassRun
 from grader.grading.decisions import Decisions, Extension, Group, Whom
@@ -106,13 +105,13 @@ def test_a_new_attempt_is_graded_alone(several):
 
 def test_what_counts_is_found_once(several, monkeypatch):
     """Again only for whom it may be something else, and the same comes out."""
-    found = []
+    found, outcomes = [], ClassAttempts.outcomes
 
-    def counted(run, basis, tries, policy, student):
+    def counted(self, student, *arguments):
         found.append(student)
-        return _counting(run, basis, tries, policy, student)
+        return outcomes(self, student, *arguments)
 
-    monkeypatch.setattr(attempts, "_counting", counted)
+    monkeypatch.setattr(ClassAttempts, "outcomes", counted)
     several.again()
     files = several.files()
     found.clear()

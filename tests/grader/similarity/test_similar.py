@@ -40,7 +40,7 @@ def made(root, tmp_path_factory):
 def test_planted_copies_stand_first(made):
     """By comments, names and cells that nobody else has; those who wrote alone are not shown."""
     course, planted = made
-    pairs = find_pairs(gather(course, planted.folder, {}.get))
+    pairs = find_pairs(gather(course, planted.folder, {}))
     first = {frozenset((pair.one, pair.other)) for pair in pairs[:10]}
     wanted = {two for two, kind in planted.copied.items() if kind in TEXT_KINDS}
     assert len(wanted & first) >= len(wanted) - 1
@@ -51,7 +51,7 @@ def test_planted_copies_stand_first(made):
 def test_an_earlier_year_is_compared_with_this_one_alone(made):
     """Each pair has at most one of them; groups that may work together make no pair."""
     course, planted = made
-    works = gather(course, planted.folder, {}.get, [planted.folder])
+    works = gather(course, planted.folder, {}, [planted.folder])
     archived = {work.student for work in works if work.is_archived}
     assert len(archived) == len(works) / 2
     pairs = find_pairs(works)
@@ -83,7 +83,7 @@ def test_wrong_values_count_where_no_known_mistake_explains_them():
 
 def work(name, *texts, kind=Kind.COMMENT):
     """Somebody's work with some traces."""
-    return Work(name, traces=dict.fromkeys(Trace(kind, "01_a", text) for text in texts))
+    return Work(name, traces=tuple(Trace(kind, "01_a", text) for text in texts))
 
 
 def test_what_many_share_is_no_evidence():
@@ -118,7 +118,7 @@ def test_of_a_group_with_one_source_one_pair_stands_first():
 def test_a_habit_counts_once():
     """The same comment in three assignments is one comment; an imported name is nobody's own."""
     habit = [Trace(Kind.COMMENT, f"0{number}_a", "as in the lecture") for number in range(3)]
-    alike = [Work(name, traces=dict.fromkeys(habit)) for name in ("ada", "bo")]
+    alike = [Work(name, traces=tuple(habit)) for name in ("ada", "bo")]
     assert find_pairs([*alike, *(work(f"s{number}") for number in range(60))]) == ()
     lines = [
         Line("a.py", None, 1, "from dataclasses import dataclass"),
@@ -137,8 +137,8 @@ def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
     path.parent.mkdir(parents=True)
     own = f"\n\nclass {other.exercises[0].name}:\n    here = 1\n"
     path.write_text((root / "assignments" / one.id / path.name).read_text("utf-8") + own, "utf-8")
-    (found,) = gather(course, tmp_path, {}.get)
-    assert found.lines.keys() == {one.id}
+    (found,) = gather(course, tmp_path, {})
+    assert found.own.lines.keys() == {one.id}
     assert {(trace.kind, trace.where) for trace in found.traces} <= {
         (Kind.NAME, ""),
         (Kind.LINE, one.id),
