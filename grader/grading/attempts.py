@@ -13,11 +13,11 @@ from grader.core.processes import spread
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.feedback.outcomes import summary_line
-from grader.grading.choices import FOLDER, Choice, choice_of, read_choices, write_choices
+from grader.grading.choices import FOLDER, Choice, hash_of_kept, read_choices, write_choices
 from grader.grading.class_files import row_of
 from grader.grading.class_run import ClassRun, Done, Grade, Watcher, run_of
 from grader.grading.journal import Journal, new_seed
-from grader.grading.kept_outcomes import Kept, read_kept, write_kept
+from grader.grading.kept_outcomes import Kept, as_text, read_kept, write_kept
 from grader.grading.policies import Policy, Try, counting
 from grader.grading.run_settings import RunSettings
 from grader.grading.scoring import scored
@@ -47,6 +47,7 @@ class Planned:
     Args:
         found: their attempts.
         missing: what is to be graded: by where an attempt lies, a fingerprint of each assignment.
+        before: what counted in the run before, where something else may count now.
         chosen: what counts; None before everything is graded.
         undecided: sentences about attempts that nobody could judge.
         is_new: whether something else may count than in the run before.
@@ -54,6 +55,7 @@ class Planned:
 
     found: HandIns
     missing: Mapping[Path, Mapping[str, str]] = field(default_factory=dict)
+    before: Choice | None = None
     chosen: Choice | None = None
     undecided: tuple[str, ...] = ()
     is_new: bool = False
@@ -93,26 +95,32 @@ class ClassAttempts:
                 if not is_known and (assignment, one.content) not in seen:
                     seen.add((assignment, one.content))
                     missing.setdefault(one.path, {})[assignment] = one.content
-        planned = Planned(found, missing, is_new=True)
+        planned = Planned(found, missing, before, is_new=True)
         return planned if missing else self.chosen(id_, planned, kept)
 
-    def _asked(self, student: str, found: HandIns, open_: Collection[str]) -> str:
-        """A hash of what decides which attempts count, and what each earned, besides outcomes.
+    def _asked(self, student: str, found: HandIns, open_: Collection[str]) -> dict[str, str]:
+        """By assignment, a hash of what decides which attempts count, and what each earned.
 
         Args:
             student: whose attempts they are.
             found: the attempts.
             open_: what a decision may change; of others it is left out.
         """
-        course, but_dates = self.basis.terms.course, self.basis.terms.but_dates
-        dates = [(one.id, one.due) for one in course.assignments], course.late
-        tries = [(id_, [(one.moment, one.content) for one in mine]) for id_, mine in found.items()]
-        personal = self.run.personal(student)
-        due = tuple(one for one in personal.due if one[0] in open_)
-        is_late = any(one.id in open_ for one in course.assignments)
-        decided = replace(personal, due=due).mattering(open_, is_late=is_late)
-        decides = (but_dates, dates, tries, str(self.policy), decided)
-        return hashlib.sha256(repr(decides).encode("utf-8", "replace")).hexdigest()
+        terms, personal = self.basis.terms, self.run.personal(student)
+        personal = replace(personal, due=tuple(one for one in personal.due if one[0] in open_))
+        personal = personal.mattering(open_, is_late=not found.keys().isdisjoint(open_))
+        own: dict[str, object] = {
+            id_: (
+                terms.course.by_id[id_].due,
+                [(one.moment, one.content) for one in mine],
+                personal.about(id_),
+            )
+            for id_, mine in found.items()
+        }
+        if personal.late_days is not None:  # they are spent where they are best over all
+            own = dict.fromkeys(own, own.copy())
+        shared = (terms.but_dates, terms.course.late, str(self.policy))
+        return {id_: _hash(repr((shared, one)))[:16] for id_, one in own.items()}
 
     def chosen(self, student: str, planned: Planned, kept: Kept | None = None) -> Planned:
         """The same with what counts for the student, whose outcomes are kept as theirs.
@@ -122,27 +130,67 @@ class ClassAttempts:
             planned: with all attempts graded.
             kept: the outcomes of attempts, where they are read already.
         """
-        out, terms = self.run.out, self.basis.terms
-        now = self.outcomes(student, planned.found, kept)
-        open_ = self._open(student, now)
-        choice = choice_of(out, self._asked(student, planned.found, open_), now, open_)
-        own = before = read_kept(out, student)
-        for head, record in heads_of(terms, dict.fromkeys(terms.conditions, choice.content), now):
-            if own.find(head.assignment, choice.content, head.conditions) is None:
-                own = own.adding(head, record)
-        if own != before:
-            write_kept(out, student, own)
+        out, terms, before = self.run.out, self.basis.terms, planned.before
+        own = read_kept(out, student)
+        counting_still = self._counting_still(student, planned, own)
+        todo = {id_: mine for id_, mine in planned.found.items() if id_ not in counting_still}
+        now = self.outcomes(student, todo, kept)
+        open_, times = self._open(student, now), _times(now)
+        parts = {
+            head.assignment: (head, as_text(record))
+            for head, record in heads_of(terms, dict.fromkeys(terms.conditions, ""), now)
+            if head.assignment in todo
+        }
+        if before is not None and counting_still:
+            parts |= {id_: (own.heads[n], own.records[n]) for id_, n in counting_still.items()}
+            open_ |= {id_ for id_ in before.open_ if id_.partition("/")[0] in counting_still}
+            times |= {id_: one for id_, one in before.times if id_ in counting_still}
+        parts = {id_: parts[id_] for id_ in planned.found if id_ in parts}
+        content = _hash(
+            repr([(id_, head.submitted_at, text) for id_, (head, text) in parts.items()])
+        )
+        new = own
+        for id_, (head, text) in parts.items():
+            if own.find(id_, content, terms.conditions[id_]) is None:
+                new = new.with_last(replace(head, handed_in=content), text)
+        if new != own:
+            write_kept(out, student, new)
+        is_decided = all(one.score is not None for a in now.assignments for one in a.attempts)
+        choice = Choice(
+            self._asked(student, planned.found, open_),
+            hash_of_kept(out, student) if is_decided else "",
+            content,
+            tuple((id_, times[id_]) for id_ in planned.found if id_ in times),
+            tuple(sorted(open_)),
+        )
         return replace(planned, chosen=choice, undecided=tuple(_undecided(student, now)))
 
-    def _open(self, student: str, now: Result) -> tuple[str, ...]:
+    def _counting_still(self, student: str, planned: Planned, own: Kept) -> dict[str, int]:
+        """Where in a student's outcomes those are that count as before, by assignment."""
+        before = planned.before
+        if before is None or self.run.force or not before.has_all(self.run.out, student):
+            return {}
+        asked = self._asked(student, planned.found, before.open_)
+        found = {
+            id_: own.find(id_, before.content, self.basis.terms.conditions[id_])
+            for id_, one in asked.items()
+            if one == before.asked.get(id_)
+        }
+        return {
+            id_: number
+            for id_, number in found.items()
+            if number is not None and own.heads[number].has_record
+        }
+
+    def _open(self, student: str, now: Result) -> set[str]:
         """The exercises and assignments whose attempts a decision changes or may change."""
         points, personal = self.basis.points, self.run.personal(student)
-        open_ = {c.check.partition("::")[0] for c in personal.checks} | dict(personal.due).keys()
+        open_ = {c.check.partition("::")[0] for c in personal.checks} | {*dict(personal.due)}
         for part in now.assignments:
             for one in part.attempts:
                 open_ |= {id_ for id_, score in one.exercises.items() if score != points[id_]}
                 open_ |= {part.id} if one.days_late else set()
-        return tuple(sorted(open_))
+        return open_
 
     def outcomes(self, student: str, found: HandIns, kept: Kept | None = None) -> Result:
         """The outcomes that count for a student, put together from attempts.
@@ -231,6 +279,19 @@ def with_attempts(
             yield from grade(settings, others)
 
     return replace(run, students=students, basis=basis), known
+
+
+def _times(outcomes: Result) -> dict[str, Moment]:
+    """When what counts was handed in, by assignment."""
+    return {
+        one.id: Moment(one.submitted_at, one.time_source)
+        for one in outcomes.assignments
+        if one.submitted_at
+    }
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _undecided(student: str, outcomes: Result) -> Iterator[str]:

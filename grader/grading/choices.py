@@ -12,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 
 from grader.core.files import write_whole
-from grader.core.records import Result
 from grader.grading.kept_outcomes import kept_path
 from grader.submissions.moments import Moment, Times
 
@@ -25,7 +24,7 @@ class Choice:
     """The outcomes that count for a student.
 
     Args:
-        asked: a hash of what decides them besides the outcomes of attempts.
+        asked: by assignment, a hash of what decides them besides the outcomes of attempts.
         kept: a hash of these; "" where some are undecided, which are graded again.
         content: a fingerprint of what counts.
         times: when that was handed in, by assignment.
@@ -33,37 +32,19 @@ class Choice:
             were decided about, and of the assignments with a late attempt or another date.
     """
 
-    asked: str
+    asked: Mapping[str, str]
     kept: str
     content: str
     times: Times
     open_: tuple[str, ...] = ()
 
-    def is_of(self, out: Path, student: str, asked: str) -> bool:
+    def is_of(self, out: Path, student: str, asked: Mapping[str, str]) -> bool:
         """Whether the same counts still."""
-        return bool(self.kept) and (self.asked, self.kept) == (asked, _hash_of_kept(out, student))
+        return self.asked == asked and self.has_all(out, student)
 
-
-def choice_of(out: Path, asked: str, outcomes: Result, open_: tuple[str, ...]) -> Choice:
-    """What was chosen for a student.
-
-    Args:
-        out: the run's folder.
-        asked: a hash of what decides it besides the outcomes of attempts.
-        outcomes: those that count.
-        open_: exercises and assignments that a decision may change; see `Choice`.
-    """
-    times = tuple(
-        (one.id, Moment(one.submitted_at, one.time_source))
-        for one in outcomes.assignments
-        if one.submitted_at
-    )
-    said = repr(
-        [(one.id, one.submitted_at, one.attempts, one.exercises) for one in outcomes.assignments]
-    )
-    is_decided = all(one.score is not None for a in outcomes.assignments for one in a.attempts)
-    kept = _hash_of_kept(out, outcomes.student) if is_decided else ""
-    return Choice(asked, kept, _hash(said.encode("utf-8", "replace")), times, open_)
+    def has_all(self, out: Path, student: str) -> bool:
+        """Whether the outcomes of attempts are those that it was chosen from."""
+        return bool(self.kept) and self.kept == hash_of_kept(out, student)
 
 
 def read_choices(out: Path) -> dict[str, Choice]:
@@ -71,7 +52,7 @@ def read_choices(out: Path) -> dict[str, Choice]:
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         data = json.loads((out / FOLDER / CHOICES).read_text("utf-8"))
         return {
-            student: Choice(asked, kept, content, _times(times), tuple(open_))
+            student: Choice({**asked}, kept, content, _times(times), tuple(open_))
             for student, (asked, kept, content, times, open_) in data.items()
         }
     return {}
@@ -94,11 +75,8 @@ def write_choices(out: Path, choices: Mapping[str, Choice]) -> None:
     write_whole(out / FOLDER / CHOICES, json.dumps(data))
 
 
-def _hash_of_kept(out: Path, student: str) -> str:
+def hash_of_kept(out: Path, student: str) -> str:
+    """A hash of the outcomes of a student's attempts; "" where there are none."""
     with suppress(OSError):
-        return _hash(kept_path(out / FOLDER, student).read_bytes())
+        return hashlib.sha256(kept_path(out / FOLDER, student).read_bytes()).hexdigest()
     return ""
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

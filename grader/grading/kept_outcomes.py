@@ -108,7 +108,7 @@ class Kept:
 
     def adding(self, head: Head, record: AssignmentResult | None) -> "Kept":
         """The same with more outcomes, which are the latest; of an assignment's only a few stay."""
-        return self._with_last(head, json.dumps(converter.unstructure(record)))
+        return self.with_last(head, as_text(record))
 
     def with_attempt(self, head: Head, record: AssignmentResult | None) -> "Kept":
         """The same with the outcomes of one attempt of several; those of all others stay."""
@@ -141,19 +141,25 @@ class Kept:
         """The same with these outcomes as the latest of their assignment."""
         if self.latest(self.heads[number].assignment) == number:
             return self
-        return self._with_last(self.heads[number], self.records[number])
+        return self.with_last(self.heads[number], self.records[number])
 
     def taking(self, other: "Kept", number: int) -> "Kept":
         """The same with somebody else's outcomes as the latest of their assignment."""
-        return self._with_last(other.heads[number], other.records[number])
+        return self.with_last(other.heads[number], other.records[number])
 
-    def _with_last(self, head: Head, record: str) -> "Kept":
+    def with_last(self, head: Head, record: str) -> "Kept":
+        """The same with outcomes, as `as_text` makes them, as the latest of their assignment."""
         same = [n for n, one in enumerate(self.heads) if one.assignment == head.assignment]
         different = [n for n in same if not _is_same(self.heads[n], head)]
         staying = set(different[-(KEPT - 1) :])
         positions = [n for n in range(len(self.heads)) if n not in same or n in staying]
         others = self._of(positions)
         return Kept((*others.heads, head), (*others.records, record))
+
+
+def as_text(record: AssignmentResult | None) -> str:
+    """Outcomes as they are kept."""
+    return json.dumps(converter.unstructure(record))
 
 
 def _is_same(one: Head, other: Head) -> bool:

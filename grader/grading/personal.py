@@ -81,6 +81,20 @@ class Personal:
         checks = tuple(c for c in self.checks if c.check.partition("::")[0] in open_)
         return replace(self, checks=checks, late_days=self.late_days if is_late else None)
 
+    def about(self, assignment: str) -> "Personal":
+        """The same without what is about other assignments."""
+
+        def is_of(id_: str) -> bool:
+            return id_.startswith(f"{assignment}/")
+
+        return replace(
+            self,
+            due=tuple(one for one in self.due if one[0] == assignment),
+            exempt=tuple(filter(is_of, self.exempt)),
+            overrides=tuple(one for one in self.overrides if is_of(one.exercise)),
+            checks=tuple(one for one in self.checks if is_of(one.check)),
+        )
+
 
 NO_DECISIONS = Personal()
 """Nothing was decided about a student."""

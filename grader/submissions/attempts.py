@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from grader.course.course import Course
@@ -188,7 +188,6 @@ def contents(course: Course, path: Path) -> dict[str, str]:
     """
     files = [f for f in read_payload(path, "").files if Path(f[0]).name != TIMESTAMP]
     modules = {a.module: a.id for a in course.assignments}
-    names = [(module.encode(), id_) for module, id_ in modules.items()]
     own: dict[str, list[tuple[str, bytes, int]]] = defaultdict(list)
     for file in files:
         name = Path(file[0])
@@ -196,9 +195,10 @@ def contents(course: Course, path: Path) -> dict[str, str]:
         own[folder if folder in course.by_id else modules.get(plain_name(name.stem), "")].append(
             file
         )
+    names = tuple(modules)
     texts = {id_: b"\0".join(data for _, data, _ in found) for id_, found in own.items()}
     mentions = {
-        id_: {other for module, other in names if module in text} for id_, text in texts.items()
+        id_: {modules[name] for name in _mentioned(names, text)} for id_, text in texts.items()
     }
     digests = {}
     for id_ in course.by_id:
@@ -206,6 +206,11 @@ def contents(course: Course, path: Path) -> dict[str, str]:
         depends = tuple(file for one in sorted(needed) for file in own[one])
         digests[id_] = Payload("", is_single=False, files=depends).fingerprint
     return digests
+
+
+@lru_cache(maxsize=200)  # one attempt has most texts of the one before
+def _mentioned(modules: tuple[str, ...], text: bytes) -> tuple[str, ...]:
+    return tuple(module for module in modules if module.encode() in text)
 
 
 def _closure(first: set[str], mentions: Mapping[str, set[str]]) -> set[str]:

@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -40,8 +40,12 @@ def code_files(folder: str) -> Iterator["os.DirEntry[str]"]:
     Raises:
         OSError: when a folder cannot be read.
     """
-    everything = islice(all_files(folder), MOST_ENTRIES)
-    found = (one for one in everything if one.name.lower().endswith(FORMS))
+    return code_of(islice(all_files(folder), MOST_ENTRIES))
+
+
+def code_of(files: Iterable["os.DirEntry[str]"]) -> Iterator["os.DirEntry[str]"]:
+    """Those of some files that are scripts and notebooks."""
+    found = (one for one in files if one.name.lower().endswith(FORMS))
     return islice((one for one in found if not one.name.startswith(".")), MOST_FILES)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from grader.submissions.file_names import MOST_ENTRIES, TIMESTAMP, all_files, code_files
+from grader.submissions.file_names import MOST_ENTRIES, TIMESTAMP, all_files, code_of
 from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 
 MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
@@ -63,17 +63,14 @@ def read_payload(path: Path, student: str) -> Payload:
     if path.is_file():
         return Payload(student, True, (_file(path.name, os.fspath(path)),))
     root = os.fspath(path)
-    files = [_file(_inner(one, root), one.path) for one in code_files(root)]
-    files += [
-        _file(_inner(one, root), one.path)
-        for one in islice(all_files(root), MOST_ENTRIES)
-        if one.name == TIMESTAMP
-    ]
+    found = [*islice(all_files(root), MOST_ENTRIES)]
+    found = [*code_of(found), *(one for one in found if one.name == TIMESTAMP)]
+    files = (_file(_inner(one, root), one.path) for one in found)
     return Payload(student, False, tuple(sorted(files)))
 
 
 def _inner(entry: "os.DirEntry[str]", root: str) -> str:
-    return os.path.relpath(entry.path, root).replace(os.sep, "/")
+    return entry.path[len(root) :].lstrip(os.sep).replace(os.sep, "/")
 
 
 def _file(name: str, path: str) -> tuple[str, bytes, int]:

@@ -1,9 +1,11 @@
 """A class of which some handed in several times: what is graded, and what another run does."""
 
+import shutil
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 
 import pytest
 
@@ -12,8 +14,9 @@ from grader.course.course import load_course
 from grader.grading.attempts import ClassAttempts, with_attempts
 from grader.grading.class_files import read_results
 from grader.grading.class_run import ClassRun
-from grader.grading.decisions import Decisions, Extension, Group, Whom
+from grader.grading.decisions import Decisions, Exemption, Extension, Group, Whom
 from grader.grading.never_lower import EarlierResults
+from grader.grading.personal import CheckDecision, LateDays, Override
 from grader.grading.policies import Policy
 from grader.submissions.intake import read_submissions
 from grader.submissions.moments import BY_FOLDER, BY_MOODLE, Moment
@@ -132,6 +135,45 @@ def test_what_counts_is_found_once(several, monkeypatch):
     several.again()
     assert (found, several.graded) == ([ADA], Counter())
     assert several.files() == files
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_decisions_come_out_as_if_what_counts_were_found_anew(several, policy):
+    """One after the other, each taken back; outcomes of other assignments are left as they are."""
+    late = "due = 2027-02-01T00:00:00Z\n"
+    several.edit("course.toml", DUE, f"[late]\npercent_per_day = 10\n{DUE}{late}")
+    _rows, (ada, _other) = several.again(policy)
+    failed = [c.id for c in ada.assignments[0].checks if c.outcome is Outcome.FAILED]
+    passed = [c.id for c in ada.assignments[0].checks if c.outcome is Outcome.PASSED]
+    exercise = ada.assignments[1].exercises[0].id
+    steps = [
+        Decisions(checks=(CheckDecision(failed[0], is_given=True),)),
+        Decisions(checks=(CheckDecision(passed[0], is_given=False),)),
+        Decisions(extensions=(Extension(Whom(ADA), ("01_scores",), days=2),)),
+        Decisions(late_days=LateDays(2, 1)),
+        Decisions(exemptions=(Exemption(Whom(ADA), (exercise,)),)),
+        Decisions(overrides=((ADA, Override(exercise, 0.5, "seen")),)),
+    ]
+    changed = 0
+    for step in chain.from_iterable((one, Decisions()) for one in steps):
+        before = _results_in(several)
+        several.again(policy, decisions=step)
+        found = _results_in(several)
+        changed += found != before
+        for name in ("run.jsonl", "outcomes", "attempts/choices.json"):
+            path = several.out / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        several.again(policy, decisions=step)
+        assert _results_in(several) == found
+    assert changed > len(steps)
+
+
+def _results_in(run):
+    return {
+        name: text
+        for name, text in run.files().items()
+        if name.startswith(("results", "feedback", "scores"))
+    }
 
 
 def test_times_of_a_platform_decide_what_is_late(make):
