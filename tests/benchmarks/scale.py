@@ -2,11 +2,12 @@
 
     python tests/benchmarks/scale.py                 # 250 and 1,000 students: half an hour
     python tests/benchmarks/scale.py --sizes 20,80   # small classes
+    python tests/benchmarks/scale.py --first 4       # four assignments, not all of the course
 
 Student code runs for a few versions of each assignment only, before; the class hands in these, each
 in words of its own, and has their outcomes. What is measured is everything else. Grades after each
 attempt, and counts what was graded each time. Then nothing changes, a check is dropped for everybody,
-pages are made, what was published before the last attempt is compared with the run, it is published
+an exercise does not count for everybody (so that each result is another one), pages are made, what was published before the last attempt is compared with the run, it is published
 again, and searched for pairs. Prints a table in Markdown: seconds, those of the processor, the peak of
 all processes together in MiB (memory that several share counted once), the processor's milliseconds
 per student, and these against the smaller class: 1 is flat.
@@ -77,8 +78,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", default="250,1000")
     parser.add_argument("--keep", type=Path, help="Work in this folder, and leave it.")
+    parser.add_argument(
+        "--first", type=int, help="So many assignments are handed in; all unless given."
+    )
     given = parser.parse_args()
     course = load_course(ROOT)
+    course = course.only([a.id for a in course.assignments][: given.first])
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.keep or Path(scratch)
         known = folder / "known.json"
@@ -181,7 +186,10 @@ def a_term(course: Course, folder: Path, size: int, known: Path) -> Iterator[Cos
     """Each command of a term, with what it cost."""
     students, out = folder / "class", folder / "out"
     grade = (AS_KNOWN, known, "grade", students, "--out", out, "--seed", "1")
-    grade = (*grade, "--isolation", "process")
+    grade = (*grade, "--isolation", "process", "--roster", folder / "roster.csv")
+    grade = (*grade, *(word for id_ in course.by_id for word in ("--assignment", id_)))
+    names = (f"student-{number:05},everybody\n" for number in range(size))
+    (folder / "roster.csv").write_text("student,labels\n" + "".join(names), "utf-8")
     for attempt in range(1, ATTEMPTS):
         hand_in(course, students, size, attempt)
         yield measured(f"grade, attempt {attempt}", *grade)
@@ -198,6 +206,11 @@ def a_term(course: Course, folder: Path, size: int, known: Path) -> Iterator[Cos
     decisions.write_text(f'[[drop]]\ncheck = "{most_failed(out)}"\n', "utf-8")
     decided = (*grade, "--decisions", decisions)
     yield measured("grade, a check dropped for all", *decided)
+    exempt = next(iter(course.exercises))
+    decisions.write_text(
+        f'[[exemptions]]\nlabel = "everybody"\nexercises = ["{exempt}"]\n', "utf-8"
+    )
+    yield measured("grade, an exercise exempt for all", *decided)
     yield measured("grade, pages", *decided, "--report", "html")
     yield measured("publish again", "publish", out)
     yield measured("similar, a page", "similar", out, "--submissions", students, "--html", page)
