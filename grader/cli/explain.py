@@ -88,11 +88,12 @@ def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
         raise UsageError("--again needs --submissions, what the class handed in.")
     if options.submissions is not None:
         with read_submissions(course, options.submissions) as intake:
-            student, path = who_handed_in(intake, options.student, options.submissions)
-            counting = _counting_path(student, explained)
+            name = explained.part.handed_in_by or options.student
+            student, path = who_handed_in(intake, name, options.submissions)
+            counting = _counting_path(student, explained, options.run)
             student = replace(student, path=counting or path)
             submission = read_submission(course, counting or path, student.id)
-            if counting is not None:
+            if counting is not None or explained.part.handed_in_by:
                 explained = _as_graded(explained, submission, options.run)
             if options.again:
                 explained = replace(explained, again=_again(course, options, student, exercise))
@@ -119,10 +120,19 @@ def _result(options: ExplainOptions) -> Result:
     return read_record(path)
 
 
-def _counting_path(student: Student, explained: Explained) -> Path | None:
-    """Where the attempt lies that counts for the exercise; None where there is none of that time."""
+def _counting_path(student: Student, explained: Explained, run: Path) -> Path | None:
+    """Where the attempt lies that counts for the exercise; None where there is none of that time.
+
+    Args:
+        student: who handed in the work, which may be another one of a group.
+        explained: what is explained.
+        run: the run's folder.
+    """
     score, id_ = explained.exercise.score, explained.exercise.id
-    counting = [one for one in explained.part.attempts if one.counts]
+    parts: tuple[AssignmentResult, ...] = (explained.part,)
+    if explained.part.handed_in_by:
+        parts = read_record(record_path(run, student.id)).assignments
+    counting = [one for p in parts if p.id == explained.part.id for one in p.attempts if one.counts]
     times = {one.at for one in counting if one.exercises.get(id_) == score}
     times = times or {one.at for one in counting}
     paths = [one.path for one in student.attempts if one.moment.at.isoformat() in times]
@@ -130,9 +140,15 @@ def _counting_path(student: Student, explained: Explained) -> Path | None:
 
 
 def _as_graded(explained: Explained, submission: Submission, run: Path) -> Explained:
-    """With the hash of the attempt that counts, where this attempt was graded as it is."""
-    kept = read_kept(run / ATTEMPTS, submission.student)
-    graded = {h.submission_hash for h in kept.heads if h.assignment == explained.part.id}
+    """With the hash of the work that counts, where this was graded as it is.
+
+    Args:
+        explained: what a student has.
+        submission: an attempt of theirs, or work of somebody in their group.
+        run: the run's folder.
+    """
+    heads = [h for out in (run, run / ATTEMPTS) for h in read_kept(out, submission.student).heads]
+    graded = {head.submission_hash for head in heads if head.assignment == explained.part.id}
     if submission.hash not in graded:
         return explained
     return replace(explained, result=replace(explained.result, submission_hash=submission.hash))

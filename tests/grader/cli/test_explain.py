@@ -84,6 +84,20 @@ def test_it_is_graded_again_with_the_runs_own_seed(explain):
     assert "The known mistakes were scores-not-scaled, and are none." in ran.out
 
 
+def test_a_groups_work_is_looked_for_where_it_was_handed_in(explain, grader, tmp_path):
+    """Somebody has bo's result, and handed in nothing."""
+    decisions, out = tmp_path / "decisions.toml", tmp_path / "out"
+    decisions.write_text('[[groups]]\nstudents = ["bo", "cem"]\nassignment = "01"\n', "utf-8")
+    here = ("--isolation", "process", "--jobs", 1, "--decisions", decisions, "--quiet")
+    assert grader("grade", explain.students, "--out", out, *here).code == ExitCode.FINE
+    again = ("--again", "--submissions", explain.students)
+    ran = grader("explain", "cem", "scores", "--run", out, *again)
+    assert ran.code == ExitCode.FINE
+    assert "Handed in by bo for your group." in ran.out
+    assert "Graded again with the same seed: the same result." in ran.out
+    assert "not what was graded" not in ran.out
+
+
 def test_it_is_data_as_well(explain):
     """The result of that exercise alone, in the format of results."""
     record = json.loads(explain("--format", "json").out)
