@@ -40,14 +40,13 @@ GROUPS = 5
 SHOWN_FIRST, SHOWN_LAST = 16, 7
 """How many lines of what a command says the transcript has."""
 AMONG = 40
-MENDED = f"tests/checks/{SECOND}/test_hidden.py"
+MENDED = f"tests/checks/{THIRD}/test_visible.py"
 WRONG_CHECK = (
     '''
-    @pytest.mark.deepens("test_each_row_of_weights_sums_to_one")
-    def test_negative_scores_give_positive_weights(self, attempt, draw):
-        """Scores that are all negative should give positive weights."""
-        scores = draw.uniform(NUM_TOKENS, NUM_TOKENS, low=-3.0, high=-0.5)
-        attempt(scores).agrees(axes=("query", "token"))
+    @pytest.mark.conduct
+    def test_the_weights_are_left_as_they_are(self, attempt, draw):
+        """The weights should stay as they are."""
+        attempt(*self.inputs(draw)).keeps_arguments()
 ''',
     "",
 )
@@ -317,7 +316,7 @@ def seed_of(out: Path) -> str:
 
 def concerned(text: str) -> set[str]:
     """Whose score a comparison says changes."""
-    return {row["student"] for row in json.loads(text)["students"] if row["before"] != row["after"]}
+    return {row["student"] for row in json.loads(text)["changes"] if row["before"] != row["after"]}
 
 
 def somebody_with_a_mistake(out: Path) -> tuple[str, str]:
