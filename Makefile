@@ -81,6 +81,7 @@ bench: setup
 	$(BIN)/python tests/benchmarks/watch.py
 	$(BIN)/python tests/benchmarks/throughput.py
 	$(BIN)/python tests/benchmarks/scale.py
+	$(BIN)/python tests/benchmarks/term.py
 
 clean:
 	rm -rf build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
