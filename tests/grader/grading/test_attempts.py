@@ -9,6 +9,7 @@ from itertools import chain
 
 import pytest
 
+from grader.core import processes
 from grader.core.records import Outcome
 from grader.course.course import load_course
 from grader.grading.attempts import ClassAttempts, with_attempts
@@ -166,6 +167,22 @@ def test_decisions_come_out_as_if_what_counts_were_found_anew(several, policy):
         several.again(policy, decisions=step)
         assert _results_in(several) == found
     assert changed > len(steps)
+
+
+@pytest.mark.slow
+def test_several_processes_write_the_same(several, monkeypatch):
+    """As for many students; here two are many."""
+    _rows, (ada, _other) = several.again("best")
+    check = next(c.id for c in ada.assignments[0].checks if c.outcome is Outcome.FAILED)
+    step = Decisions(checks=(CheckDecision(check, is_given=True),))
+    before = _results_in(several)
+    several.again("best", decisions=step)
+    found = _results_in(several)
+    several.again("best")
+    monkeypatch.setattr(processes, "FEW", 0)
+    several.again("best", decisions=step, jobs=2)
+    assert several.graded == Counter()
+    assert before != _results_in(several) == found
 
 
 def _results_in(run):

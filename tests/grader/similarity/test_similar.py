@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli import cli
+from grader.core import processes
 from grader.core.records import (
     Axis,
     CheckResult,
@@ -84,6 +85,15 @@ def test_wrong_values_count_where_no_known_mistake_explains_them():
 def work(name, *texts, kind=Kind.COMMENT):
     """Somebody's work with some traces."""
     return Work(name, traces=tuple(Trace(kind, "01_a", text) for text in texts))
+
+
+@pytest.mark.slow
+def test_several_processes_read_the_same(made, monkeypatch):
+    """As for many students."""
+    course, planted = made
+    here = gather(course, planted.folder, {})
+    monkeypatch.setattr(processes, "FEW", 0)
+    assert gather(course, planted.folder, {}, jobs=2) == here
 
 
 def test_what_many_share_is_no_evidence():
