@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +55,9 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     run_in(options.run)
     records = records_in(options.run)
 
-    with reading(options.run):
+    is_text = options.format_ == "text"
+    waiting = console().status("Reading what was handed in …") if is_text else nullcontext()
+    with reading(options.run), waiting:
         works = gather(course, options.submissions, records, options.archives, cores())
     if records and records.keys().isdisjoint(work.student for work in works):
         raise UsageError(

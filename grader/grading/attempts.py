@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.core.processes import spread
+from grader.core.processes import FEW, spread
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.feedback.outcomes import summary_line
@@ -257,6 +257,8 @@ def with_attempts(
     attempts = ClassAttempts(replace(run, students=()), basis, policy)
     with Journal(run.out, basis.identity, run.force):
         choices = {} if run.force else read_choices(run.out)
+        if len(several) > FEW:
+            watcher.planned([f"Looking at the attempts of {len(several)} students."])
         pieces = [(student, choices.get(student.id)) for student in several]
         found = spread(attempts.planned, pieces, run.jobs)
         planned = {student.id: one for student, one in zip(several, found, strict=True)}
