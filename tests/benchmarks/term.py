@@ -61,6 +61,7 @@ class Term:
         course: a copy of the course, with due dates.
         made: what everybody hands in last, and who copied.
         names: everybody.
+        alone: who has copied from nobody, and was copied by nobody: they hand in several times.
         groups: pairs, of whom the second hands in nothing for the first assignment.
         late: how many days late somebody is with the third one.
     """
@@ -68,6 +69,7 @@ class Term:
     course: Course
     made: CopiedClass
     names: list[str]
+    alone: list[str]
     groups: list[tuple[str, str]]
     late: dict[str, int]
 
@@ -115,7 +117,7 @@ def prepared(course: Course, made: CopiedClass, seed: int) -> Term:
     chosen = draw.sample(alone, 2 * min(GROUPS, len(alone) // 4))
     late = {name: draw.randrange(1, 5) for name in draw.sample(names, len(names) // 8)}
     groups = list(zip(chosen[::2], chosen[1::2], strict=True))
-    return Term(course, made, names, groups, late)
+    return Term(course, made, names, alone, groups, late)
 
 
 def hand_in(term: Term, handed_in: Path, id_: str) -> Counter[str]:
@@ -124,11 +126,11 @@ def hand_in(term: Term, handed_in: Path, id_: str) -> Counter[str]:
     solution = term.course.paths(assignment).solution.read_text("utf-8")
     known = read_misconceptions(term.course, assignment)
     members = {other for _one, other in term.groups} if id_ == FIRST else set()
-    for number, name in enumerate(term.names):
-        if name in members or (number % 50 == 7):
+    for name in term.names:
+        if name in members or (name in term.alone[7::50]):
             count["nothing"] += 1
             continue
-        for early in known[number :: len(term.names)]:
+        for early in known[term.alone.index(name) :: len(term.alone)] if name in term.alone else ():
             style = Style(random.Random(f"early {id_} {name} {early.id}"))
             text = style.written(solution.replace(early.find, early.replace))
             before = timedelta(days=5, minutes=known.index(early))
@@ -155,7 +157,7 @@ def put(
 def again(term: Term, handed_in: Path) -> int:
     """Some hand in the first assignment again, right, in a week when late work still counts."""
     path = term.course.paths(term.course.by_id[FIRST]).solution
-    some = [name for name in term.names[::10] if (handed_in / name).is_dir()]
+    some = [name for name in term.alone[::10] if (handed_in / name).is_dir()]
     for name in some:
         text = Style(random.Random(f"again {name}")).written(path.read_text("utf-8"))
         put(term, handed_in, name, FIRST, DUE[FIRST] + timedelta(days=2), text=text)
