@@ -147,8 +147,10 @@ def _as_graded(explained: Explained, submission: Submission, run: Path) -> Expla
         submission: an attempt of theirs, or work of somebody in their group.
         run: the run's folder.
     """
-    heads = [h for out in (run, run / ATTEMPTS) for h in read_kept(out, submission.student).heads]
-    graded = {head.submission_hash for head in heads if head.assignment == explained.part.id}
+    id_, kept = explained.part.id, read_kept(run, submission.student)
+    latest, attempts = kept.latest(id_), read_kept(run / ATTEMPTS, submission.student).heads
+    heads = (*attempts, *(() if latest is None else (kept.heads[latest],)))
+    graded = {head.submission_hash for head in heads if head.assignment == id_}
     if submission.hash not in graded:
         return explained
     return replace(explained, result=replace(explained.result, submission_hash=submission.hash))

@@ -17,6 +17,8 @@ R = TypeVar("R")
 
 FEW = 100
 """So many pieces of work are done sooner than processes for them have begun."""
+MOST_PROCESSES = 16
+"""More would fill the memory, and Windows allows no more than 61."""
 AT_ONCE = 4
 """How many pieces a process is handed at a time."""
 
@@ -52,7 +54,8 @@ def spread(
     """What work returns for each piece, in order; for many pieces it is done in several processes.
 
     Args:
-        work: is sent to each process once, with all it refers to.
+        work: is sent to each process once, with all it refers to. Files that it writes may be there
+            before its result is taken.
         pieces: the arguments, which are sent as well.
         jobs: how many processes; with 1, and for a few pieces, it is done here.
 
@@ -63,19 +66,22 @@ def spread(
         yield from starmap(work, pieces)
         return
     # Spawned, not forked: this process may have threads.
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, spawn, _begin_to, (work, current())) as processes:
-        block_ctrl_c(blocked=True)
+    spawn, many = multiprocessing.get_context("spawn"), min(jobs, MOST_PROCESSES)
+    with ProcessPoolExecutor(many, spawn, _begin_to, (work, current())) as processes:
         try:
-            found = processes.map(_do, pieces, chunksize=AT_ONCE)
-        finally:
-            block_ctrl_c(blocked=False)
-        try:
+            block_ctrl_c(blocked=True)
+            try:
+                found = processes.map(_do, pieces, chunksize=AT_ONCE)
+            finally:
+                block_ctrl_c(blocked=False)
             yield from found
         except BrokenProcessPool as error:
             raise GraderError(
-                "a process of the grader's own ended; run the command again"
+                "A process of the grader was ended from outside, perhaps because memory ran out. Run the "
+                "same command again."
             ) from error
+        finally:
+            processes.shutdown(cancel_futures=True)
 
 
 def _begin_to(work: Callable[..., Any], language: str) -> None:

@@ -1,11 +1,12 @@
 """A class whose students handed in several times: each attempt is graded once, and some count.
 
 Outcomes of attempts are kept in `attempts/` of the output folder by what was handed in, and nothing
-is overwritten there. Which attempt counts is decided anew each time, from outcomes.
+is overwritten there. Which attempt counts is decided from outcomes, anew where it may be another one.
 """
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -152,7 +153,7 @@ class ClassAttempts:
         new = own
         for id_, (head, text) in parts.items():
             if own.find(id_, content, terms.conditions[id_]) is None:
-                new = new.with_last(replace(head, handed_in=content), text)
+                new = new.with_more(replace(head, handed_in=content), text)
         if new != own:
             write_kept(out, student, new)
         is_decided = all(one.score is not None for a in now.assignments for one in a.attempts)
@@ -259,13 +260,14 @@ def with_attempts(
         choices = {} if run.force else read_choices(run.out)
         if len(several) > FEW:
             watcher.planned([f"Looking at the attempts of {len(several)} students."])
+            basis.maker.ask_for(read_kept(run.out / FOLDER, several[0].id))
         pieces = [(student, choices.get(student.id)) for student in several]
-        found = spread(attempts.planned, pieces, run.jobs)
-        planned = {student.id: one for student, one in zip(several, found, strict=True)}
+        with closing(spread(attempts.planned, pieces, run.jobs)) as found:
+            planned = {student.id: one for student, one in zip(several, found, strict=True)}
         todo = [(id_, one) for id_, one in planned.items() if one.missing]
         _grade_missing(run, basis, todo, grade, watcher)
-        done = spread(attempts.chosen, todo, run.jobs)
-        planned |= {id_: one for (id_, _), one in zip(todo, done, strict=True)}
+        with closing(spread(attempts.chosen, todo, run.jobs)) as done:
+            planned |= {id_: one for (id_, _), one in zip(todo, done, strict=True)}
         choices |= {id_: one.chosen for id_, one in planned.items() if one.chosen is not None}
         if any(one.is_new for one in planned.values()):
             write_choices(run.out, choices)

@@ -70,7 +70,8 @@ class ClassRun:
         decisions: what was decided about students.
         never_lower: an earlier run, whose scores are not to fall.
         options: those of the command that decide what counts of what was handed in.
-        jobs: how many processes of the grader's own make results of outcomes that are known.
+        jobs: how many processes of the grader's own read attempts, and make results of outcomes that
+            are known.
         basis: what it grades with, where that is known.
     """
 
@@ -106,7 +107,8 @@ class ClassRun:
             doing = Doing.of(run, journal, self._about(prints))
             try:
                 todo = self._planned(run, prints, doing.rows.keys(), doing.dated.keys(), watcher)
-                known = [s.id for s in self.students if s.id not in doing.rows | todo]
+                others = {*doing.rows, *todo}
+                known = [s.id for s in self.students if s.id not in others]
                 watcher.begin(len(self.students), len(doing.rows))
                 for row in doing.add_known(known, self.jobs):
                     watcher.done(row)

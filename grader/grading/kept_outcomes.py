@@ -122,6 +122,14 @@ class Kept:
         heads = tuple(self.heads[number] for number in positions)
         return Kept(heads, tuple(self.records[number] for number in positions))
 
+    def with_more(self, head: Head, record: str) -> "Kept":
+        """The same with outcomes, as `as_text` makes them, while the latest ones stay the latest."""
+        latest = self.latest(head.assignment)
+        found = self.with_last(head, record)
+        if latest is None or self.heads[latest] not in found.heads:
+            return found
+        return found.with_latest(found.heads.index(self.heads[latest]))
+
     def timed(self, times: Times, assignments: Iterable[str]) -> "Kept":
         """The same with when the files were handed in that the latest outcomes are of.
 

@@ -86,6 +86,12 @@ class ResultMaker:
         record = kept.record(number)
         return None if record is None else self._in_present_words(kept.heads[number], record)
 
+    def ask_for(self, kept: Kept) -> None:
+        """Ask for the present words where outcomes have others, so that other processes need not."""
+        for head in kept.heads:
+            if self.declared.get(head.assignment, head.declared) != head.declared:
+                self._ask(head.assignment)
+
     def _nothing(self, head: Head, by: Mapping[str, str]) -> AssignmentResult | None:
         """What a student has in an assignment who handed in nothing but work of a group."""
         return nothing_handed_in(self.course.by_id[head.assignment]) if by else None

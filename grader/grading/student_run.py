@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from grader.core.processes import spread
+from grader.core.processes import FEW, spread
 from grader.core.records import AssignmentResult, Result
 from grader.feedback.outcomes import summary_line
 from grader.grading.class_files import Row, Written, write_student, written
@@ -130,6 +130,8 @@ class Doing:
     def add_known(self, students: Sequence[str], jobs: int) -> Iterator[Row]:
         """The same for students whose outcomes are known, in several processes where they are many."""
         pieces = [(id_, self.about[id_], None, self.dated.get(id_)) for id_ in students]
+        if len(pieces) > FEW:
+            self.run.maker.ask_for(read_kept(self.run.out, students[0]))
         with closing(spread(self.run.done, pieces, jobs)) as found:
             for student, (done, is_whole) in zip(students, found, strict=True):
                 self._add(student, done, is_whole=is_whole)

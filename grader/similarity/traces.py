@@ -29,7 +29,7 @@ from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Submission
 
 LONG = 8
-"""A function of more statements, more lines of them the student's own, is long enough that its form says something."""
+"""A function counts as long with more statements than this, and more lines of the student's own."""
 
 WORDS = re.compile(
     r"""
@@ -45,6 +45,9 @@ PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch"
 
 
 DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
+
+
+QUOTES = re.compile(r"\"{3}|'{3}")
 
 
 class Kind(StrEnum):
@@ -289,14 +292,24 @@ def _form_traces(assignment: str, source: SourceFile, own: Iterable[Line]) -> It
     for line in own:
         mine[line.cell].add(line.number)
     for cell in source.cells:
-        for text in _long_functions(cell.text.split("\n"), mine[cell.number]):
-            try:
-                (block,) = ast.parse(text).body
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-            node = next(_functions(block), None)
-            if node is not None and sum(1 for _ in _statements(node)) > LONG:
+        long_ = [*_long_functions(cell.text.split("\n"), mine[cell.number])]
+        # A quote in a comment looks like the beginning of a text.
+        trees = _parsed(long_) or _parsed([cell.text] if long_ else ())
+        for node in (one for tree in trees for one in _statements(tree)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_long(node):
                 yield Trace(Kind.FORM, assignment, node.name, _form(node))
+
+
+def _is_long(node: ast.AST) -> bool:
+    return sum(1 for _ in _statements(node)) > LONG
+
+
+def _parsed(texts: Iterable[str]) -> list[ast.Module]:
+    """The trees of texts; none where one of them makes no sense."""
+    try:
+        return [ast.parse(text) for text in texts]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def _long_functions(lines: Sequence[str], own: Collection[int]) -> Iterator[str]:
@@ -312,8 +325,9 @@ def _long_functions(lines: Sequence[str], own: Collection[int]) -> Iterator[str]
         if "def" not in line or not DEFINES.match(line):
             continue
         indent = len(line) - len(line.lstrip())
-        end = number + 1
-        while end < len(lines) and not _ends(lines[end], indent):
+        end, is_text = number + 1, False
+        while end < len(lines) and (is_text or not _ends(lines[end], indent)):
+            is_text ^= bool(len(QUOTES.findall(lines[end])) % 2)
             end += 1
         if sum(n + 1 in own for n in range(number, end)) > LONG:
             yield "\n".join(("if True:" if indent else "", *lines[number:end]))
@@ -323,13 +337,6 @@ def _ends(line: str, indent: int) -> bool:
     """Whether a line stands after a function whose first line is indented so far."""
     code = line.lstrip()
     return bool(code) and len(line) - len(code) <= indent and code[0] not in ")]}#"
-
-
-def _functions(block: ast.stmt) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The function that a block is, or consists of."""
-    first = block.body[0] if isinstance(block, ast.If) else block
-    if isinstance(first, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield first
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:

@@ -28,6 +28,10 @@ EXCHANGED = re.compile(
 """A folder of nbgrader's exchange, and of ngshare's: whose, of what, and when."""
 
 
+KNOWN = 100_000
+"""Of texts up to so many bytes it is remembered what they mention."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One of the times that a student handed in.
@@ -109,9 +113,9 @@ def _parts(course: Course, folder: Path) -> dict[str, Path]:
     with os.scandir(folder) as found:  # a class has many of them, and `Path` asks for each again
         inside = [e for e in found if not e.name.startswith(".") and e.name != TIMESTAMP]
         parts = {
-            plain_name(e.name): Path(e.path) for e in inside if e.is_dir() and not e.is_symlink()
+            plain_name(e.name): Path(e.path) for e in inside if _is_folder(e) and not e.is_symlink()
         }
-        others = [e for e in inside if not e.is_dir() and e.name.lower().endswith(FORMS)]
+        others = [e for e in inside if not _is_folder(e) and e.name.lower().endswith(FORMS)]
     return {} if others or parts.keys() - course.by_id.keys() else parts
 
 
@@ -208,9 +212,24 @@ def contents(course: Course, path: Path) -> dict[str, str]:
     return digests
 
 
-@lru_cache(maxsize=200)  # one attempt has most texts of the one before
 def _mentioned(modules: tuple[str, ...], text: bytes) -> tuple[str, ...]:
+    return _known_mentions(modules, text) if len(text) < KNOWN else _mentions(modules, text)
+
+
+def _mentions(modules: tuple[str, ...], text: bytes) -> tuple[str, ...]:
     return tuple(module for module in modules if module.encode() in text)
+
+
+_known_mentions = lru_cache(maxsize=200)(_mentions)
+"""One attempt has most texts of the one before."""
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether it is a folder; a link that points in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _closure(first: set[str], mentions: Mapping[str, set[str]]) -> set[str]:

@@ -58,5 +58,5 @@ def test_what_goes_wrong_is_told(few):
     """As here; and a process that is killed in words."""
     with pytest.raises(ValueError, match="0"):
         list(spread(refuse, PIECES, 2))
-    with pytest.raises(processes.GraderError, match="run the command again"):
+    with pytest.raises(processes.GraderError, match="Run the same command again"):
         list(spread(end, PIECES, 2))

@@ -16,6 +16,7 @@ from grader.grading.attempts import ClassAttempts, with_attempts
 from grader.grading.class_files import read_results
 from grader.grading.class_run import ClassRun
 from grader.grading.decisions import Decisions, Exemption, Extension, Group, Whom
+from grader.grading.kept_outcomes import read_kept
 from grader.grading.never_lower import EarlierResults
 from grader.grading.personal import CheckDecision, LateDays, Override
 from grader.grading.policies import Policy
@@ -306,6 +307,24 @@ def test_an_attempt_counts_for_a_group(first_is_right):
     assert first_is_right.graded == Counter()
     assert [one.assignments[0].handed_in_by for one in results] == ["", ""]
     assert {one.assignments[0].score for one in results} == {0}
+
+
+def test_what_may_count_is_no_result_yet(first_is_right):
+    """Stopped before it is one, the latest outcomes are those that were written."""
+    first_is_right.is_right()
+    kept = read_kept(first_is_right.out, ADA)
+    latest = [kept.heads[kept.latest(id_)] for id_ in ("01_scores", "02_mixture")]
+
+    def stopped(*_arguments):
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ClassRun, "carry_out", stopped)
+        with pytest.raises(Killed):
+            first_is_right.is_right("best")
+    after = read_kept(first_is_right.out, ADA)
+    assert len(after.heads) > len(kept.heads)
+    assert [after.heads[after.latest(head.assignment)] for head in latest] == latest
 
 
 def test_no_score_falls_by_another_attempt(first_is_right):

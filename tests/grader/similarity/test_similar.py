@@ -155,6 +155,24 @@ def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
     }
 
 
+@pytest.mark.parametrize("margin", ["", "    text = '''\nat the margin\n'''\n"])
+def test_a_long_function_has_a_form(made, root, tmp_path, margin):
+    """Whatever it and its names are called; text at the margin does not end it."""
+    course, _planted = made
+    one = course.assignments[0]
+    for name in ("ada", "bo"):
+        path = tmp_path / name / one.id / f"{one.module}.py"
+        path.parent.mkdir(parents=True)
+        body = "".join(f"    {name}{number} = {number}\n" for number in range(10))
+        path.write_text(f"def {name}():\n{margin}{body}    return 0\n", "utf-8")
+    forms = [
+        {trace for trace in work.traces if trace.kind is Kind.FORM}
+        for work in gather(course, tmp_path, {})
+    ]
+    assert len(forms[0]) == 1
+    assert forms[0] == forms[1]
+
+
 def test_pairs_connect_groups():
     """Three with one cell are a group."""
     cell = [work(name, "abc", kind=Kind.CELL) for name in ("ada", "bo", "cem")]

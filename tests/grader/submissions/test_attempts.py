@@ -42,6 +42,16 @@ def put(tmp_path):
     return write
 
 
+def test_a_link_in_a_circle_is_no_folder(put, read, tmp_path):
+    """It loses nothing else of an attempt."""
+    for day in (30, 31):
+        put(f"ada/2027-01-{day}T12-00-00/01_first/first.py", f"# {day}\n")
+    link = tmp_path / "class" / "ada" / "2027-01-31T12-00-00" / "loop"
+    link.symlink_to(link)
+    found, _arrived = read()
+    assert [day for day, *_ in found["ada"]] == [30, 31]
+
+
 @pytest.fixture
 def read(small_course, tmp_path):
     """Reads the class: each attempt's day, what it is of, and its files; and the notes."""
