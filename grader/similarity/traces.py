@@ -45,8 +45,6 @@ PYTHONS = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "torch"
 
 
 DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
-
-
 QUOTES = re.compile(r"\"{3}|'{3}")
 
 
