@@ -282,7 +282,8 @@ def with_attempts(
         if others:
             yield from grade(settings, others)
 
-    return replace(run, students=students, basis=basis), known
+    graded = frozenset(id_ for id_, one in planned.items() if one.missing)
+    return replace(run, students=students, basis=basis, graded=graded), known
 
 
 def _times(outcomes: Result) -> dict[str, Moment]:

@@ -73,6 +73,7 @@ class ClassRun:
         jobs: how many processes of the grader's own read attempts, and make results of outcomes that
             are known.
         basis: what it grades with, where that is known.
+        graded: whose attempts were graded just now.
     """
 
     course: Course
@@ -89,6 +90,7 @@ class ClassRun:
     options: tuple[str, ...] = ()
     jobs: int = 1
     basis: StudentRun | None = None
+    graded: frozenset[str] = frozenset()
 
     def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
         """Grade who is not done, and return everybody's rows in order.
@@ -170,6 +172,7 @@ class ClassRun:
         for student in self.students:
             if student.id not in done and student.id not in dated:
                 ids = plan.add(read_kept(self.out, student.id), prints[student.id])
+                plan.known -= not ids and student.id in self.graded
                 if ids:
                     is_all = set(ids) == self.course.by_id.keys()
                     todo[student.id] = replace(student, only=() if is_all else ids)

@@ -28,6 +28,7 @@ from tests.grader.grading.conftest import STUDENTS, Formula, Killed
 ADA, BO, *_OTHERS = STUDENTS
 GROUP = Decisions(groups=(Group((ADA, BO), ("01_scores",)),))
 STAMPS = ("2027-01-30T10-00-00", "2027-01-31T10-00-00", "2027-02-03T10-00-00")
+EXERCISE = "01_scores/scores"
 DUE = '[[assignments]]\nid = "01_scores"\ntitle = "Scores"\n'
 
 
@@ -59,8 +60,11 @@ def several(make):
 
 def test_each_attempt_is_graded_once(several):
     """By what was handed in; another policy runs nothing."""
+    said = []
+    several.planned = said.extend
     rows, (ada, other) = several.again()
     assert several.graded == Counter({ADA: 2, STUDENTS[1]: 1})
+    assert said == []
     assert other.assignments[0].attempts == ()
     (first, second) = ada.assignments[0].attempts
     assert [one.at[:10] for one in (first, second)] == ["2027-01-30", "2027-02-03"]
@@ -74,6 +78,8 @@ def test_each_attempt_is_graded_once(several):
     table = (several.out / "scores.csv").read_text("utf-8")
     assert ",attempts,handed_in,graded\n" in table
     assert "by the folder's name" in table
+    several.again("best", decisions=Decisions(exemptions=(Exemption(Whom(ADA), (EXERCISE,)),)))
+    assert said == ["1 student is scored from known outcomes: no code is run."]
 
 
 def test_dates_decide_anew_and_run_nothing(several):
