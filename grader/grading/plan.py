@@ -62,7 +62,8 @@ class Plan:
     """What is to be done for a class.
 
     Args:
-        changed: how many students are graded again in an assignment because of what.
+        changed: how many students are graded again in an assignment because of what; whoever handed in
+            nothing is not counted.
         fresh: how many handed in something new, or were not graded before.
         known: how many are scored from outcomes that are known.
         outdated: what changed in assignments that are not graded now.
@@ -106,7 +107,7 @@ class Plan:
             head = None if latest is None else kept.heads[latest]
             if head is None or head.handed_in != handed_in:
                 is_fresh = True
-            elif changed := _changes(head, self.terms.conditions[id_]):
+            elif handed_in and (changed := _changes(head, self.terms.conditions[id_])):
                 self.changed[changed, id_] += 1
         self.known += not todo
         self.fresh += is_fresh
