@@ -111,9 +111,8 @@ class ClassRun:
                 todo = self._planned(run, prints, doing.rows.keys(), doing.dated.keys(), watcher)
                 others = {*doing.rows, *todo}
                 known = [s.id for s in self.students if s.id not in others]
-                watcher.begin(len(self.students), len(doing.rows))
-                for row in doing.add_known(known, self.jobs):
-                    watcher.done(row)
+                doing.add_known(known, self.jobs)
+                watcher.begin(len(self.students), len(doing.rows) + len(doing.waiting))
                 for student, outcomes in grade(run.settings, [*todo.values()]) if todo else ():
                     if isinstance(outcomes, str):
                         from grader.grading.worker import undecided_result  # imports torch

@@ -127,7 +127,7 @@ class Doing:
         self._add(student, done, is_whole=is_whole)
         return done.row
 
-    def add_known(self, students: Sequence[str], jobs: int) -> Iterator[Row]:
+    def add_known(self, students: Sequence[str], jobs: int) -> None:
         """The same for students whose outcomes are known, in several processes where they are many."""
         pieces = [(id_, self.about[id_], None, self.dated.get(id_)) for id_ in students]
         if len(pieces) > FEW:
@@ -135,7 +135,6 @@ class Doing:
         with closing(spread(self.run.done, pieces, jobs)) as found:
             for student, (done, is_whole) in zip(students, found, strict=True):
                 self._add(student, done, is_whole=is_whole)
-                yield done.row
 
     def _add(self, student: str, done: Written, *, is_whole: bool) -> None:
         if self.about[student].members:
