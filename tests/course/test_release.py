@@ -230,7 +230,7 @@ def test_solutions_pass_in_a_release(to_release: Course, released: Path) -> None
             "07_causal_attention/CausalAttention",
             CAUSAL_UNSCALED,
             ["causal-not-scaled", "causal-created-in-another-order"],
-            marks=pytest.mark.proof,
+            marks=[pytest.mark.proof, pytest.mark.long],
         ),
     ],
     ids=["scale forgotten", "another order, too"],
