@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from contextlib import closing
+from functools import lru_cache, partial
 from itertools import groupby
 from statistics import mean, median
 from typing import Any
@@ -12,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader.core import language
+from grader.core.processes import spread
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
@@ -160,7 +162,11 @@ def class_report(
 
 
 def pages(
-    results: Sequence[Result], course: Course, names: Mapping[str, str] = {}, covers: str = ""
+    results: Sequence[Result],
+    course: Course,
+    names: Mapping[str, str] = {},
+    covers: str = "",
+    jobs: int = 1,
 ) -> Iterator[tuple[str, str]]:
     """All pages of a class: path inside the report's folder, and text.
 
@@ -169,16 +175,23 @@ def pages(
         course: what was graded.
         names: of students, where they are known.
         covers: when they were graded, with which course, and who is missing; for the class's page.
+        jobs: how many processes make the pages of a large class.
     """
     yield "index.html", class_report(results, course, names, covers)
     linked = assignment_pictures(course, PICTURES)
     for picture in linked.values():
         yield f"{STUDENTS}/{picture.address}", picture.svg
-    for result in results:
-        yield (
-            f"{STUDENTS}/{result.student}.html",
-            student_page(result, course, names.get(result.student, ""), linked),
-        )
+    pieces = [(result, names.get(result.student, "")) for result in results]
+    make = partial(_page_of_one, course, linked)
+    with closing(spread(make, pieces, jobs)) as texts:
+        for result, text in zip(results, texts, strict=True):
+            yield f"{STUDENTS}/{result.student}.html", text
+
+
+def _page_of_one(
+    course: Course, pictures: Mapping[str, AssignmentPicture], result: Result, name: str
+) -> str:
+    return student_page(result, course, name, pictures)
 
 
 def address(student: str) -> str:
