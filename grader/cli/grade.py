@@ -109,9 +109,8 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             if options.reports:
                 results, now = read_results(out, rows), datetime.now(UTC)
                 covers = result.covers.sentence(rows)
-                jobs = options.jobs or cores()
                 run = GradedClass(
-                    result.course, results, dict(os.environ), now, intake.roster, covers, jobs
+                    result.course, results, dict(os.environ), now, intake.roster, covers
                 )
                 for file in graded(options.reports, run):
                     file.write(out / REPORTS)

@@ -62,7 +62,6 @@ class GradedClass:
         now: when, with its zone.
         roster: who is enrolled, where there is a roster.
         covers: how many of the results are of this run, as a sentence.
-        jobs: how many processes may make files.
     """
 
     course: Course
@@ -71,7 +70,6 @@ class GradedClass:
     now: datetime
     roster: Mapping[str, Enrolled] = field(default_factory=dict)
     covers: str = ""
-    jobs: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import groupby
 from statistics import mean, median
 from typing import Any
@@ -13,7 +12,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader.core import language
-from grader.core.processes import spread
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
@@ -162,11 +160,7 @@ def class_report(
 
 
 def pages(
-    results: Sequence[Result],
-    course: Course,
-    names: Mapping[str, str] = {},
-    covers: str = "",
-    jobs: int = 1,
+    results: Sequence[Result], course: Course, names: Mapping[str, str] = {}, covers: str = ""
 ) -> Iterator[tuple[str, str]]:
     """All pages of a class: path inside the report's folder, and text.
 
@@ -175,23 +169,16 @@ def pages(
         course: what was graded.
         names: of students, where they are known.
         covers: when they were graded, with which course, and who is missing; for the class's page.
-        jobs: how many processes make the pages of a large class.
     """
     yield "index.html", class_report(results, course, names, covers)
     linked = assignment_pictures(course, PICTURES)
     for picture in linked.values():
         yield f"{STUDENTS}/{picture.address}", picture.svg
-    pieces = [(result, names.get(result.student, "")) for result in results]
-    make = partial(_page_of_one, course, linked)
-    with closing(spread(make, pieces, jobs)) as texts:
-        for result, text in zip(results, texts, strict=True):
-            yield f"{STUDENTS}/{result.student}.html", text
-
-
-def _page_of_one(
-    course: Course, pictures: Mapping[str, AssignmentPicture], result: Result, name: str
-) -> str:
-    return student_page(result, course, name, pictures)
+    for result in results:
+        yield (
+            f"{STUDENTS}/{result.student}.html",
+            student_page(result, course, names.get(result.student, ""), linked),
+        )
 
 
 def address(student: str) -> str:

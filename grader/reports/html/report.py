@@ -38,5 +38,5 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
             "Of {max_score} points that were due so far, students have {mean_score} on average."
         )
         covers = paragraph((covers, sentence.format(**so_far)))
-    made = pages(run.results, run.course, names, covers, run.jobs)
+    made = pages(run.results, run.course, names, covers)
     return (OutputFile(path, text) for path, text in made)

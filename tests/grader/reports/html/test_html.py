@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from generated_class import generated_class, picture
 
-from grader.core import processes
 from grader.core.records import (
     AssignmentResult,
     CheckResult,
@@ -257,17 +256,6 @@ def test_a_students_own_page_holds_the_pictures(whole_course: Course) -> None:
     linked = dict(pages([result], whole_course))[address(result.student)]
     assert 'href="pictures/01_simple_attention.svg"' in linked
     assert "<img" not in linked
-
-
-@pytest.mark.slow
-def test_pages_of_many_are_made_in_several_processes(
-    whole_course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same pages in the same order."""
-    results = generated_class(whole_course, 5)
-    here = [*pages(results, whole_course)]
-    monkeypatch.setattr(processes, "FEW", 0)
-    assert [*pages(results, whole_course, jobs=2)] == here
 
 
 def test_pages_need_nothing_from_elsewhere(whole_course: Course) -> None:
