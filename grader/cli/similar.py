@@ -54,7 +54,6 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     """
     run_in(options.run)
     records = records_in(options.run)
-
     is_text = options.format_ == "text"
     waiting = console().status("Reading what was handed in …") if is_text else nullcontext()
     with reading(options.run), waiting:
@@ -67,15 +66,15 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     groups = read_groups(options.ignore) if options.ignore else []
     pairs = find_pairs(works, groups)
     connected, shown = clusters(pairs), pairs[: options.first]
-    if options.format_ == "json":
-        echo(json.dumps(_json(works, pairs, connected), indent=2, ensure_ascii=False))
-    else:
+    if is_text:
         _print(console(), works, pairs, shown, connected)
+    else:
+        echo(json.dumps(_json(works, pairs, connected), indent=2, ensure_ascii=False))
     if options.html:
         write_whole(options.html, similar_page(course, works, shown, connected, NO_PROOF))
     if options.export:
         export(options.export, course, works)
-    if options.format_ == "text":
+    if is_text:
         written = [str(path) for path in (options.html, options.export) if path]
         if written:
             echo(f"Written: {', '.join(written)}")

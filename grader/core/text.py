@@ -1,5 +1,6 @@
 """Text made fit to be shown: what came from student code, and what is broken into lines."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -21,6 +22,11 @@ def clean(text: str, limit: int = MAX_STUDENT_TEXT) -> str:
     whole = len(text)
     text = escaped(text[:limit])
     return f"{text[:limit]}… (cut)" if max(whole, len(text)) > limit else text
+
+
+def hash_of(text: str) -> str:
+    """SHA-256 of a text in hexadecimal digits; halves of characters count as question marks."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def paragraphs(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.core.files import without_comments
+from grader.core.text import hash_of
 from grader.course.course import CHECKS, SOLUTIONS, Assignment, Course, decides_scores
 
 MARKS_OF_SCORES = ("pytest.mark.weight", "pytest.mark.conduct", "pytest.mark.guessable")
@@ -79,7 +80,7 @@ def _hash_of_files(course: Course, files: Iterable[Path], content: Callable[[Pat
 
 
 def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    return hash_of(text)[:16]
 
 
 def _deciding(path: Path) -> bytes:

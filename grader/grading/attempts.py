@@ -4,7 +4,6 @@ Outcomes of attempts are kept in `attempts/` of the output folder by what was ha
 is overwritten there. Which attempt counts is decided from outcomes, anew where it may be another one.
 """
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from grader.core.processes import FEW, spread
 from grader.core.records import Result
+from grader.core.text import hash_of
 from grader.course.course import Course
 from grader.feedback.outcomes import summary_line
 from grader.grading.choices import FOLDER, Choice, hash_of_kept, read_choices, write_choices
@@ -51,7 +51,6 @@ class Planned:
         before: what counted in the run before, where something else may count now.
         chosen: what counts; None before everything is graded.
         undecided: sentences about attempts that nobody could judge.
-        is_new: whether something else may count than in the run before.
     """
 
     found: HandIns
@@ -59,7 +58,6 @@ class Planned:
     before: Choice | None = None
     chosen: Choice | None = None
     undecided: tuple[str, ...] = ()
-    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ class ClassAttempts:
                 if not is_known and (assignment, one.content) not in seen:
                     seen.add((assignment, one.content))
                     missing.setdefault(one.path, {})[assignment] = one.content
-        planned = Planned(found, missing, before, is_new=True)
+        planned = Planned(found, missing, before)
         return planned if missing else self.chosen(id_, planned, kept)
 
     def _asked(self, student: str, found: HandIns, open_: Collection[str]) -> dict[str, str]:
@@ -121,7 +119,7 @@ class ClassAttempts:
         if personal.late_days is not None:  # they are spent where they are best over all
             own = dict.fromkeys(own, own.copy())
         shared = (terms.but_dates, terms.course.late, str(self.policy))
-        return {id_: _hash(repr((shared, one)))[:16] for id_, one in own.items()}
+        return {id_: hash_of(repr((shared, one)))[:16] for id_, one in own.items()}
 
     def chosen(self, student: str, planned: Planned, kept: Kept | None = None) -> Planned:
         """The same with what counts for the student, whose outcomes are kept as theirs.
@@ -147,7 +145,7 @@ class ClassAttempts:
             open_ |= {id_ for id_ in before.open_ if id_.partition("/")[0] in counting_still}
             times |= {id_: one for id_, one in before.times if id_ in counting_still}
         parts = {id_: parts[id_] for id_ in planned.found if id_ in parts}
-        content = _hash(
+        content = hash_of(
             repr([(id_, head.submitted_at, text) for id_, (head, text) in parts.items()])
         )
         new = own
@@ -257,19 +255,20 @@ def with_attempts(
     run = replace(run, seed=basis.settings.seed)
     attempts = ClassAttempts(replace(run, students=()), basis, policy)
     with Journal(run.out, basis.identity, run.force):
-        choices = {} if run.force else read_choices(run.out)
+        before = {} if run.force else read_choices(run.out)
         if len(several) > FEW:
             watcher.planned([f"Looking at the attempts of {len(several)} students."])
             basis.maker.ask_for(read_kept(run.out / FOLDER, several[0].id))
-        pieces = [(student, choices.get(student.id)) for student in several]
+        pieces = [(student, before.get(student.id)) for student in several]
         with closing(spread(attempts.planned, pieces, run.jobs)) as found:
             planned = {student.id: one for student, one in zip(several, found, strict=True)}
         todo = [(id_, one) for id_, one in planned.items() if one.missing]
         _grade_missing(run, basis, todo, grade, watcher)
         with closing(spread(attempts.chosen, todo, run.jobs)) as done:
             planned |= {id_: one for (id_, _), one in zip(todo, done, strict=True)}
-        choices |= {id_: one.chosen for id_, one in planned.items() if one.chosen is not None}
-        if any(one.is_new for one in planned.values()):
+        now = {id_: one.chosen for id_, one in planned.items() if one.chosen is not None}
+        choices = before | now
+        if choices != before:
             write_choices(run.out, choices)
     students = [_as_one(s, choices[s.id]) if s.id in planned else s for s in run.students]
     watcher.planned([sentence for one in planned.values() for sentence in one.undecided])
@@ -293,10 +292,6 @@ def _times(outcomes: Result) -> dict[str, Moment]:
         for one in outcomes.assignments
         if one.submitted_at
     }
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _undecided(student: str, outcomes: Result) -> Iterator[str]:

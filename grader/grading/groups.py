@@ -1,12 +1,12 @@
 """Groups: one submission that counts for several students, each with their own dates and points."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
 from grader.core.records import Result
+from grader.core.text import hash_of
 from grader.grading.kept_outcomes import Kept, read_kept
 from grader.grading.personal import Personal
 from grader.grading.result_maker import ResultMaker
@@ -27,7 +27,7 @@ def shared_digest(members: Members, prints: Mapping[str, str], times: Mapping[st
     everybody = sorted({name for names in members.values() for name in names})
     handed_in = [(name, prints.get(name, ""), times.get(name, ())) for name in everybody]
     text = repr((sorted(members.items()), handed_in))
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    return hash_of(text)[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """What decisions mean for one student: other dates, points that do not count, scores by hand."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
+
+from grader.core.text import hash_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Personal:
         """A hash of all of it; "" where there is nothing."""
         if self == NO_DECISIONS:
             return ""
-        return hashlib.sha256(repr(self).encode("utf-8", "replace")).hexdigest()[:16]
+        return hash_of(repr(self))[:16]
 
     def mattering(self, open_: Collection[str], *, is_late: bool) -> "Personal":
         """The same without what cannot change anything.

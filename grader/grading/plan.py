@@ -1,11 +1,11 @@
 """Who is to be graded again, in which assignments and why; everybody else's outcomes are kept."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.core.language import listed
+from grader.core.text import hash_of
 from grader.course.course import Course
 from grader.course.outcome_parts import declared, outcome_parts
 from grader.grading.kept_outcomes import Head, Kept
@@ -37,7 +37,7 @@ class Terms:
         """A hash of everything that decides results but dates and the rule for late work."""
         points = {id_: exercise.points for id_, exercise in self.course.exercises.items()}
         decides = repr((self.graded, self.conditions, self.declared, points))
-        return hashlib.sha256(decides.encode("utf-8", "replace")).hexdigest()[:16]
+        return hash_of(decides)[:16]
 
 
 def terms_of(

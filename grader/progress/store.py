@@ -4,7 +4,6 @@ It lies in the user's state folder, a file per copy, and nothing depends on it: 
 or cannot be written, everything begins again.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from grader.core.files import write_whole
 from grader.core.kit import KIT_NAME
 from grader.core.language import current
 from grader.core.records import ExerciseResult
+from grader.core.text import hash_of
 from grader.grading.results import converter
 
 
@@ -44,7 +44,7 @@ class Memory:
         """The file it lies in."""
         from platformdirs import user_state_path
 
-        name = hashlib.sha256(str(self.root.resolve()).encode("utf-8", "replace")).hexdigest()
+        name = hash_of(str(self.root.resolve()))
         folder = user_state_path(KIT_NAME, appauthor=False)
         return folder / "copies" / f"{name[:16]}.json"
 

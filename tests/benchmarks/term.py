@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 from grader.course.course import Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
+from grader.grading.class_files import read_record, records_in  # noqa: E402
 from tests.support.copied_class import ASSIGNMENTS, CopiedClass, Style, copied_class  # noqa: E402
 
 DUE = {
@@ -323,11 +324,10 @@ def concerned(text: str) -> set[str]:
 
 def somebody_with_a_mistake(out: Path) -> tuple[str, str]:
     """A student and an exercise in which a known mistake was recognised."""
-    for path in sorted((out / "results").glob("*.json")):
-        for assignment in json.loads(path.read_text("utf-8"))["assignments"]:
-            for exercise in assignment["exercises"]:
-                if exercise["misconceptions"]:
-                    return path.stem, exercise["id"]
+    for student, path in records_in(out).items():
+        for exercise in read_record(path).exercises:
+            if exercise.misconceptions:
+                return student, exercise.id
     raise SystemExit("nobody has a known mistake")
 
 
