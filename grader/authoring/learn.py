@@ -7,6 +7,7 @@ import textwrap
 import tokenize
 from collections.abc import Sequence
 
+from grader.authoring.learned_code import refusal
 from grader.core.errors import UsageError
 from grader.core.records import Mistake
 from grader.course.course import Course, Exercise
@@ -28,7 +29,8 @@ def proposed_edit(course: Course, exercise: Exercise, submission: Submission) ->
         submission: whose code it is.
 
     Raises:
-        UsageError: when a function has several gaps, or the student's code no such function.
+        UsageError: when a function has several gaps, when the student's code has no such function,
+            or when something stands there that no solution would have.
     """
     assignment = course.by_id[exercise.assignment]
     solution = read_solution(assignment, course.paths(assignment).solution)
@@ -41,13 +43,22 @@ def proposed_edit(course: Course, exercise: Exercise, submission: Submission) ->
             f"A function of the solution of {exercise.id} has several gaps, so its edit is written by "
             f"hand, in {path}."
         )
-    own, end = "", 0
+    own, end, bodies = "", 0, []
     for gap, function in zip(gaps, functions, strict=True):
         before = cell.text.count("\n", 0, gap.start()) + 1
         given = [one for one in function.body if one.lineno < before]
         body = _body(_students_function(submission, exercise, function), function, given)
+        bodies.append(body)
         own += cell.text[end : gap.start("body")] + textwrap.indent(body, gap["indent"]) + "\n"
         end = gap.end("body")
+    parameters = {arg.arg for one in functions for arg in ast.walk(one) if isinstance(arg, ast.arg)}
+    statements = [statement for body in bodies for statement in ast.parse(body).body]
+    if what := refusal(statements, parameters, solution.text):
+        raise UsageError(
+            f"What {submission.student} wrote for {exercise.id} cannot become a known mistake: {what}. "
+            "It may use what the solution uses, its parameters, and what computes with numbers and "
+            "tensors."
+        )
     return _smallest(cell.text.split("\n"), (own + cell.text[end:]).split("\n"), solution.text)
 
 
@@ -73,7 +84,7 @@ def _students_function(
         for cell in reversed(submission.sources[key].cells):
             try:
                 tree = ast.parse(cell.text)
-            except (SyntaxError, ValueError):
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
             outer: Sequence[ast.AST] = [tree]
             if function.name != exercise.name:

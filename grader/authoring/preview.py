@@ -84,7 +84,9 @@ class Trials:
 
     def __post_init__(self) -> None:
         """Read solutions and misconceptions."""
-        self.grader, self.mistakes = with_live_mistakes(self.course, VISIBLE_SEED)
+        self.grader, self.mistakes = with_live_mistakes(
+            self.course, VISIBLE_SEED, launcher=self.launcher
+        )
 
     def stub(self, exercises: Exercises) -> Result:
         """What is said of the stub; what it imports is solved."""

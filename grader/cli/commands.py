@@ -444,11 +444,13 @@ def gradescope(root: Path) -> None:
 @click.option("--kind", type=click.Choice(["slip", "step", "idea"]), help="How grave it is.")
 @click.option("--symptom", default="", help="What goes wrong, in a sentence.")
 @click.option("--question", default="", help="A question that leads out of it.")
+@click.option("--yes", is_flag=True, help="Run it without asking: the edit was read before.")
 def learn(**options: Any) -> None:
     """Make a known mistake of what STUDENT wrote for EXERCISE.
 
-    The edit of the solution is worked out; its words are asked for. It is kept when `grader
-    validate` proves that it is caught and named.
+    The edit of the solution is worked out and shown; its words are asked for, and whether to run it:
+    it is a student's code, and runs sealed. It is kept when `grader validate` proves that it is caught
+    and named. What uses more than the solution, numbers and tensors is refused.
     """
     from grader.cli.learn import LearnOptions, run_learn
 

@@ -12,6 +12,7 @@ from grader.core.files import write_whole
 from grader.core.records import Mistake, MistakeKind
 from grader.course.course import Course, Exercise
 from grader.course.misconceptions import read_misconceptions
+from grader.grading import seal_probe
 from grader.grading.apart import writing_to
 from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.submission import Submission, read_submission
@@ -34,10 +35,13 @@ class LearnOptions:
     kind: str | None
     symptom: str
     question: str
+    yes: bool
 
 
 def run_learn(course: Course, options: LearnOptions) -> ExitCode:
-    """Propose an edit, ask for words, write it, and prove it; what breaks a promise is not kept.
+    """Propose an edit, ask for words and whether to run it, write it, and prove it.
+
+    What breaks a promise is not kept.
 
     Raises:
         UsageError: when there is no such student or function, or the name is taken.
@@ -51,6 +55,9 @@ def run_learn(course: Course, options: LearnOptions) -> ExitCode:
     find, replace = proposed_edit(course, exercise, submission)
     click.echo(f"In the solution of {exercise.id}\n\n{find}\n\nbecomes\n\n{replace}\n")
     mistake = _asked(options)
+    if not options.yes and not click.confirm(_run_it(course)):
+        click.echo("Nothing was run, and nothing was written.")
+        return ExitCode.NOT_PASSED
     path = course.paths(course.by_id[exercise.assignment]).misconceptions
     with writing_to(course.root):
         before = _as_proven(path)
@@ -67,6 +74,14 @@ def run_learn(course: Course, options: LearnOptions) -> ExitCode:
         else:
             click.echo(f"It breaks what is listed above, so {course.inner(path)} is as it was.")
     return proven
+
+
+def _run_it(course: Course) -> str:
+    """The question whether to run what a student wrote, and how it would run."""
+    how = "sealed"
+    if how not in seal_probe.shared_launcher(course.packages).isolation:
+        how = "in a process of its own, which this machine cannot seal: it can read your files"
+    return f"Run it? It is a student's code; it runs {how}."
 
 
 def _as_proven(path: Path) -> bytes | None:

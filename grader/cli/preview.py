@@ -12,7 +12,6 @@ from grader.cli.render import print_check
 from grader.cli.view import View, console
 from grader.core.records import Result
 from grader.course.course import Course
-from grader.sessions.launchers import early_launcher
 
 if TYPE_CHECKING:  # it imports torch
     from grader.authoring.preview import Released
@@ -32,10 +31,10 @@ def run_preview(course: Course, target: str, mistake: str) -> None:
     """
     course.require_solutions()
     exercises = course.select((target,))
-    # A fork of this process is quickest before torch is imported.
-    with closing(early_launcher(course.packages)) as launcher:
-        from grader.authoring.preview import Trials, released
+    from grader.authoring.preview import Trials, released
+    from grader.grading.seal_probe import launcher_as_graded
 
+    with closing(launcher_as_graded(course.packages)) as launcher:
         screen = console()
         if not mistake:
             _print_released(screen, released(course, exercises))

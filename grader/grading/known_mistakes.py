@@ -24,7 +24,7 @@ from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, edited, read_misconceptions
 from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.feedback.outcomes import UNJUDGED
-from grader.grading.seal_probe import shared_launcher
+from grader.grading import seal_probe
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
@@ -176,7 +176,7 @@ class LiveMistakes:
     def _traces(self, made: Submission, exercise: Exercise, checks: Checks) -> dict[str, Trace]:
         """How the checks go with a mistake that was made, in a process of its own."""
         course = self.environment.course
-        launcher = self.launcher or shared_launcher(course.packages)
+        launcher = self.launcher or seal_probe.shared_launcher(course.packages)
         with closing(ChildSession(launcher, made, course.limits)) as session:
             records = self.run(made, exercise, checks, session)
         for record in records:

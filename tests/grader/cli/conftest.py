@@ -10,7 +10,7 @@ import pytest
 
 from grader.checks import fixtures
 from grader.cli import cli
-from grader.grading import seal_probe, worker, workers
+from grader.grading import seal_probe, workers
 from grader.sessions import launchers
 
 
@@ -44,12 +44,12 @@ def folder(
     kept = Kept(request.getfixturevalue("warm_parent"))
     for name in ("default_launcher", "early_launcher"):
         monkeypatch.setattr(launchers, name, lambda *_: kept)
-    for module in (fixtures, worker, workers):
+    for module in (fixtures, seal_probe, workers):
         monkeypatch.setattr(module, "default_launcher", lambda *_: kept)
     if sys.platform == "linux":
         sealed = Kept(request.getfixturevalue("sealed_parent"))
-        for module in (worker, seal_probe):
-            monkeypatch.setattr(module, "sealed_launcher", lambda *_, **__: sealed)
+        monkeypatch.setattr(seal_probe, "sealed_launcher", lambda *_, **__: sealed)
+        monkeypatch.setattr(seal_probe, "shared_launcher", lambda *_: sealed)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("GRADER_COURSE", raising=False)

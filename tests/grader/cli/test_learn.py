@@ -1,12 +1,21 @@
 """Tests of `grader learn`: a student's wrong answer becomes a known mistake, or nothing changes."""
 
+import ast
+import io
+import re
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from grader.authoring.learn import UNPROVEN, proposed_edit, with_entry, without_unproven
+from grader.authoring.learned_code import refusal
 from grader.cli import author
 from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.course.course import load_course
+from grader.course.misconceptions import edited, read_misconceptions
+from grader.grading import seal_probe
 from grader.submissions.submission import read_submission
 
 FLIPPED = """
@@ -25,7 +34,7 @@ def learn(grader, work):
 
     def run(text, *options):
         students = work("bo", scores=text).parent
-        return grader("learn", "bo", "scores", "--submissions", students, *options)
+        return grader("learn", "bo", "scores", "--submissions", students, "--yes", *options)
 
     return run
 
@@ -96,6 +105,154 @@ def test_what_is_no_mistake_is_said(folder, work, text, words):
     """Another name, nothing written, the solution itself."""
     with pytest.raises(UsageError, match=words):
         edit_of(folder, work, text)
+
+
+REFUSED = {
+    'open("seen", "a").write("x")': "`open` is no name of the solution",
+    '__import__("os").environ.get("SECRET")': "`__import__` is no name of the solution",
+    'eval("1")': "`eval` is no name of the solution",
+    'exec("x = 1")': "`exec` is no name of the solution",
+    'getattr(q, "T")': "`getattr` is no name of the solution",
+    'globals()["scores"]': "`globals` is no name of the solution",
+    "os.environ": "`os` is no name of the solution",
+    "(lambda: vars())()": "`vars` is no name of the solution",
+    "[open for _ in q]": "`open` is no name of the solution",
+    "q.__class__": "`.__class__` is nothing that the solution or torch's tensors have",
+    "().__class__.__base__": "`.__class__` is nothing that the solution or torch's tensors have",
+    "q.numpy().tofile('seen')": "`.tofile` is nothing that the solution or torch's tensors have",
+    "'{0.T}'.format(q)": "`.format` is nothing that the solution or torch's tensors have",
+    "f'{q.__dict__}'": "`.__dict__` is nothing that the solution or torch's tensors have",
+    "torch.load('seen')": "`torch.load` is no function of tensors, and the solution does not use it",
+    "torch.save(q, 'seen')": "`torch.save` is no function of tensors, and the solution does not use it",
+    "torch.ops.load_library('x')": "`torch.ops.load_library` is no function of tensors",
+    "torch.hub.load('a', 'b')": "`torch.hub.load` is no function of tensors",
+    "torch.utils.cpp_extension.load": "`torch.utils.cpp_extension.load` is no function of tensors",
+    "torch.classes.load_library('x')": "`torch.classes.load_library` is no function of tensors",
+    "torch.from_file('seen')": "`torch.from_file` is no function of tensors",
+    "torch.serialization.os.system('x')": "`torch.serialization.os.system` is no function of tensors",
+    "torch.nn.functional.torch.load('x')": "`torch.nn.functional.torch.load` is no function",
+    "(lambda t: t.load)(torch)": "`.load` is nothing that the solution or torch's tensors have",
+    "len([torch])": "`torch` is a module, and stands there by itself",
+    "np.load('seen')": "`np.load` is no function of tensors, and the solution does not use it",
+    "np.savetxt('seen', q)": "`np.savetxt` is no function of tensors",
+    "np.memmap('seen')": "`np.memmap` is no function of tensors",
+    "q.untyped_storage().from_file('x')": "`.untyped_storage` is nothing that the solution",
+}
+ASKS = """
+def scores(q, k):
+    products = q @ k.T
+    {}
+    return -products / k.shape[-1] ** 0.5
+"""
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_code_that_does_more_than_compute_is_refused(folder, work, edit, expression):
+    """In a sentence that names the part; nothing is written, and nothing runs."""
+    edit(
+        "solutions/01_scores/scores.py",
+        "from torch",
+        "import numpy as np\nimport torch\nfrom torch",
+    )
+    words = (
+        f"What bo wrote for 01_scores/scores cannot become a known mistake: {REFUSED[expression]}"
+    )
+    with pytest.raises(UsageError, match=re.escape(words)):
+        edit_of(folder, work, ASKS.format(f"products = products + {expression}"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("import os", "it imports something"),
+        ("from os import environ", "it imports something"),
+        ("global scores", "it changes a global name"),
+        ("class Tensor: pass", "it defines a class"),
+    ],
+)
+def test_statements_that_no_solution_needs_are_refused(folder, work, statement, words):
+    """They reach beyond the function."""
+    with pytest.raises(UsageError, match=f"cannot become a known mistake: {words}"):
+        edit_of(folder, work, ASKS.format(statement))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "torch.zeros_like(products).masked_fill(products.isnan(), -torch.inf)",
+        "torch.nn.functional.softmax(products.double(), dim=-1).to(torch.float32)",
+        "torch.stack([row - max(row.tolist(), default=0) for row in products])",
+        "sum((lambda one: one * 2)(row).sum() for _row, row in enumerate(products))",
+        "np.sqrt(products.numpy()).max(axis=-1, keepdims=True) * np.float32(np.pi)",
+        "torch.finfo(products.dtype).eps * torch.linalg.norm(products) + scores(q, k).T",
+        "torch.einsum('ij,kj->ik', q, k)[..., None].mT",
+    ],
+)
+def test_what_computes_is_no_reason_to_refuse(folder, work, edit, expression):
+    """Torch's functions and its tensors' methods, numpy's, comprehensions, the solution's names."""
+    edit(
+        "solutions/01_scores/scores.py",
+        "from torch",
+        "import numpy as np\nimport torch\nfrom torch",
+    )
+    _find, replace = edit_of(folder, work, ASKS.format(f"products = products + {expression}"))
+    assert expression.replace("q", "queries")[:5] in replace
+
+
+ASK_BY_NAME = "cached-in-the-class", "cached-in-the-module", "cached-tokens-kept", "count-goes-on"
+
+
+def changed_code(text, other):
+    """What the functions of a text say otherwise than those of another one, and their parameters."""
+    said = {ast.dump(n) for n in ast.walk(ast.parse(other)) if isinstance(n, ast.FunctionDef)}
+    functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)]
+    changed = [one for one in functions if ast.dump(one) not in said]
+    statements = [s for one in changed for s in one.body[ast.get_docstring(one) is not None :]]
+    return statements, {n.arg for one in changed for n in ast.walk(one) if isinstance(n, ast.arg)}
+
+
+def test_what_the_courses_known_mistakes_do_is_learned(root):
+    """All but those that import something, ask by `getattr`, or keep something with the function."""
+    course, refused = load_course(root), {}
+    for assignment in course.assignments:
+        text = course.paths(assignment).solution.read_text("utf-8")
+        for one in read_misconceptions(course, assignment):
+            if what := refusal(*changed_code(edited(text, one), text), text):
+                refused[one.id] = what
+    assert refused == {
+        "wrapper-heads-copied": "it imports something",
+        "cached-default-argument": "`.with_cache` is nothing that the solution or torch's tensors have",
+        **dict.fromkeys(ASK_BY_NAME, "`getattr` is no name of the solution"),
+    }
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_nothing_runs_before_somebody_said_so(folder, grader, work, monkeypatch, answer):
+    """The edit is shown, and then there is the question; no is no."""
+    path = folder / "solutions" / "01_scores" / "misconceptions.toml"
+    before, ran = path.read_bytes(), []
+    monkeypatch.setattr(author, "run_validate", lambda *_, **__: ran.append(1) or ExitCode.FINE)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+    students = work("bo", scores=FLIPPED).parent
+    learned = grader("learn", "bo", "scores", "--submissions", students, *WORDS, *QUESTION)
+    question = "Run it? It is a student's code; it runs sealed. [y/N]: "
+    assert learned.out.index("return -products") < learned.out.index(question)
+    assert (ran, path.read_bytes() == before) == (([1], False) if answer == "y" else ([], True))
+    assert learned.code == (ExitCode.FINE if answer == "y" else ExitCode.NOT_PASSED)
+    assert ("Nothing was run, and nothing was written." in learned.out) == (answer == "n")
+
+
+def test_where_nothing_can_be_sealed_the_question_says_so(grader, work, monkeypatch):
+    """The same limits as for students, and what is missing."""
+    plain = SimpleNamespace(isolation=("child process", "limits"))
+    monkeypatch.setattr(seal_probe, "shared_launcher", lambda _packages: plain)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    students = work("bo", scores=FLIPPED).parent
+    learned = grader("learn", "bo", "scores", "--submissions", students, *WORDS, *QUESTION)
+    assert (
+        "it runs in a process of its own, which this machine cannot seal: it can read your files. [y/N]"
+        in learned.out
+    )
 
 
 @pytest.mark.slow

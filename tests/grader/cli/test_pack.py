@@ -176,13 +176,12 @@ def test_as_graded_code_finds_no_file_beside_it(grader, begun) -> None:
 
 def test_as_graded_where_nothing_can_be_sealed_says_so(grader, begun, monkeypatch) -> None:
     """The same limits, and what is missing."""
-    from grader.grading import worker
-    from grader.grading.seal_probe import CannotSealError
+    from grader.grading import seal_probe
 
     def refuse(_packages):
-        raise CannotSealError("not here")
+        raise seal_probe.CannotSealError("not here")
 
-    monkeypatch.setattr(worker, "sealed_launcher", refuse)
+    monkeypatch.setattr(seal_probe, "sealed_launcher", refuse)
     ran = grader("check", "01", "--as-graded")
     assert ran.code == 0
     assert " ".join(ran.lines[-2:]) == (
