@@ -6,6 +6,10 @@ passed, the requests and replies of the first student are therefore kept. For th
 kept requests are sent; as long as the replies are known bytes, nothing has to be unpacked, compared
 or packed again. At the first unknown reply the check itself runs, with the replies received so far.
 A check that does not pass always runs itself.
+
+What a check asks may also depend on what is no reply: on the files that it looks into and on how their
+classes are written. That is in the key (`SubmissionHandle.asked_as`). Where a check asks something else
+all the same, it runs from its start, in a process that was asked nothing for it.
 """
 
 import hashlib
@@ -14,17 +18,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from grader.core.errors import GraderFault
 from grader.course.course import Limits
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame
-from grader.sessions.base import OwnFrame, Session
+from grader.sessions.base import AsksOtherwise, OwnFrame, Session
 from grader.sessions.child import ChildSession
 
-MOST_FILES = 8
-"""Names of files, per check, for which requests are kept: requests contain them."""
+MOST_FILES = 16
+"""Ways to ask a submission, per check, that requests are kept for: they contain names of files."""
 MOST_WAYS = 16
-"""Ways to pass that are kept per check and file."""
+"""Ways to pass that are kept per check and way to ask."""
 SPARE_SECONDS = 5.0
 """Seconds beyond those of one request; with less than that left, nothing is remembered."""
 
@@ -47,7 +50,7 @@ class _Step:
 
 @dataclass(slots=True)
 class AnswerCache:
-    """The replies to the checks of a run that are known, by check and file."""
+    """The replies to the checks of a run that are known, by check and what decides its requests."""
 
     first: dict[str, dict[str, _Step]] = field(default_factory=dict)
     ways: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -57,7 +60,7 @@ class AnswerCache:
 
         Args:
             check: its id.
-            asked: which file the requests name, and how.
+            asked: what decides the requests, beside replies.
             transcript: what was asked and replied.
             end: what `AnswerCacheSession.begin` returns for these replies from now on.
         """
@@ -91,7 +94,7 @@ class AnswerCacheSession(Session):
     Args:
         inner: the submission's child process.
         check: the id of the check that is under way.
-        asked: which file its requests name, and how; "" where nothing may be remembered.
+        asked: what decides its requests, beside replies; "" where nothing may be remembered.
         transcript: its requests and replies so far.
         replies: those of them that the check itself has not asked for yet.
     """
@@ -144,7 +147,7 @@ class AnswerCacheSession(Session):
         """Reply from what was received since `begin`, or else ask the child.
 
         Raises:
-            GraderFault: when the check asks something else for the same replies.
+            AsksOtherwise: when the check asks something else for the same replies.
         """
         if frame.header["verb"] == "forget":
             return self.inner.ask(frame, seconds)
@@ -152,8 +155,8 @@ class AnswerCacheSession(Session):
         if not self.replies:
             return self.inner.decode(self._exchange(request, seconds))
         known = self.replies.popleft()
-        if known.request != request and self._has_time:
-            raise GraderFault("a check asks something else when it is given the same answers")
+        if known.request != request:
+            raise AsksOtherwise
         return self.inner.decode(known.reply)
 
     def _exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
@@ -161,9 +164,14 @@ class AnswerCacheSession(Session):
         self.transcript.append(Exchange(request, reply))
         return reply
 
+    def restart(self) -> None:
+        """Forget what was replied for the check that is under way, also in the child."""
+        self.asked, self.transcript, self.replies = "", [], deque()
+        self.inner.restart()
+
     def conclude(self, end: object) -> None:
         """Remember the replies to the check that is under way, which passed."""
-        if self.transcript and self._can_remember:
+        if self.transcript and not self.replies and self._can_remember:
             self.cache.keep(self.check, self.asked, self.transcript, end)
 
     def close(self) -> None:

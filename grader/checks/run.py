@@ -31,6 +31,7 @@ from grader.feedback.messages import (
 )
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
+from grader.sessions.base import AsksOtherwise
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
@@ -251,15 +252,24 @@ class CheckRun:
         started = time.perf_counter()
         located = self.submission.locate(check.exercise)
         # Of a file that lacks the exercise nothing may be asked: loading it may end its process.
-        name, declared = check.exercise.name, self.submission.declared[check.exercise.id]
-        may_ask = name in located.names and not check.memory_mib
-        asked = located.asked_as(name, declared) if may_ask else ""
+        may_ask = check.exercise.name in located.names and not check.memory_mib
+        asked = self.submission.asked_as(check.exercise, self._compared(check)) if may_ask else ""
         known: CheckRecord | None = self.submission.session.begin(check.id, asked)
         if known is not None:
             self._conclude(check, known, "", started)
             return
         with self.submission.within(check.memory_mib, check.exercise.assignment) as submission:
-            self._ask(check, submission, started)
+            try:
+                self._ask(check, submission, started)
+            except AsksOtherwise:
+                submission.session.restart()
+                self._ask(check, submission, started)
+
+    def _compared(self, check: Check) -> list[Exercise]:
+        """The exercises of other assignments whose work a check may look at."""
+        by_id = self.environment.course.by_id
+        compares = by_id[check.exercise.assignment].compares
+        return [exercise for id_ in compares for exercise in by_id[id_].exercises]
 
     def _ask(self, check: Check, submission: SubmissionHandle, started: float) -> None:
         """Run a check whose outcome is not known, on the submission as it is to run for it."""

@@ -37,7 +37,7 @@ class Session(Protocol):
 
         Args:
             check: its id.
-            asked: which file its requests name and how, where they may be remembered.
+            asked: what decides its requests, beside replies, where they may be remembered.
 
         Returns:
             What it ends in, where that is known without running it, else None.
@@ -47,6 +47,15 @@ class Session(Protocol):
     def conclude(self, end: object) -> None:
         """The check that was begun has run and passed; this is what it ended in."""
         return
+
+
+    def restart(self) -> None:
+        """Have a new process serve the next request, of which nothing is known."""
+        return
+
+
+class AsksOtherwise(BaseException):  # not an Exception: a check would take it for a failure
+    """A check asks something else than was sent for it before it ran: it has to run again."""
 
 
 class OwnFrame(Frame):

@@ -129,6 +129,10 @@ class ChildSession(Session):
         finally:
             self.seconds_left -= time.monotonic() - started
 
+    def restart(self) -> None:
+        """Have a new child serve the next request."""
+        self._end()
+
     def _malformed(self, error: WireFault) -> OwnFrame:
         self._end()
         template = _("its process sent a malformed reply: {error}")

@@ -166,6 +166,31 @@ class SubmissionHandle:
         self.located[exercise.id] = (self.session.generation, located)
         return located
 
+    def asked_as(self, exercise: Exercise, compared: Iterable[Exercise]) -> str:
+        """What decides the requests of a check, beside replies; never the text of a file.
+
+        Args:
+            exercise: whose check it is.
+            compared: the exercises whose work it may look at as well. What of their files is not
+                loaded yet, it loads by a request.
+        """
+        found = [self.locate(exercise).asked_as(exercise.name, self.declared[exercise.id])]
+        for other in compared:
+            reading = self.submission.readings.get(other.assignment)
+            sources = () if reading is None else reading.sources
+            loaded = [key for key in sources if self._is_loaded(key)]
+            located = self.last_located(other) if len(loaded) < len(sources) else self.locate(other)
+            declared = self.declared.get(other.id, {})
+            how = located.asked_as(other.name, declared) if located is not None else ""
+            found.append(f"{other.id} {sources} {loaded} {how}")
+        return "\n".join(found)
+
+    def _is_loaded(self, key: str) -> bool:
+        """Whether no request is needed to know what a file defines."""
+        generation, frame = self.opened.get(key, (0, None))
+        is_current = generation == self.session.generation
+        return frame is not None and (is_current or "failure" in frame.header)
+
     def _keys(self, exercise: Exercise) -> list[str]:
         """The files to look into: those that have the exercise's stub last, where others write it."""
         keys = list(self.submission.readings[exercise.assignment].sources)
@@ -282,13 +307,11 @@ class SubmissionHandle:
 
     def _open(self, key: str) -> Frame:
         """Load a file, once per process; one that ended its process is not run again."""
-        generation, frame = self.opened.get(key, (0, None))
-        is_current = generation == self.session.generation
-        if frame is None or not (is_current or "failure" in frame.header):
+        if not self._is_loaded(key):
             request = Frame({"verb": "open", "source": key})
             frame = self.session.ask(request, self.limits.load_seconds)
             self.opened[key] = (self.session.generation, frame)
-        return frame
+        return self.opened[key][1]
 
     def why_missing(self, exercise: Exercise, located: Located, name: str) -> Failure:
         """Why a name that a check of an exercise asked for is missing.

@@ -11,6 +11,7 @@ from grader.grading.results import to_json
 from grader.grading.submission_grader import Scope, full_grader, grade
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame
+from grader.sessions.base import AsksOtherwise
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import read_submission
 
@@ -147,24 +148,23 @@ def test_right_answers_are_judged_once(bench, verdict, monkeypatch):
     ]
 
 
-def test_a_check_that_asks_something_else_for_the_same_answers_is_the_graders_fault(
-    folder_of_course, verdict
-):
-    """Its questions depend on more than the run's seed: what it says is not the student's."""
+def test_a_check_that_asks_something_else_runs_from_its_start(folder_of_course, verdict):
+    """Its questions depend on more than replies: each student is judged as if alone."""
     course = load_course(folder_of_course)
     bench = full_grader(course, "3")
     try:
-        verdict(bench, STUDENTS["right"])
-        record = verdict(bench, STUDENTS["wrong"])
+        for name in ("right", "wrong", "prints"):
+            again, alone = (verdict(b, STUDENTS[name]) for b in (bench, forgetful(bench)))
+            assert outcomes_of(again) == outcomes_of(alone), name
+            assert not again["undecided"]
     finally:
         bench.close()
-    checks = record["assignments"][0]["exercises"][0]["checks"]
-    assert [(check["outcome"], check["message"]) for check in checks][2] == (
-        "error",
-        "The grader itself failed on this check: GraderFault: "
-        "a check asks something else when it is given the same answers",
-    )
-    assert record["undecided"]
+
+
+def outcomes_of(record):
+    """How each check ended; what is said names what was drawn."""
+    exercises = [e for a in record["assignments"] for e in a["exercises"]]
+    return {check["id"]: check["outcome"] for e in exercises for check in e["checks"]}
 
 
 @pytest.fixture
@@ -203,6 +203,10 @@ class Child:
     def decode(self, reply):
         """The reply as a frame."""
         return Frame({"reply": reply})
+
+    def restart(self):
+        """A new process."""
+        self.generation += 1
 
     def exchange(self, request, seconds):
         """Reply as always."""
@@ -256,6 +260,32 @@ def test_another_way_to_pass_is_kept_beside_the_first(cache):
     keep(cache, "check", "file", other, 1, 5, 3)
     assert known(cache, "check", "file", 1, 2, 3) is END
     assert known(cache, "check", "file", 1, 5, 3) is other
+
+
+def test_nothing_is_left_of_what_was_asked_for_another(cache):
+    """A check that asks otherwise runs in a process of its own, and what it hears is not kept."""
+    keep(cache, "check", "file", END, 1, 2)
+    made = session(cache, 1, 5, 6)
+    assert made.begin("check", "file") is None
+    made.ask(Frame({"verb": "get", "number": 0}), 1.0)
+    with pytest.raises(AsksOtherwise):
+        made.ask(Frame({"verb": "get", "number": 2}), 1.0)
+    made.restart()
+    assert made.inner.generation == 2
+    assert made.ask(Frame({"verb": "get", "number": 2}), 1.0).header["reply"].header == b"6"
+    made.conclude(SimpleNamespace(what="passed otherwise"))
+    assert known(cache, "check", "file", 1, 5, 6) is None
+    assert known(cache, "check", "file", 1, 2) is END
+
+
+def test_a_check_that_asks_less_than_was_known_is_not_kept(cache):
+    """What it would have heard is not what it heard."""
+    keep(cache, "check", "file", END, 1, 2)
+    made = session(cache, 1, 5)
+    assert made.begin("check", "file") is None
+    made.ask(Frame({"verb": "get", "number": 0}), 1.0)
+    made.conclude(SimpleNamespace(what="passed otherwise"))
+    assert known(cache, "check", "file", 1, 5) is None
 
 
 @pytest.mark.parametrize("state", [{"generation": 2}, {"seconds_left": 9.0}])
