@@ -36,6 +36,6 @@ def code_lines_in(folder: Path) -> int:
 def _lines_of_strings_alone(tree: ast.Module) -> Iterable[int]:
     """The lines of docstrings, and of what stands below a constant or field to describe it."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str) and node.end_lineno is not None:
-                yield from range(node.lineno, node.end_lineno + 1)
+        match node:
+            case ast.Expr(value=ast.Constant(value=str()), end_lineno=int(end)):
+                yield from range(node.lineno, end + 1)
