@@ -105,13 +105,21 @@ def test_what_stands_after_a_sleep_is_lost(attack):
 
 
 @pytest.mark.slow
-def test_a_file_that_cannot_be_interrupted_is_loaded_once(attack):
-    """Its process is ended, and no other exercise waits for it again."""
+def test_what_stands_before_what_cannot_be_interrupted_counts(attack):
+    """Its process is ended, and a new one loads what stands above it."""
     verdict = attack(
         "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)",
         load_seconds=1.0,
     )
-    assert verdict == (0, NOTHING_LOADED, "still running")
+    assert verdict == UNHARMED
+
+
+@pytest.mark.slow
+def test_what_stands_after_what_cannot_be_interrupted_is_lost(attack):
+    """It is run once; the reason names its line."""
+    endless = "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)\n"
+    verdict = attack("", before=endless, load_seconds=1.0)
+    assert verdict == (0, NOTHING_LOADED, "too long")
 
 
 @pytest.mark.slow
