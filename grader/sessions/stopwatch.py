@@ -200,10 +200,11 @@ class Stopwatch:
                 raise NoTurn
             return min(left, self.on_wall - wall)
         if self.rung is None:
+            if self.clock.last.waited is None and processor < self.seconds:
+                raise NoTurn
             self.rung = processor + idle
         if processor + idle >= self.rung + self.grace or wall >= 2 * self.on_wall:
-            is_in_doubt = self.clock.last.waited is None and 2 * processor < self.seconds
-            raise NoTurn if is_in_doubt else TimeoutError
+            raise TimeoutError
         self._ring()
         return RING_EVERY
 

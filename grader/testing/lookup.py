@@ -161,7 +161,8 @@ class SubmissionHandle:
         written = [found for found in seen if found.is_written]
         nothing = Located("", Failure("missing"), readable=False)
         located = next(iter(defining or written or seen), nothing).choosing(name, wanted)
-        self.located[exercise.id] = (self.session.generation, located)
+        had_turn = located.loading is None or located.loading.kind != "busy"
+        self.located[exercise.id] = (self.session.generation if had_turn else 0, located)
         return located
 
     def _keys(self, exercise: Exercise) -> list[str]:
