@@ -35,12 +35,15 @@ from grader.testing.compare import Difference, wrong_values
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure
-from grader.testing.student import StudentOutcome
+from grader.testing.student import NotJudged, StudentOutcome
 
 Checks = tuple[Check, ...]
 
 RAISED = re.compile(r"(?:^|:\s*)raise\b")
 """A line that raises, after an `if` or by itself."""
+
+TRIES = 2
+"""How often a known mistake is run where the machine has no process, or no time, for it."""
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 
@@ -177,12 +180,13 @@ class LiveMistakes:
         """How the checks go with a mistake that was made, in a process of its own."""
         course = self.environment.course
         launcher = self.launcher or seal_probe.shared_launcher(course.packages)
-        with closing(ChildSession(launcher, made, course.limits)) as session:
-            records = self.run(made, exercise, checks, session)
-        for record in records:
-            if isinstance(record.raised, NoProcessFault):  # it says nothing of the mistake
-                raise record.raised
-        return traces(records)
+        for _try in range(TRIES):
+            with closing(ChildSession(launcher, made, course.limits)) as session:
+                records = self.run(made, exercise, checks, session)
+            ends = [r.raised for r in records if isinstance(r.raised, NoProcessFault | NotJudged)]
+            if not ends:
+                return traces(records)
+        raise NoProcessFault(f"a known mistake of {exercise.id} could not be run: {ends[0]}")
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
         """The solutions with these mistakes in them, or None where the edits collide."""

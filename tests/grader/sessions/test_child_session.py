@@ -322,7 +322,7 @@ def test_what_the_course_promises_is_there_and_draws_without_a_window(talk_to: A
 class Stillborn:
     """A launcher, and the child it makes, which ends before it answers anything."""
 
-    isolation = ()
+    isolation, packages, pid = (), (), 0
 
     def __init__(self) -> None:
         self.connection, self.theirs = socket.socketpair()
