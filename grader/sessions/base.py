@@ -50,7 +50,6 @@ class Session(Protocol):
         """The check that was begun has run and passed; this is what it ended in."""
         return
 
-
     def restart(self) -> None:
         """Have a new process serve the next request, of which nothing is known."""
         return
