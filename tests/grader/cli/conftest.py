@@ -14,11 +14,12 @@ from grader.grading import seal_probe, workers
 from grader.sessions import launchers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Kept:
     """A launcher that all tests share: to close it does nothing."""
 
     inner: Any
+    packages: tuple[str, ...] = ()
 
     @property
     def isolation(self) -> tuple[str, ...]:
