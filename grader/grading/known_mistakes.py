@@ -177,16 +177,20 @@ class LiveMistakes:
         return self.tried[key]
 
     def _traces(self, made: Submission, exercise: Exercise, checks: Checks) -> dict[str, Trace]:
-        """How the checks go with a mistake that was made, in a process of its own."""
-        course = self.environment.course
-        launcher = self.launcher or seal_probe.shared_launcher(course.packages)
+        """How the checks go with a mistake that was made."""
         for _try in range(TRIES):
-            with closing(ChildSession(launcher, made, course.limits)) as session:
+            with closing(self.session(made)) as session:
                 records = self.run(made, exercise, checks, session)
             ends = [r.raised for r in records if isinstance(r.raised, NoProcessFault | NotJudged)]
             if not ends:
                 return traces(records)
         raise NoProcessFault(f"a known mistake of {exercise.id} could not be run: {ends[0]}")
+
+    def session(self, made: Submission) -> ChildSession:
+        """A process of its own for solutions with mistakes in them, which may be a student's code."""
+        course = self.environment.course
+        launcher = self.launcher or seal_probe.shared_launcher(course.packages)
+        return ChildSession(launcher, made, course.limits)
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
         """The solutions with these mistakes in them, or None where the edits collide."""
