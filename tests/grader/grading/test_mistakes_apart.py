@@ -9,6 +9,7 @@ import pytest
 from grader.checks.fixtures import live_environment
 from grader.core.errors import NoProcessFault
 from grader.course.course import Limits, load_course
+from grader.feedback.diagnosis import BY_CHANCE
 from grader.grading.known_mistakes import LiveMistakes
 from grader.grading.run_settings import RunSettings
 from grader.grading.submission_grader import Scope, full_grader
@@ -122,6 +123,22 @@ def test_a_process_that_could_not_be_started_says_nothing_of_a_mistake(
         launcher.launch = sealed_parent.launch
         (known,) = mistakes.known(exercise, checks, 1)
     assert {trace.end for trace in known.traces.values()} == {"passed", "mismatch"}
+
+
+def test_what_a_mistake_draws_without_a_seed_is_not_compared(with_mistakes, sealed_parent):
+    """It is another number in each process, and no sign of anything; what is not drawn is."""
+    course = with_mistakes(
+        draws='__import__("torch").rand(())', computes='__import__("torch").ones(())'
+    )
+    exercise = course.exercises["01_scores/scores"]
+    with closing(full_grader(course, "1", launcher=sealed_parent)) as grader:
+        checks = grader.checks(Scope({exercise.id: exercise}))
+        draws, computes = grader.mistakes.known(exercise, checks, 1)
+    replies = [
+        {BY_CHANCE in trace.replied for trace in known.traces.values() if trace.failed}
+        for known in (draws, computes)
+    ]
+    assert replies == [{True}, {False}]
 
 
 def gone(*_given):
