@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
@@ -20,8 +21,10 @@ from grader.core.records import (
     Visibility,
 )
 from grader.core.versions import versions
+from grader.course.builds_on import builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
+from grader.grading.carried import Judgement, with_right_parts
 from grader.grading.definitions import defined_at, ignored
 from grader.grading.file_notes import with_file_notes
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
@@ -51,6 +54,7 @@ class SubmissionGrader:
 
     Args:
         decided: by exercise, the points that visible checks decide, where that was recorded.
+        builds_on: by exercise, the ids of the earlier ones that its solution calls.
     """
 
     environment: CheckEnvironment
@@ -58,6 +62,7 @@ class SubmissionGrader:
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
     answers: AnswerCache = field(default_factory=AnswerCache)
     decided: Mapping[str, float] = field(default_factory=dict)
+    builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -92,7 +97,8 @@ def with_live_mistakes(
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart))
-    return SubmissionGrader(mistakes.environment, mistakes), mistakes
+    parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
+    return SubmissionGrader(mistakes.environment, mistakes, builds_on=parts), mistakes
 
 
 def visible_grader(
@@ -116,8 +122,9 @@ def visible_grader(
     recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
     decided = {id_: points for r in recordings.values() for id_, points in r.decided.items()}
-    environment = recorded_environment(course, recordings)
-    return SubmissionGrader(environment, RecordedMistakes(known), decided=decided)
+    parts = {id_: ids for r in recordings.values() for id_, ids in r.builds_on.items()}
+    environment, mistakes = recorded_environment(course, recordings), RecordedMistakes(known)
+    return SubmissionGrader(environment, mistakes, decided=decided, builds_on=parts)
 
 
 def grade(
@@ -181,11 +188,22 @@ def outcomes(
 
 def _exercise(grader: SubmissionGrader, run: CheckRun, exercise: Exercise) -> ExerciseResult:
     """An exercise's outcomes and what was recognised in it, which later ones may ask for."""
+    diagnose = partial(findings, grader.mistakes, run.of(exercise.id))
     ended = run.exercise(exercise.id)
-    found = findings(grader.mistakes, run.of(exercise.id), run.records)
-    run.submission.judged[exercise.id] = judged(ended, found)
-    found, at = _in_words(grader.environment.course, found), defined_at(run.submission, exercise)
-    return ExerciseResult(exercise.id, None, exercise.points, ended, found, at)
+    first = Judgement(ended, run.records, diagnose(run.records))
+    parts = grader.builds_on.get(exercise.id, ())
+    made = with_right_parts(run, exercise, first, parts, diagnose)
+    run.submission.judged[exercise.id] = judged(made.checks, made.findings)
+    return ExerciseResult(
+        exercise.id,
+        None,
+        exercise.points,
+        made.checks,
+        _in_words(grader.environment.course, made.findings),
+        defined_at(run.submission, exercise),
+        judged_with=made.judged_with,
+        to_judge_with=made.to_judge_with,
+    )
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -80,8 +80,18 @@ def serve(connection: socket.socket, limits: ChildLimits) -> None:
     sys.stdout = sys.stderr = printed
     warnings.filterwarnings("ignore", category=UserWarning)  # torch's, which no student printed
     send(connection, Frame({"ready": True}))
-    servant = Servant(Loader(register=True), drain=printed.drain, first=limits.first_instance)
     reader, alarm = Reader(), Alarm()
+
+    def ask(question: Frame) -> Frame:
+        # An alarm in the middle would leave half an answer behind.
+        was_on, alarm.is_on = alarm.is_on, False
+        send(connection, question)
+        answer = reader.receive(connection).frame()
+        alarm.is_on = was_on
+        return answer
+
+    loader = Loader(register=True, ask=ask)
+    servant = Servant(loader, drain=printed.drain, first=limits.first_instance)
     with contextlib.suppress(EOFError, ConnectionError, WireFault):
         while True:
             frame = reader.receive(connection).frame()
