@@ -67,8 +67,7 @@ def with_right_parts(
         return first
     answers = _answers(run, exercise, wrong)
     if answers is None:
-        uses = _used_by(run, exercise, wrong)
-        return replace(first, to_judge_with=tuple(uses))
+        return replace(first, to_judge_with=tuple(_used_by(run, exercise, first, wrong)))
     with closing(answers):
         again = _again(run, exercise, first, answers, diagnose)
     was_waiting = any(check.waits_for in [part.id for part in wrong] for check in first.checks)
@@ -111,6 +110,9 @@ def _again(
     return Judgement(tuple(merged), records, diagnose(records), judged_with=names)
 
 
-def _used_by(run: CheckRun, exercise: Exercise, wrong: Sequence[Exercise]) -> list[str]:
-    """The names of these that the student's own code uses."""
-    return [part.name for part in wrong if run.submission.uses(exercise, part.name)]
+def _used_by(
+    run: CheckRun, exercise: Exercise, first: Judgement, wrong: Sequence[Exercise]
+) -> list[str]:
+    """The names of these that the student's own code uses, or that it waits for."""
+    awaited = {check.waits_for for check in first.checks}
+    return [p.name for p in wrong if p.id in awaited or run.submission.uses(exercise, p.name)]

@@ -111,8 +111,7 @@ class Loader:
         modules: the modules of loaded files by key, and those of folders.
         files: for the file name of each code object, the student's file and cell.
         adopted: the key of a namespace that is filled elsewhere, if there is one.
-        awaited: for the name of each of the course's modules the file that stands for it, or "";
-            a file that imports one that is not there ends at that line.
+        awaited: for the name of each of the course's modules the file that stands for it, or "".
         lent: by the course's module, the code of names that others import from it in place of the
             student's own.
         answered: by file, the names that are answered from outside, each with the parameters of
@@ -336,7 +335,7 @@ class Loader:
             return cause
         top = name.partition(".")[0]
         sources = self.texts.values()
-        if top in self.awaited or any(s["importable"] and s["module"] == top for s in sources):
+        if self.awaited.get(top) or any(s["importable"] and s["module"] == top for s in sources):
             return None
         stopped = (
             opened.failures[0]

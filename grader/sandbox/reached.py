@@ -5,7 +5,7 @@ It runs beside student code: standard library only.
 
 import dis
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.sandbox.constructors import LIBRARIES
@@ -14,15 +14,15 @@ MOST_LOOKED_AT = 200
 """Names of a file whose code is looked at."""
 
 
-def reaches(namespace: Mapping[str, Any], start: str, wanted: str) -> bool:
-    """Whether the code of one name looks up another, also through other names of the file.
+def reaches(namespace: Mapping[str, Any], names: Sequence[str], wanted: str) -> bool:
+    """Whether the code of some names looks up another, also through other names of the file.
 
     Args:
         namespace: of the file.
-        start: whose code is looked at.
+        names: whose code is looked at.
         wanted: the other.
     """
-    ahead, seen = [start], {start}
+    ahead, seen = list(names), set(names)
     while ahead and len(seen) < MOST_LOOKED_AT:
         for name in _looked_up(namespace.get(ahead.pop())):
             if name == wanted:

@@ -21,6 +21,9 @@ from grader.sandbox.torch_later import has_torch, is_module, meter, module_state
 from grader.sandbox.watching import parameter_names, written_into
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault
 
+OF_TORCH = "nn."
+"""How names begin that are of `torch.nn` and not of the student's file."""
+
 NOTHING_COUNTED = {
     **dict.fromkeys(("multiplications", "largest", "saved", "operations"), 0),
     "unknown": ["Python"],
@@ -110,7 +113,7 @@ class Servant:
                 return module_state.load(self._instance(request["instance"]), values)
             case "reaches":
                 namespace = self.loader.open(request["source"]).namespace
-                return {"reaches": reaches(namespace, request["name"], request["wanted"])}
+                return {"reaches": reaches(namespace, request["names"], request["wanted"])}
             case "answer":
                 from grader.sandbox.answered import answer  # it needs torch
 
@@ -124,6 +127,8 @@ class Servant:
     # What a request names.
 
     def _named(self, request: Mapping[str, Any]) -> object:
+        if request["name"].startswith(OF_TORCH):
+            return module_state.of_torch(request["name"].removeprefix(OF_TORCH))
         opened = self.loader.open(request["source"])
         if "class" in request:
             opened.classes.choose(request["name"], request["class"])

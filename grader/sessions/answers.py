@@ -11,9 +11,7 @@ MOST_QUESTIONS = 2_000
 MOST_BYTES = 2**26
 """How much may be asked in one check: questions, and bytes of their tensors and of the answers'."""
 
-PARTS = (
-    *("args", "kwargs", "state", "of", "made", "training", "random", "on_meta", "cotangents"),
-)
+PARTS = (*("args", "kwargs", "state", "of", "made", "training", "random", "on_meta", "cotangents"),)
 """What of a question is handed on."""
 
 

@@ -199,7 +199,10 @@ class ChildSession(Session):
         stream.sendall(request)
         reply = self.reader.receive(stream)
         while self.answers is not None and is_question(question := reply.frame()):
-            stream.sendall(encode(self.answers.to(question)))
+            asked = time.monotonic()
+            answer = encode(self.answers.to(question))
+            stream.until += time.monotonic() - asked  # which is not the student's
+            stream.sendall(answer)
             reply = self.reader.receive(stream)
         return reply
 

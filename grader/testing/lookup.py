@@ -184,12 +184,19 @@ class SubmissionHandle:
         self.located[exercise.id] = (self.session.generation, located)
         return located
 
-    def uses(self, exercise: Exercise, name: str) -> bool:
-        """Whether the code of an exercise looks up another name, itself or through other names."""
+    def uses(self, exercise: Exercise, name: str, *by: str) -> bool:
+        """Whether the code of an exercise looks up another name, itself or through other names.
+
+        Args:
+            exercise: whose code is looked at.
+            name: the other name.
+            *by: names whose code is looked at as well.
+        """
         located = self.locate(exercise)
         if exercise.name not in located.names:
             return False
-        header = {"verb": "reaches", "source": located.key, "name": exercise.name, "wanted": name}
+        of = [exercise.name, *by]
+        header = {"verb": "reaches", "source": located.key, "names": of, "wanted": name}
         return self.ask(header).header.get("reaches") is True
 
     def _keys(self, exercise: Exercise) -> list[str]:
