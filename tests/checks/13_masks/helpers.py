@@ -8,7 +8,7 @@ OF_WEIGHTS = (N_("text"), N_("query"), N_("key"))
 OF_VECTORS = (N_("text"), N_("query"), N_("feature"))
 NAMES = ("W_query", "W_key", "W_value")
 
-NAN_GRADIENTS = N_("Gradients became NaN (not a number), though no weight is")
+NAN_GRADIENTS = N_("Gradients became NaN (not a number), though no context vector is")
 
 HALF = 1e-3
 """Weights in float16: twice the distance of its numbers below 1."""

@@ -9,7 +9,6 @@ from grader.testing.mixins import KeepsArguments, KeepsDoublePrecision, KeepsNam
 from ..helpers import judge_start
 from .helpers import (
     HALF,
-    NAN_GRADIENTS,
     OF_VECTORS,
     OF_WEIGHTS,
     drawn,
@@ -21,6 +20,7 @@ from .helpers import (
 )
 
 NAN_WEIGHTS = N_("Weights became NaN (not a number): what is the softmax of minus infinity alone?")
+NAN_GRADIENTS = N_("Gradients became NaN (not a number), though no weight is")
 NAN_VECTORS = N_("Context vectors became NaN (not a number) where a token may use nothing")
 
 
