@@ -56,9 +56,7 @@ class Cost:
     elsewhere: tuple[Loss, ...]
 
 
-def costs(
-    grader: SubmissionGrader, launcher: Launcher, assignment: Assignment
-) -> Iterator[Cost]:
+def costs(grader: SubmissionGrader, launcher: Launcher, assignment: Assignment) -> Iterator[Cost]:
     """What each known mistake of an assignment costs, in it and in those that import it."""
     course = grader.environment.course
     with_singles = replace(grader, mistakes=Singles(grader.mistakes))
