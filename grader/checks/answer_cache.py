@@ -21,8 +21,10 @@ from typing import Any
 from grader.course.course import Limits
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame
+from grader.sessions.answers import Answers
 from grader.sessions.base import AsksOtherwise, OwnFrame, Session
 from grader.sessions.child import ChildSession
+from grader.submissions.submission import Submission
 
 MOST_FILES = 16
 """Ways to ask a submission, per check, that requests are kept for: they contain names of files."""
@@ -123,11 +125,20 @@ class AnswerCacheSession(Session):
 
     @property
     def _has_time(self) -> bool:
-        return self.inner.seconds_left > self.inner.limits.request_seconds + SPARE_SECONDS
+        return self.inner.time_left.processor > self.inner.limits.request_seconds + SPARE_SECONDS
 
     def within(self, limits: Limits) -> ChildSession | None:
         """A child of its own, whose replies are not remembered."""
         return self.inner.within(limits)
+
+    def apart(self, answers: Answers | None = None) -> Session:
+        """Another child of the submission's, which knows the same replies if it asks nothing back."""
+        session = self.inner.apart(answers)
+        return AnswerCacheSession(session, self.cache) if answers is None else session
+
+    def of(self, submission: Submission) -> ChildSession:
+        """A child of another submission."""
+        return self.inner.of(submission)
 
     def begin(self, check: str, asked: str = "") -> Any:
         """Send the kept requests of a check as long as the replies to them are known."""

@@ -1,7 +1,9 @@
 """Grades one submission: runs its checks, adds up its points."""
 
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
@@ -19,8 +21,10 @@ from grader.core.records import (
     Visibility,
 )
 from grader.core.versions import versions
+from grader.course.builds_on import builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
+from grader.grading.carried import Judgement, with_right_parts
 from grader.grading.definitions import defined_at, ignored
 from grader.grading.file_notes import with_file_notes
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
@@ -30,6 +34,7 @@ from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
+from grader.testing.earlier import judged
 from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -50,6 +55,7 @@ class SubmissionGrader:
 
     Args:
         decided: by exercise, the points that visible checks decide, where that was recorded.
+        builds_on: by exercise, the ids of the earlier ones that its solution calls.
     """
 
     environment: CheckEnvironment
@@ -57,6 +63,7 @@ class SubmissionGrader:
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
     answers: AnswerCache = field(default_factory=AnswerCache)
     decided: Mapping[str, float] = field(default_factory=dict)
+    builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -94,7 +101,8 @@ def with_live_mistakes(
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
-    return SubmissionGrader(mistakes.environment, mistakes), mistakes
+    parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
+    return SubmissionGrader(mistakes.environment, mistakes, builds_on=parts), mistakes
 
 
 def visible_grader(
@@ -123,8 +131,9 @@ def visible_grader(
     recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
     decided = {id_: points for r in recordings.values() for id_, points in r.decided.items()}
-    environment = recorded_environment(course, recordings)
-    return SubmissionGrader(environment, RecordedMistakes(known), decided=decided)
+    parts = {id_: ids for r in recordings.values() for id_, ids in r.builds_on.items()}
+    environment, mistakes = recorded_environment(course, recordings), RecordedMistakes(known)
+    return SubmissionGrader(environment, mistakes, decided=decided, builds_on=parts)
 
 
 def grade(
@@ -163,14 +172,12 @@ def outcomes(
     if isinstance(session, ChildSession):  # other sessions' replies are not bytes
         session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    run = CheckRun(environment, handle, checks)
-    ended = run.run(scope.exercises)
-    exercises = {}
-    for id_, exercise in scope.exercises.items():
-        own = tuple(check for check in checks if check.exercise.id == id_)
-        found = _in_words(course, findings(grader.mistakes, own, run.records))
-        at = defined_at(handle, exercise)
-        exercises[id_] = ExerciseResult(id_, None, exercise.points, ended[id_], found, at)
+    with closing(CheckRun(environment, handle, checks)) as run:
+        exercises = {
+            id_: _exercise(grader, run, exercise)
+            for id_, exercise in course.exercises.items()
+            if id_ in scope.exercises
+        }
     submission = with_file_notes(course, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
@@ -186,6 +193,26 @@ def outcomes(
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
+
+
+def _exercise(grader: SubmissionGrader, run: CheckRun, exercise: Exercise) -> ExerciseResult:
+    """An exercise's outcomes and what was recognised in it, which later ones may ask for."""
+    diagnose = partial(findings, grader.mistakes, run.of(exercise.id))
+    ended = run.exercise(exercise.id)
+    first = Judgement(ended, run.records, diagnose(run.records))
+    parts = grader.builds_on.get(exercise.id, ())
+    made = with_right_parts(run, exercise, first, parts, diagnose)
+    run.submission.judged[exercise.id] = judged(made.checks, made.findings)
+    return ExerciseResult(
+        exercise.id,
+        None,
+        exercise.points,
+        made.checks,
+        _in_words(grader.environment.course, made.findings),
+        defined_at(run.submission, exercise),
+        judged_with=made.judged_with,
+        to_judge_with=made.to_judge_with,
+    )
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -29,7 +29,7 @@ from grader.sandbox.stream import Reader, send
 from grader.sandbox.torch_later import has_torch, module_state, tensors
 from grader.sandbox.wire import Frame, WireFault
 
-NOT_INTERRUPTED = (loader.__file__, "<frozen importlib._bootstrap>")
+NOT_INTERRUPTED = (loader.__file__, __file__, "<frozen importlib._bootstrap>")
 CALLS_STUDENT_CODE = Servant.invoke.__code__
 CONTROL_BYTES = 65_536
 """The longest message to and from a warm parent."""
@@ -88,7 +88,11 @@ def serve(connection: socket.socket, limits: ChildLimits) -> None:
     def announce(*place: str | int) -> None:
         send(connection, Frame({"at": place}))
 
-    files = Loader(register=True, announce=announce)
+    def ask(question: Frame) -> Frame:
+        send(connection, question)
+        return reader.receive(connection).frame()
+
+    files = Loader(register=True, announce=announce, ask=ask)
     servant = Servant(files, drain=printed.drain, first=limits.first_instance)
     reader = Reader()
     with contextlib.suppress(EOFError, ConnectionError, WireFault):

@@ -8,9 +8,10 @@ from grader.core.errors import GraderFault, NoProcessFault
 from grader.core.language import _
 from grader.course.course import Limits
 from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART, libraries_in, slow_parts_in
-from grader.sandbox.stream import Raw, Reader, Stream
+from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import PREFIX, Frame, WireFault, decode_header, encode
 from grader.sessions import own_time
+from grader.sessions.answers import Answers, is_question
 from grader.sessions.base import OwnFrame, Session, death, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher, importing
 from grader.sessions.stopwatch import BUSY, NoTurn, ProcessClock, Stopwatch
@@ -52,6 +53,23 @@ class _Deadline:
         self._wait()
         self.connection.sendall(data)
 
+    def leave_out(self, seconds: float) -> None:
+        """Not count these seconds, which were spent on this side."""
+        self.until += seconds
+
+
+@dataclass
+class TimeLeft:
+    """What all processes of a submission may take together.
+
+    Args:
+        processor: seconds in which they compute.
+        on_wall: seconds on the wall, which are many more.
+    """
+
+    processor: float
+    on_wall: float
+
 
 @dataclass(eq=False)
 class ChildSession(Session):
@@ -63,8 +81,9 @@ class ChildSession(Session):
         limits: of time and memory.
         owns_launcher: whether the launcher is closed with the session.
         slack: seconds beyond its own time in which a child may end a request by itself.
-        beside: the session whose time for the whole submission this one shares.
-        on_wall_left: seconds on the wall, which are many more than those of the processor.
+        beside: the session whose time for the whole submission is that of this one as well.
+        answers: what the submission may ask back; None for nothing.
+        time_left: what is left of the time for the whole submission.
         place: the statement that a request ran last, where it loads a file: the file's key, and the
             numbers of the cell and of the statement in it.
         stops: the statements before which loading stops, each with why: "timeout", or how the
@@ -78,12 +97,12 @@ class ChildSession(Session):
     owns_launcher: bool = field(default=False, kw_only=True)
     slack: float = field(default=SLACK, kw_only=True)
     beside: "ChildSession | None" = field(default=None, kw_only=True)
-    seconds_left: float = field(init=False)
+    answers: Answers | None = field(default=None, kw_only=True)
+    time_left: TimeLeft = field(init=False)
     generation: int = field(default=1, init=False)
     child: Child | None = field(default=None, init=False)
     reader: Reader = field(default_factory=Reader, init=False)
     is_fresh: bool = field(default=False, init=False)
-    on_wall_left: float = field(init=False)
     clock: ProcessClock | None = field(default=None, init=False)
     place: tuple[str, int, int] | None = field(default=None, init=False)
     stops: list[tuple[str, int, int, str]] = field(default_factory=list, init=False)
@@ -92,15 +111,38 @@ class ChildSession(Session):
     def __post_init__(self) -> None:
         self.isolation = self.launcher.isolation
         whole = self.limits.submission_seconds
-        self.seconds_left = whole if self.beside is None else self.beside.seconds_left
-        self.on_wall_left = BUSY * whole if self.beside is None else self.beside.on_wall_left
-        self.stops = [] if self.beside is None else [*self.beside.stops]
+        beside = self.beside
+        self.time_left = TimeLeft(whole, BUSY * whole) if beside is None else beside.time_left
+        self.stops = [] if beside is None else beside.stops
+
+    def apart(self, answers: Answers | None = None) -> "ChildSession":
+        """A child of its own by the same launcher."""
+        return self._beside(self.limits, answers)
+
+    def of(self, submission: Submission) -> "ChildSession":
+        """A child of another submission by the same launcher."""
+        return ChildSession(self.launcher, submission, self.limits, slack=self.slack)
+
+    def begin(self, check: str, asked: str = "") -> None:
+        """A check begins."""
+        if self.answers is not None:
+            self.answers.begin()
 
     def within(self, limits: Limits) -> "ChildSession | None":
         """A child of its own by the same launcher, where the system can limit its memory."""
         if not LIMITS_MEMORY:
             return None
-        return ChildSession(self.launcher, self.submission, limits, slack=self.slack, beside=self)
+        return self._beside(limits)
+
+    def _beside(self, limits: Limits, answers: Answers | None = None) -> "ChildSession":
+        return ChildSession(
+            self.launcher,
+            self.submission,
+            limits,
+            slack=self.slack,
+            beside=self,
+            answers=answers or self.answers,
+        )
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
@@ -113,7 +155,9 @@ class ChildSession(Session):
         """A request as it is sent, and the seconds it may take."""
         header = {**frame.header, "fresh": self.is_fresh}
         self.is_fresh = False
-        return encode(Frame(header, frame.payload)), min(seconds, max(0.0, self.seconds_left))
+        return encode(Frame(header, frame.payload)), min(
+            seconds, max(0.0, self.time_left.processor)
+        )
 
     def decode(self, reply: Raw | OwnFrame) -> Frame:
         """A reply as a frame; a child whose reply is malformed is ended."""
@@ -126,11 +170,11 @@ class ChildSession(Session):
 
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
         """Send a request, and return the reply as it came."""
-        if self.seconds_left <= 0:
+        if self.time_left.processor <= 0:
             total = f"{self.limits.submission_seconds:g}"
             template = _("the {seconds} seconds for the whole submission are used up")
             return failed("timeout", template.format(seconds=total))
-        if self.on_wall_left <= 0:
+        if self.time_left.on_wall <= 0:
             return failed("busy", "")
         if self.child is None:
             self._start()
@@ -161,13 +205,13 @@ class ChildSession(Session):
             with own_time.paused():
                 return self._exchange(request, watch)
         finally:
-            self.seconds_left -= watch.taken()
-            self.on_wall_left -= time.monotonic() - started
+            self.time_left.processor -= watch.taken()
+            self.time_left.on_wall -= time.monotonic() - started
 
     def _watch(self, seconds: float) -> Stopwatch:
         if self.child is None or self.clock is None:
             raise GraderFault("there is no child to ask")
-        on_wall = min(BUSY * seconds, self.on_wall_left)
+        on_wall = min(BUSY * seconds, self.time_left.on_wall)
         return Stopwatch(self.child.connection, self.clock, seconds, self.slack, on_wall)
 
     def _prepare(self) -> None:
@@ -220,19 +264,27 @@ class ChildSession(Session):
             for key, source in self.submission.sources.items():
                 header = {"verb": "sources", "sources": {key: source.header()}}
                 known = {"awaited": self.submission.modules, "lent": self.submission.lent}
+                if self.answers is not None:
+                    header["answered"] = self.answers.parameters
                 request = Frame({**header, **known, "stops": self.stops})
                 self._exchange(encode(request), _Deadline(self.child.connection, START_SECONDS))
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise NoProcessFault(f"a child process could not be started ({error!r})") from error
 
-    def _exchange(self, request: bytes, stream: Stream) -> Raw:
+    def _exchange(self, request: bytes, stream: "_Deadline | Stopwatch") -> Raw:
         stream.sendall(request)
-        reply = self.reader.receive(stream)
-        while reply.header.startswith(PROGRESS):
-            self.place = _place(decode_header(reply.header).get("at"))
+        while True:
             reply = self.reader.receive(stream)
-        return reply
+            if reply.header.startswith(PROGRESS):
+                self.place = _place(decode_header(reply.header).get("at"))
+            elif self.answers is not None and is_question(question := reply.frame()):
+                started = time.monotonic()
+                answer = encode(self.answers.to(question))
+                stream.leave_out(time.monotonic() - started)
+                stream.sendall(answer)
+            else:
+                return reply
 
     def _end(self, patience: float = 0.0) -> int | None:
         child, self.child = self.child, None
@@ -245,9 +297,6 @@ class ChildSession(Session):
     def close(self) -> None:
         """End the child, if one is running, and the launcher if it is this session's own."""
         self._end()
-        if self.beside is not None:
-            self.beside.seconds_left = self.seconds_left
-            self.beside.on_wall_left = self.on_wall_left
         if self.owns_launcher:
             self.launcher.close()
 

@@ -11,9 +11,11 @@ from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
 from grader.sandbox.failures import stub_exercise
 from grader.sandbox.wire import Frame
+from grader.sessions.answers import Answers
 from grader.sessions.base import OwnFrame, Session, is_busy
 from grader.submissions.source_file import definitions, has_stub, is_written
 from grader.submissions.submission import Submission
+from grader.testing.earlier import Judged
 from grader.testing.replies import (
     Failure,
     read_failure,
@@ -103,6 +105,7 @@ class SubmissionHandle:
             take that it builds on.
         unlimited: the assignments of checks that limit memory, where no such limit could be set.
         notes_chance: whether calls are asked if they drew random numbers.
+        judged: the exercises that are judged already, by id.
     """
 
     submission: Submission
@@ -114,6 +117,7 @@ class SubmissionHandle:
     declared: dict[str, Mapping[str, Parameters]] = field(default_factory=dict)
     unlimited: set[str] = field(default_factory=set)
     notes_chance: bool = False
+    judged: dict[str, Judged] = field(default_factory=dict)
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""
@@ -137,6 +141,22 @@ class SubmissionHandle:
             return
         with closing(session):
             yield replace(self, session=session, limits=limits, opened={}, located={})
+
+    def apart(self, answers: Answers | None = None) -> "SubmissionHandle":
+        """The same submission in a process of its own; this handle where there is only one.
+
+        Args:
+            answers: what it may ask back there.
+        """
+        session = self.session.apart(answers)
+        if session is None:
+            return self
+        return replace(self, session=session, opened={}, located={})
+
+    def loads_as(self, other: "SubmissionHandle") -> None:
+        """Take over which files ended another process as they were loaded: they are not run again."""
+        ended = {key: one for key, one in other.opened.items() if "failure" in one[1].header}
+        self.opened = ended | self.opened
 
     def forget(self) -> None:
         """Let go of all instances made so far."""
@@ -191,6 +211,21 @@ class SubmissionHandle:
         generation, frame = self.opened.get(key, (0, None))
         is_current = generation == self.session.generation
         return frame is not None and (is_current or bool(generation and "failure" in frame.header))
+
+    def uses(self, exercise: Exercise, name: str, *by: str) -> bool:
+        """Whether the code of an exercise looks up another name, itself or through other names.
+
+        Args:
+            exercise: whose code is looked at.
+            name: the other name.
+            *by: names whose code is looked at as well.
+        """
+        located = self.locate(exercise)
+        if exercise.name not in located.names:
+            return False
+        of = [exercise.name, *by]
+        header = {"verb": "reaches", "source": located.key, "names": of, "wanted": name}
+        return self.ask(header).header.get("reaches") is True
 
     def _keys(self, exercise: Exercise) -> list[str]:
         """The files to look into: those that have the exercise's stub last, where others write it."""

@@ -7,6 +7,7 @@ recognised in whatever way a student draws.
 import pytest
 import torch
 
+from ..helpers import NAN_IN_TRAINING
 from .helpers import judge_entries, judge_shares, plain
 
 ROWS, COLUMNS = 80, 130
@@ -65,6 +66,7 @@ class TestDropout:
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
         called = attempt(weights, 0.4, True, seed=draw.seed()), attempt(weights, 0.4, True)
         one, two = (each.has_shape(ROWS, COLUMNS) for each in called)
+        judge.that(not (one.isnan() | two.isnan()).any(), NAN_IN_TRAINING)
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
 
     @pytest.mark.deepens("test_the_right_share_is_dropped")
