@@ -87,7 +87,10 @@ def refusal(code: Sequence[ast.stmt], parameters: Collection[str], solution: str
     own = _Vocabulary(ast.Module([*code], []))
     vocabulary.names |= own.bound | {*parameters}
     vocabulary.attributes |= own.stored
-    return next((what for statement in code for what in _foreign(statement, vocabulary)), "")
+    try:
+        return next((what for statement in code for what in _foreign(statement, vocabulary)), "")
+    except RecursionError:
+        return "one thing stands in another too deeply"
 
 
 @dataclass(slots=True)

@@ -168,6 +168,7 @@ def test_code_that_does_more_than_compute_is_refused(folder, work, edit, express
         ("from os import environ", "it imports something"),
         ("global scores", "it changes a global name"),
         ("class Tensor: pass", "it defines a class"),
+        (f"x = {'1 + ' * 2000}1", "one thing stands in another too deeply"),
     ],
 )
 def test_statements_that_no_solution_needs_are_refused(folder, work, statement, words):
