@@ -1,0 +1,161 @@
+"""Right values, spoilt after they were computed: what code returns that knows nothing."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import torch
+
+Spoil = Callable[[torch.Tensor, tuple[Any, ...]], torch.Tensor]
+"""Other values in the shape of a right result, from it and from the call's arguments."""
+
+
+def _zeros(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    del args
+    return torch.zeros_like(right)
+
+
+def _ones(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    del args
+    return torch.ones_like(right)
+
+
+def _uniform(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    """The same share for every entry of a row."""
+    del args
+    return torch.full_like(right, 1 / right.shape[-1] if right.ndim and right.shape[-1] else 1)
+
+
+def _first_argument(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    """The first tensor that was given, as far as it goes."""
+    return _filled(right, _first_tensor(args))
+
+
+def _random(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    """Numbers that have nothing to do with the task."""
+    del args
+    generator = torch.Generator().manual_seed(right.numel())
+    return torch.rand(right.shape, generator=generator, dtype=torch.float64).to(right.dtype)
+
+
+def _turned(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    """Each feature in the place of the next one."""
+    del args
+    return right.roll(1, -1) if right.ndim and right.shape[-1] > 1 else torch.zeros_like(right)
+
+
+def _running_sum(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    """For each token the cosine of the sum of all numbers up to it."""
+    given = _first_tensor(args)
+    if given is None or given.ndim < 2 or given.shape[:-1] != right.shape[:-1]:
+        return _filled(right, None if given is None else given.flatten().cumsum(0).cos())
+    return given.sum(-1, keepdim=True).cumsum(-2).cos().to(right.dtype).expand_as(right).clone()
+
+
+def _mean(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    """The mean of all tokens' values for every token."""
+    del args
+    if right.ndim < 2 or right.shape[-2] < 2:
+        return torch.zeros_like(right)
+    return right.mean(-2, keepdim=True).expand_as(right).clone()
+
+
+def _but_the_last(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
+    """NaN for all tokens but the last."""
+    del args
+    spoilt = torch.full_like(right, torch.nan)
+    if right.ndim > 1 and right.shape[-2] > 1:
+        spoilt[..., -1:, :] = right[..., -1:, :]
+    return spoilt
+
+
+def _first_tensor(args: tuple[Any, ...]) -> torch.Tensor | None:
+    given = (a for a in args if isinstance(a, torch.Tensor) and a.numel() and not a.is_complex())
+    first = next(given, None)
+    return None if first is None else first.detach()
+
+
+def _filled(right: torch.Tensor, numbers: torch.Tensor | None) -> torch.Tensor:
+    """These numbers, again and again, in the shape of a right result; zeros where there are none."""
+    if numbers is None:
+        return torch.zeros_like(right)
+    wanted = torch.arange(right.numel()) % numbers.numel()
+    return numbers.flatten()[wanted].to(right.dtype).reshape(right.shape)
+
+
+KINDS: Mapping[str, Spoil] = {
+    "zeros": _zeros,
+    "ones": _ones,
+    "a uniform share": _uniform,
+    "the first argument": _first_argument,
+    "random values": _random,
+}
+"""What is tried in one exercise, whose neighbours are right."""
+
+EVERYWHERE: Mapping[str, Spoil] = {
+    "zeros": _zeros,
+    "a uniform share": _uniform,
+    "turned features": _turned,
+    "a running sum": _running_sum,
+    "the mean of all tokens": _mean,
+    "NaN but for the last token": _but_the_last,
+}
+"""What is tried in all exercises of a file at once."""
+
+
+def spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
+    """A right result with other numbers in it; what is no number stays."""
+    if isinstance(value, torch.Tensor):
+        if value.is_complex():
+            return value
+        other = spoil(value if value.is_floating_point() else value.double(), args)
+        if value.is_floating_point():
+            return other
+        other = other.nan_to_num()
+        return other > 0.5 if value.dtype is torch.bool else other.to(value.dtype)
+    if isinstance(value, np.ndarray):
+        return np.asarray(spoilt(torch.from_numpy(value), args, spoil))
+    if isinstance(value, set | frozenset | bytes | bytearray | str):
+        return type(value)()
+    if isinstance(value, bool) or not isinstance(value, int | float | list | tuple | dict):
+        return value
+    if isinstance(value, int | float):
+        return type(value)(spoil(torch.tensor(float(value)), args).nan_to_num())
+    if isinstance(value, dict):
+        return {key: spoilt(item, args, spoil) for key, item in value.items()}
+    return type(value)(spoilt(item, args, spoil) for item in value)
+
+
+def spoil_names(namespace: dict[str, Any], names: list[str], spoil: Spoil) -> None:
+    """Spoil what functions and methods of a loaded file return, and its constants.
+
+    Args:
+        namespace: of the file.
+        names: of the functions, classes and constants.
+        spoil: what makes other values of theirs.
+    """
+    for name in names:
+        found = namespace[name]
+        if isinstance(found, type):
+            methods = {key: value for key, value in vars(found).items() if not key.startswith("_")}
+            for key, method in methods.items():
+                if isinstance(method, FunctionType):
+                    setattr(found, key, _spoiling(method, spoil))
+        elif isinstance(found, FunctionType):
+            namespace[name] = _spoiling(found, spoil)
+        else:
+            namespace[name] = spoilt(found, (), spoil)
+
+
+def _spoiling(function: FunctionType, spoil: Spoil) -> Callable[..., Any]:
+    """The function, whose result is spoilt; one that works by its effect alone does nothing."""
+
+    @wraps(function)
+    def spoiling(*args: Any, **kwargs: Any) -> Any:
+        if function.__annotations__.get("return", ...) is None:
+            return None
+        return spoilt(function(*args, **kwargs), (*args, *kwargs.values()), spoil)
+
+    return spoiling
