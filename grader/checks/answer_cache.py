@@ -126,6 +126,10 @@ class AnswerCacheSession(Session):
         """A child of its own, whose replies are not remembered."""
         return self.inner.within(limits)
 
+    def apart(self) -> "AnswerCacheSession":
+        """Another child of the submission's, which knows the same replies."""
+        return AnswerCacheSession(self.inner.apart(), self.cache)
+
     def begin(self, check: str, asked: str = "") -> Any:
         """Send the kept requests of a check as long as the replies to them are known."""
         self.check, self.asked = check, asked

@@ -166,9 +166,6 @@ def collect(
 
     Of an exercise, gates come first, inherited checks after the class's own, and remarks last.
 
-    Code that remembers what a hidden check asked can then not show it in a visible check's
-    message.
-
     Args:
         course: the course.
         exercises: their ids.

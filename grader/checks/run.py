@@ -31,6 +31,7 @@ from grader.feedback.messages import (
 )
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
+from grader.testing.earlier import judged
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.student import StudentOutcome
@@ -188,60 +189,85 @@ class CheckRecord:
 
 @dataclass(slots=True)
 class CheckRun:
-    """Runs checks on one submission, in their order, and keeps how each went."""
+    """Runs checks on one submission, exercise by exercise, and keeps how each went.
+
+    Hidden checks run in a process of their own: code that remembers what they asked can then not
+    show it in a visible check's message.
+
+    Args:
+        unseen: the submission in that process.
+    """
 
     environment: CheckEnvironment
     submission: SubmissionHandle
     checks: tuple[Check, ...]
+    unseen: SubmissionHandle | None = None
     results: dict[str, CheckResult] = field(default_factory=dict)
     records: dict[str, CheckRecord] = field(default_factory=dict)
     blocked: dict[str, str] = field(default_factory=dict)
 
     def run(self, exercises: Iterable[str]) -> dict[str, tuple[CheckResult, ...]]:
         """Run all checks; the outcomes of each of these exercises, in order."""
-        for exercise in dict.fromkeys(check.exercise for check in self.checks):
-            self.submission.declared[exercise.id] = self.environment.declared(exercise)
-        for check in self.checks:
-            self._run(check)
-        self._take_back_remarks()
-        self._mark_consequences()
-        found: dict[str, list[CheckResult]] = {id_: [] for id_ in exercises}
-        for check in self.checks:
-            found[check.exercise.id].append(self.results[check.id])
-        return {id_: tuple(results) for id_, results in found.items()}
+        return {id_: self.exercise(id_) for id_ in exercises}
 
-    def _take_back_remarks(self) -> None:
+    def close(self) -> None:
+        """End the process of the hidden checks."""
+        if self.unseen is not None and self.unseen is not self.submission:
+            self.unseen.session.close()
+
+    def of(self, id_: str) -> tuple[Check, ...]:
+        """The checks of an exercise."""
+        return tuple(check for check in self.checks if check.exercise.id == id_)
+
+    def exercise(self, id_: str) -> tuple[CheckResult, ...]:
+        """Run the checks of an exercise, the visible ones first; their outcomes."""
+        checks = self.of(id_)
+        for check in checks:
+            self._run(check)
+        records = [self.records[check.id] for check in checks if check.id in self.records]
+        self._take_back_remarks(records)
+        self._mark_consequences(records)
+        results = tuple(self.results[check.id] for check in checks)
+        self.submission.judged[id_] = judged(results)
+        return results
+
+    def _asked_by(self, check: Check) -> SubmissionHandle:
+        """The submission in the process that a check asks."""
+        exercise, submission = check.exercise, self.submission
+        if exercise.id not in submission.declared:
+            submission.declared[exercise.id] = self.environment.declared(exercise)
+        if check.visibility is Visibility.VISIBLE:
+            return submission
+        if self.unseen is None:
+            self.unseen = submission.apart()
+        if self.unseen is not submission:
+            self.unseen.loads_as(submission)
+        return self.unseen
+
+    def _take_back_remarks(self, records: Iterable[CheckRecord]) -> None:
         """A remark that ended in an exception which fails a check, too, has judged nothing."""
-        failing: dict[tuple[str, object], Check] = {}
-        for check, failure in self._failures():
+        failing: dict[object, Check] = {}
+        for check, failure in _failures(records):
             if not check.is_remark:
-                failing.setdefault((check.exercise.id, failure), check)
-        for check, failure in self._failures():
-            other = failing.get((check.exercise.id, failure))
+                failing.setdefault(failure, check)
+        for check, failure in _failures(records):
+            other = failing.get(failure)
             if self.results[check.id].outcome is Outcome.REMARK and other is not None:
                 reason = _("first this has to hold: {title}").format(title=other.title)
                 message = _("Not run: {reason}").format(reason=reason)
                 self._write(check, Outcome.BLOCKED, message, self.results[check.id].duration_s)
 
-    def _mark_consequences(self) -> None:
+    def _mark_consequences(self, records: Iterable[CheckRecord]) -> None:
         """Note which checks may fail for nothing but what an earlier one of the exercise fails for."""
-        firsts: dict[str, list[CheckRecord]] = {}
-        for record in self.records.values():
+        before: list[CheckRecord] = []
+        for record in records:
             check = record.check
             if not isinstance(record.raised, Mismatch) or check.is_remark:
                 continue
-            before = firsts.setdefault(check.exercise.id, [])
             if any(_may_follow(record, first) for first in before):
                 self.results[check.id] = replace(self.results[check.id], may_follow=True)
             else:
                 before.append(record)
-
-    def _failures(self) -> Iterator[tuple[Check, object]]:
-        """The checks that ended in an exception: its type, and the line."""
-        for record in self.records.values():
-            if isinstance(record.raised, StudentOutcome):
-                failure = record.raised.failure
-                yield record.check, (failure.kind, failure.type, failure.location)
 
     def _run(self, check: Check) -> None:
         reason = self.blocked.get(check.exercise.id)
@@ -249,17 +275,18 @@ class CheckRun:
             self._write(check, Outcome.BLOCKED, _("Not run: {reason}").format(reason=reason), 0.0)
             return
         started = time.perf_counter()
-        located = self.submission.locate(check.exercise)
+        submission = self._asked_by(check)
+        located = submission.locate(check.exercise)
         # Of a file that lacks the exercise nothing may be asked: loading it may end its process.
-        name, declared = check.exercise.name, self.submission.declared[check.exercise.id]
+        name, declared = check.exercise.name, submission.declared[check.exercise.id]
         may_ask = name in located.names and not check.memory_mib
         asked = located.asked_as(name, declared) if may_ask else ""
-        known: CheckRecord | None = self.submission.session.begin(check.id, asked)
+        known: CheckRecord | None = submission.session.begin(check.id, asked)
         if known is not None:
             self._conclude(check, known, "", started)
             return
-        with self.submission.within(check.memory_mib, check.exercise.assignment) as submission:
-            self._ask(check, submission, started)
+        with submission.within(check.memory_mib, check.exercise.assignment) as limited:
+            self._ask(check, limited, started)
 
     def _ask(self, check: Check, submission: SubmissionHandle, started: float) -> None:
         """Run a check whose outcome is not known, on the submission as it is to run for it."""
@@ -272,7 +299,7 @@ class CheckRun:
             return
         record = check.run(fixtures, self.environment)
         if record.raised is None:
-            self.submission.session.conclude(record)
+            submission.session.conclude(record)
         exercises = (exercise.name for exercise in self.environment.course.exercises.values())
         where = location_of(fixtures.student, record.raised, exercises)
         inputs = _inputs(check, fixtures, record.raised)
@@ -333,6 +360,14 @@ class CheckRun:
         near = (f"{id_}/{name}" for name in names for id_ in (own.id, *own.imports))
         known = (id_ for id_ in (cause.message, *near) if id_ in course.exercises)
         return next((id_ for id_ in known if id_ != check.exercise.id), "")
+
+
+def _failures(records: Iterable[CheckRecord]) -> Iterator[tuple[Check, object]]:
+    """The checks that ended in an exception: its type, and the line."""
+    for record in records:
+        if isinstance(record.raised, StudentOutcome):
+            failure = record.raised.failure
+            yield record.check, (failure.kind, failure.type, failure.location)
 
 
 def _may_follow(record: CheckRecord, first: CheckRecord) -> bool:

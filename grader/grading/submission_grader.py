@@ -1,6 +1,7 @@
 """Grades one submission: runs its checks, adds up its points."""
 
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,6 +30,7 @@ from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
+from grader.testing.earlier import judged
 from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -154,14 +156,12 @@ def outcomes(
     if isinstance(session, ChildSession):  # other sessions' replies are not bytes
         session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    run = CheckRun(environment, handle, checks)
-    ended = run.run(scope.exercises)
-    exercises = {}
-    for id_, exercise in scope.exercises.items():
-        own = tuple(check for check in checks if check.exercise.id == id_)
-        found = _in_words(course, findings(grader.mistakes, own, run.records))
-        at = defined_at(handle, exercise)
-        exercises[id_] = ExerciseResult(id_, None, exercise.points, ended[id_], found, at)
+    with closing(CheckRun(environment, handle, checks)) as run:
+        exercises = {
+            id_: _exercise(grader, run, exercise)
+            for id_, exercise in course.exercises.items()
+            if id_ in scope.exercises
+        }
     submission = with_file_notes(course, handle, exercises)
     if Visibility.HIDDEN in scope.visibilities:  # which are run for instructors alone
         submission = submission.for_instructors()
@@ -177,6 +177,15 @@ def outcomes(
         if any(exercise.id in exercises for exercise in assignment.exercises)
     )
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
+
+
+def _exercise(grader: SubmissionGrader, run: CheckRun, exercise: Exercise) -> ExerciseResult:
+    """An exercise's outcomes and what was recognised in it, which later ones may ask for."""
+    ended = run.exercise(exercise.id)
+    found = findings(grader.mistakes, run.of(exercise.id), run.records)
+    run.submission.judged[exercise.id] = judged(ended, found)
+    found, at = _in_words(grader.environment.course, found), defined_at(run.submission, exercise)
+    return ExerciseResult(exercise.id, None, exercise.points, ended, found, at)
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

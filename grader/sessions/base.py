@@ -32,6 +32,13 @@ class Session(Protocol):
         """
         return None
 
+    def apart(self) -> "Session | None":
+        """A session with the same submission in another process, within the same time in all.
+
+        None where there is only this process: nothing is kept from student code there.
+        """
+        return None
+
     def begin(self, check: str, asked: str = "") -> Any:
         """A check begins.
 

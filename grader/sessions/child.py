@@ -56,7 +56,7 @@ class ChildSession(Session):
         limits: of time and memory.
         owns_launcher: whether the launcher is closed with the session.
         slack: seconds beyond its own time in which a child may end a request by itself.
-        beside: the session whose time for the whole submission this one shares.
+        beside: the session whose time for the whole submission is that of this one as well.
     """
 
     launcher: Launcher
@@ -65,7 +65,7 @@ class ChildSession(Session):
     owns_launcher: bool = field(default=False, kw_only=True)
     slack: float = field(default=SLACK, kw_only=True)
     beside: "ChildSession | None" = field(default=None, kw_only=True)
-    seconds_left: float = field(init=False)
+    own_seconds_left: float = field(init=False)
     generation: int = field(default=1, init=False)
     child: Child | None = field(default=None, init=False)
     reader: Reader = field(default_factory=Reader, init=False)
@@ -73,13 +73,31 @@ class ChildSession(Session):
 
     def __post_init__(self) -> None:
         self.isolation = self.launcher.isolation
-        whole = self.limits.submission_seconds
-        self.seconds_left = whole if self.beside is None else self.beside.seconds_left
+        self.own_seconds_left = self.limits.submission_seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """What is left of the time for the whole submission."""
+        return self.own_seconds_left if self.beside is None else self.beside.seconds_left
+
+    @seconds_left.setter
+    def seconds_left(self, seconds: float) -> None:
+        if self.beside is None:
+            self.own_seconds_left = seconds
+        else:
+            self.beside.seconds_left = seconds
+
+    def apart(self) -> "ChildSession":
+        """A child of its own by the same launcher."""
+        return self._beside(self.limits)
 
     def within(self, limits: Limits) -> "ChildSession | None":
         """A child of its own by the same launcher, where the system can limit its memory."""
         if not LIMITS_MEMORY:
             return None
+        return self._beside(limits)
+
+    def _beside(self, limits: Limits) -> "ChildSession":
         return ChildSession(self.launcher, self.submission, limits, slack=self.slack, beside=self)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
@@ -168,8 +186,6 @@ class ChildSession(Session):
     def close(self) -> None:
         """End the child, if one is running, and the launcher if it is this session's own."""
         self._end()
-        if self.beside is not None:
-            self.beside.seconds_left = self.seconds_left
         if self.owns_launcher:
             self.launcher.close()
 

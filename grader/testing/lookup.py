@@ -14,6 +14,7 @@ from grader.sandbox.wire import Frame
 from grader.sessions.base import OwnFrame, Session
 from grader.submissions.source_file import definitions, has_stub, is_written
 from grader.submissions.submission import Submission
+from grader.testing.earlier import Judged
 from grader.testing.replies import (
     Failure,
     read_failure,
@@ -102,6 +103,7 @@ class SubmissionHandle:
         declared: by exercise, what its class takes as the solution has it, and what classes
             take that it builds on.
         unlimited: the assignments of checks that limit memory, where no such limit could be set.
+        judged: the exercises that are judged already, by id.
     """
 
     submission: Submission
@@ -112,6 +114,7 @@ class SubmissionHandle:
     located: dict[str, tuple[int, Located]] = field(default_factory=dict)
     declared: dict[str, Mapping[str, Parameters]] = field(default_factory=dict)
     unlimited: set[str] = field(default_factory=set)
+    judged: dict[str, Judged] = field(default_factory=dict)
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""
@@ -135,6 +138,18 @@ class SubmissionHandle:
             return
         with closing(session):
             yield replace(self, session=session, limits=limits, opened={}, located={})
+
+    def apart(self) -> "SubmissionHandle":
+        """The same submission in a process of its own; this handle where there is only one."""
+        session = self.session.apart()
+        if session is None:
+            return self
+        return replace(self, session=session, opened={}, located={})
+
+    def loads_as(self, other: "SubmissionHandle") -> None:
+        """Take over which files ended another process as they were loaded: they are not run again."""
+        ended = {key: one for key, one in other.opened.items() if "failure" in one[1].header}
+        self.opened = ended | self.opened
 
     def forget(self) -> None:
         """Let go of all instances made so far."""

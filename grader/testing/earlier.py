@@ -1,0 +1,37 @@
+"""What is known of the exercises of a submission that are judged before another one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.core.records import CheckResult, Finding, Outcome
+
+NO_CODE = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How an exercise stands, all of whose checks have run.
+
+    Args:
+        is_attempted: whether code of the student's was judged, and nothing of it is a stub.
+        is_right: whether all checks that count have passed.
+        mistakes: the names of the known mistakes that were recognised for certain.
+        is_explained: whether mistakes that were recognised are all that is wrong.
+    """
+
+    is_attempted: bool
+    is_right: bool
+    mistakes: tuple[str, ...] = ()
+    is_explained: bool = False
+
+
+def judged(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()) -> Judged:
+    """How an exercise stands after its checks and what was recognised in them."""
+    ends = {check.outcome for check in checks}
+    certain = [finding.candidates[0].id for finding in findings if len(finding.candidates) == 1]
+    return Judged(
+        is_attempted=Outcome.NOT_ATTEMPTED not in ends and not ends <= set(NO_CODE),
+        is_right=all(check.outcome is Outcome.PASSED for check in checks if check.weight),
+        mistakes=tuple(certain),
+        is_explained=bool(findings) and not any(finding.is_partial for finding in findings),
+    )
