@@ -5,7 +5,8 @@ earns, checks give to code that computes nothing. It is tried in one exercise af
 neighbours are right, and in all exercises of a file at once, also where they call one another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from grader.grading.scoring import earned_share, passed_share
 from grader.grading.submission_grader import Scope, SubmissionGrader, outcomes
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
+from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Answer, Gradients, State
 from grader.testing.student import StudentHandle
 
@@ -144,6 +146,11 @@ class _OneAtATime:
     def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
         return self.mistakes.known(exercise, checks, size) if size == 1 else []
 
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> AbstractContextManager[SubmissionHandle | None]:
+        return self.mistakes.stand_in(exercise, mistakes, submission)
+
 
 def earned_everywhere(
     grader: SubmissionGrader,
@@ -153,7 +160,8 @@ def earned_everywhere(
 ) -> dict[str, dict[str, float]]:
     """What exercises earn when the values of all exercises of the file are spoilt, by kind.
 
-    So are those of the assignments that this one is compared with.
+    So are those of the assignments that this one is compared with. A kind that leaves the values of
+    an exercise as they are is left out there.
 
     Args:
         grader: has the checks, and what they run with.
@@ -165,13 +173,15 @@ def earned_everywhere(
     course, solutions = grader.environment.course, mistakes.solutions
     used = replace(grader, mistakes=_OneAtATime(mistakes))
     for kind, spoil in EVERYWHERE.items():
-        session = InProcessSession(solutions)
+        session, changed = InProcessSession(solutions), set[str]()
         for id_ in (*assignment.compares, assignment.id):
             opened = session.servant.loader.open(solutions.readings[id_].sources[0])
             names = [exercise.name for exercise in course.by_id[id_].exercises]
-            spoil_names(opened.namespace, names, spoil)
+            changed = spoil_names(opened.namespace, names, spoil)
         for exercise in outcomes(used, solutions, session, Scope(dict(exercises))).exercises:
-            found[exercise.id][kind] = float(earned_share(exercise.checks, exercise.findings))
+            if exercises[exercise.id].name in changed:
+                share = earned_share(exercise.checks, exercise.findings)
+                found[exercise.id][kind] = float(share)
     return found
 
 

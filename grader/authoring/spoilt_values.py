@@ -1,12 +1,15 @@
 """Right values, spoilt after they were computed: what code returns that knows nothing."""
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
+
+from grader.feedback.diagnosis import distance, fingerprint
 
 Spoil = Callable[[torch.Tensor, tuple[Any, ...]], torch.Tensor]
 """Other values in the shape of a right result, from it and from the call's arguments."""
@@ -43,7 +46,7 @@ def _random(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
 def _turned(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
     """Each feature in the place of the next one."""
     del args
-    return right.roll(1, -1) if right.ndim and right.shape[-1] > 1 else torch.zeros_like(right)
+    return right.roll(1, -1) if right.ndim else right
 
 
 def _running_sum(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
@@ -55,11 +58,12 @@ def _running_sum(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
 
 
 def _mean(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
-    """The mean of all tokens' values for every token."""
+    """The mean of all tokens for every token; of a single one, or of a vector, that of its numbers."""
     del args
-    if right.ndim < 2 or right.shape[-2] < 2:
-        return torch.zeros_like(right)
-    return right.mean(-2, keepdim=True).expand_as(right).clone()
+    if not right.ndim:
+        return right
+    axis = -2 if right.ndim > 1 and right.shape[-2] > 1 else -1
+    return right.mean(axis, keepdim=True).expand_as(right).clone()
 
 
 def _but_the_last(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
@@ -102,7 +106,7 @@ EVERYWHERE: Mapping[str, Spoil] = {
     "the mean of all tokens": _mean,
     "NaN but for the last token": _but_the_last,
 }
-"""What is tried in all exercises of a file at once."""
+"""What is tried in all exercises of a file at once; some leave a single number as it is."""
 
 
 def spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
@@ -111,6 +115,8 @@ def spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
         if value.is_complex():
             return value
         other = spoil(value if value.is_floating_point() else value.double(), args)
+        if isinstance(value, nn.Parameter):
+            return nn.Parameter(other.detach(), value.requires_grad)
         if value.is_floating_point():
             return other
         other = other.nan_to_num()
@@ -122,40 +128,61 @@ def spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | list | tuple | dict):
         return value
     if isinstance(value, int | float):
-        return type(value)(spoil(torch.tensor(float(value)), args).nan_to_num())
+        return type(value)(
+            spoil(torch.tensor(float(value), dtype=torch.float64), args).nan_to_num()
+        )
     if isinstance(value, dict):
         return {key: spoilt(item, args, spoil) for key, item in value.items()}
     return type(value)(spoilt(item, args, spoil) for item in value)
 
 
-def spoil_names(namespace: dict[str, Any], names: list[str], spoil: Spoil) -> None:
+def spoil_names(namespace: dict[str, Any], names: list[str], spoil: Spoil) -> set[str]:
     """Spoil what functions and methods of a loaded file return, and its constants.
 
     Args:
         namespace: of the file.
         names: of the functions, classes and constants.
         spoil: what makes other values of theirs.
+
+    Returns:
+        The names of those that have returned something else than they would have, so far.
     """
+    changed: set[str] = set()
     for name in names:
         found = namespace[name]
+        note = partial(_note, changed, name)
         if isinstance(found, type):
             methods = {key: value for key, value in vars(found).items() if not key.startswith("_")}
             for key, method in methods.items():
                 if isinstance(method, FunctionType):
-                    setattr(found, key, _spoiling(method, spoil))
+                    setattr(found, key, _spoiling(method, spoil, note))
         elif isinstance(found, FunctionType):
-            namespace[name] = _spoiling(found, spoil)
+            namespace[name] = _spoiling(found, spoil, note)
         else:
             namespace[name] = spoilt(found, (), spoil)
+            note(found, namespace[name])
+    return changed
 
 
-def _spoiling(function: FunctionType, spoil: Spoil) -> Callable[..., Any]:
+def _note(changed: set[str], name: str, right: Any, other: Any) -> None:
+    """Note a name where what it returned is something else."""
+    if name not in changed and distance(fingerprint(right), fingerprint(other)) > 0:
+        changed.add(name)
+
+
+def _spoiling(
+    function: FunctionType, spoil: Spoil, note: Callable[[Any, Any], None]
+) -> Callable[..., Any]:
     """The function, whose result is spoilt; one that works by its effect alone does nothing."""
 
     @wraps(function)
     def spoiling(*args: Any, **kwargs: Any) -> Any:
         if function.__annotations__.get("return", ...) is None:
+            note(function.__name__, None)
             return None
-        return spoilt(function(*args, **kwargs), (*args, *kwargs.values()), spoil)
+        right = function(*args, **kwargs)
+        other = spoilt(right, (*args, *kwargs.values()), spoil)
+        note(right, other)
+        return other
 
     return spoiling

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -47,6 +48,17 @@ class KnownMistakes(Protocol):
             exercise: the exercise.
             checks: its checks; there may be none.
             size: how many mistakes at a time, one or two.
+        """
+
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> AbstractContextManager[SubmissionHandle | None]:
+        """What gives what the student's gives, as far as known mistakes explain it; None for nothing.
+
+        Args:
+            exercise: whose mistakes.
+            mistakes: their ids, all that were recognised in it.
+            submission: in which they were recognised.
         """
 
 
@@ -118,6 +130,19 @@ class RecordedMistakes:
         """
         return self.recorded.get(exercise.id, ([], []))[size - 1]
 
+    @contextmanager
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> Iterator[SubmissionHandle | None]:
+        """The student's own, in another process: where there are recordings, there is no solution."""
+        del exercise, mistakes
+        apart = submission.apart()
+        try:
+            yield replace(apart, stand_ins={})
+        finally:
+            if apart is not submission:
+                apart.session.close()
+
 
 @dataclass(slots=True)
 class LiveMistakes:
@@ -127,6 +152,7 @@ class LiveMistakes:
     solutions: Submission = field(init=False)
     misconceptions: Mapping[str, tuple[Misconception, ...]] = field(init=False)
     tried: dict[tuple[str, int, tuple[str, ...]], list[Known]] = field(default_factory=dict)
+    stand_ins: dict[tuple[str, ...], SubmissionHandle | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read solutions and misconceptions."""
@@ -158,6 +184,22 @@ class LiveMistakes:
                 if (made := self.with_mistakes(exercise, *group)) is not None
             ]
         return self.tried[key]
+
+    @contextmanager
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> Iterator[SubmissionHandle | None]:
+        """The solution with these mistakes in it; None where their edits collide."""
+        del submission
+        key = (exercise.id, *mistakes)
+        if key not in self.stand_ins:
+            group = [one for one in self.of(exercise) if one.id in mistakes]
+            made = self.with_mistakes(exercise, *group)
+            limits = self.environment.course.limits
+            self.stand_ins[key] = (
+                None if made is None else SubmissionHandle(made, InProcessSession(made), limits)
+            )
+        yield self.stand_ins[key]
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
         """The solutions with these mistakes in them, or None where the edits collide."""

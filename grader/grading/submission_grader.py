@@ -23,14 +23,14 @@ from grader.core.versions import versions
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
 from grader.grading.definitions import defined_at, ignored
+from grader.grading.exercise_judge import ExerciseJudge
 from grader.grading.file_notes import with_file_notes
-from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
+from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes
 from grader.grading.scoring import scored
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
-from grader.testing.earlier import judged
 from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -157,8 +157,11 @@ def outcomes(
         session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     with closing(CheckRun(environment, handle, checks)) as run:
+        judge = ExerciseJudge(
+            run, grader.mistakes, lambda e: grader.checks(Scope({e.id: e}, scope.visibilities))
+        )
         exercises = {
-            id_: _exercise(grader, run, exercise)
+            id_: _exercise(judge, exercise)
             for id_, exercise in course.exercises.items()
             if id_ in scope.exercises
         }
@@ -179,12 +182,11 @@ def outcomes(
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
 
 
-def _exercise(grader: SubmissionGrader, run: CheckRun, exercise: Exercise) -> ExerciseResult:
-    """An exercise's outcomes and what was recognised in it, which later ones may ask for."""
-    ended = run.exercise(exercise.id)
-    found = findings(grader.mistakes, run.of(exercise.id), run.records)
-    run.submission.judged[exercise.id] = judged(ended, found)
-    found, at = _in_words(grader.environment.course, found), defined_at(run.submission, exercise)
+def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
+    """An exercise's outcomes and what was recognised in it, in words."""
+    ended, found = judge.outcomes(exercise)
+    found = _in_words(judge.run.environment.course, found)
+    at = defined_at(judge.run.submission, exercise)
     return ExerciseResult(exercise.id, None, exercise.points, ended, found, at)
 
 

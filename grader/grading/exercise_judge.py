@@ -1,0 +1,88 @@
+"""Judges a submission's exercises, each beside the mistakes that may have come along into it."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from grader.checks.run import Check, CheckRun
+from grader.core.records import CheckResult, Finding
+from grader.course.course import Exercise
+from grader.grading.known_mistakes import KnownMistakes, findings
+from grader.testing.earlier import Carried, judged
+from grader.testing.lookup import StandIn
+
+Outcomes = tuple[tuple[CheckResult, ...], tuple[Finding, ...]]
+"""How an exercise's checks ended, and what was recognised in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseJudge:
+    """Judges exercises of one submission in their order.
+
+    An exercise may grow from an earlier one, and a mistake come along. Where it is not right, it is
+    judged once more, beside the solution of the earlier one with the mistakes that were recognised
+    there. A mistake without a name stands for nothing.
+
+    Args:
+        run: runs the checks.
+        mistakes: the known ones.
+        checks_of: collects the checks of an exercise that is not in `run` yet.
+    """
+
+    run: CheckRun
+    mistakes: KnownMistakes
+    checks_of: Callable[[Exercise], tuple[Check, ...]]
+
+    def outcomes(self, exercise: Exercise) -> Outcomes:
+        """Run an exercise's checks, and note how it stands for later ones."""
+        submission = self.run.submission
+        submission.compared.clear()
+        ended, found = self._once(exercise)
+        standing = judged(ended, found)
+        carried = None if standing.is_right else _carried(exercise, found)
+        compared = () if standing.is_right else sorted(submission.compared)
+        with ExitStack() as stack:
+            sources = {id_: source for id_ in compared if (source := self._source(id_)) is not None}
+            for id_, source in sources.items():
+                origin = self.run.environment.course.exercises[source.exercise]
+                made = self.mistakes.stand_in(origin, source.mistakes, submission)
+                if (handle := stack.enter_context(made)) is not None:
+                    submission.stand_ins[id_] = StandIn(origin, handle)
+            if submission.stand_ins:
+                ended, found = self._once(exercise)
+                standing = judged(ended, found)
+                carried = _carried(exercise, found)
+                if standing.is_right:
+                    carried = sources[next(iter(submission.stand_ins))]
+            submission.stand_ins.clear()
+        submission.judged[exercise.id] = replace(standing, comes_along=carried)
+        return ended, found
+
+    def _once(self, exercise: Exercise) -> Outcomes:
+        ended = self.run.exercise(exercise.id)
+        return ended, findings(self.mistakes, self.run.of(exercise.id), self.run.records)
+
+    def _source(self, id_: str) -> Carried | None:
+        """The mistakes that may come along from an earlier exercise; it is judged where it was not."""
+        submission, environment = self.run.submission, self.run.environment
+        exercise = environment.course.exercises[id_]
+        handed_in, recorded = (
+            submission.submission.readings,
+            environment.reference.submission.readings,
+        )
+        if id_ not in submission.judged:
+            if exercise.assignment not in handed_in or exercise.assignment not in recorded:
+                return None
+            self.run.checks = (*self.run.checks, *self.checks_of(exercise))
+            self.outcomes(exercise)
+        return submission.judged[id_].comes_along
+
+
+def _carried(exercise: Exercise, found: Sequence[Finding]) -> Carried | None:
+    """The mistakes that explain all that is wrong in an exercise, if some do.
+
+    Of several that look the same to all checks, the first.
+    """
+    if not found or any(finding.is_partial for finding in found):
+        return None
+    return Carried(exercise.id, tuple(finding.candidates[0].id for finding in found))
