@@ -138,17 +138,19 @@ def unearned(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> Unea
 
 
 @dataclass(frozen=True, slots=True)
-class _OneAtATime:
+class OneAtATime:
     """Known mistakes without those two at a time, which take far longer."""
 
     mistakes: LiveMistakes
 
     def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        """As `LiveMistakes` has them, and no pairs."""
         return self.mistakes.known(exercise, checks, size) if size == 1 else []
 
     def stand_in(
         self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
     ) -> AbstractContextManager[SubmissionHandle | None]:
+        """As `LiveMistakes` makes it."""
         return self.mistakes.stand_in(exercise, mistakes, submission)
 
 
@@ -171,7 +173,7 @@ def earned_everywhere(
     """
     found: dict[str, dict[str, float]] = {id_: {} for id_ in exercises}
     course, solutions = grader.environment.course, mistakes.solutions
-    used = replace(grader, mistakes=_OneAtATime(mistakes))
+    used = replace(grader, mistakes=OneAtATime(mistakes))
     for kind, spoil in EVERYWHERE.items():
         session, changed = InProcessSession(solutions), set[str]()
         for id_ in (*assignment.compares, assignment.id):

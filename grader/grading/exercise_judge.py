@@ -37,30 +37,33 @@ class ExerciseJudge:
         """Run an exercise's checks, and note how it stands for later ones."""
         submission = self.run.submission
         submission.compared.clear()
-        ended, found = self._once(exercise)
-        standing = judged(ended, found)
-        carried = None if standing.is_right else _carried(exercise, found)
-        compared = () if standing.is_right else sorted(submission.compared)
-        with ExitStack() as stack:
-            sources = {id_: source for id_ in compared if (source := self._source(id_)) is not None}
-            for id_, source in sources.items():
-                origin = self.run.environment.course.exercises[source.exercise]
-                made = self.mistakes.stand_in(origin, source.mistakes, submission)
-                if (handle := stack.enter_context(made)) is not None:
-                    submission.stand_ins[id_] = StandIn(origin, handle)
-            if submission.stand_ins:
-                ended, found = self._once(exercise)
-                standing = judged(ended, found)
-                carried = _carried(exercise, found)
-                if standing.is_right:
-                    carried = sources[next(iter(submission.stand_ins))]
+        ended, carried = self.run.exercise(exercise.id), None
+        if not judged(ended).is_right:
+            with ExitStack() as stack:
+                carried = self._stand_in(stack, sorted(submission.compared))
+                if carried is not None:
+                    ended = self.run.exercise(exercise.id)
             submission.stand_ins.clear()
+        found = findings(self.mistakes, self.run.of(exercise.id), self.run.records)
+        standing = judged(ended, found)
+        if not standing.is_right:
+            carried = _carried(exercise, found)
         submission.judged[exercise.id] = replace(standing, comes_along=carried)
         return ended, found
 
-    def _once(self, exercise: Exercise) -> Outcomes:
-        ended = self.run.exercise(exercise.id)
-        return ended, findings(self.mistakes, self.run.of(exercise.id), self.run.records)
+    def _stand_in(self, stack: ExitStack, compared: Sequence[str]) -> Carried | None:
+        """Let the mistakes of earlier exercises stand for them; return the first ones, if any."""
+        submission, first = self.run.submission, None
+        sources = {id_: self._source(id_) for id_ in compared}
+        for id_, carried in sources.items():
+            if carried is None:
+                continue
+            origin = self.run.environment.course.exercises[carried.exercise]
+            made = self.mistakes.stand_in(origin, carried.mistakes, submission)
+            if (handle := stack.enter_context(made)) is not None:
+                submission.stand_ins[id_] = StandIn(origin, handle)
+                first = first or carried
+        return first
 
     def _source(self, id_: str) -> Carried | None:
         """The mistakes that may come along from an earlier exercise; it is judged where it was not."""

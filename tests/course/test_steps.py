@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.knowing_nothing import OneAtATime
 from grader.core.records import Outcome
 from grader.course.course import Course
-from grader.grading.known_mistakes import RecordedMistakes
+from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import (
     ALL_CHECKS,
     VISIBLE_CHECKS,
@@ -47,20 +48,24 @@ SEED = "        super().__init__()\n"
         pytest.param(KEYS, BATCHED, (MASKED,), id="keys"),
         pytest.param(BIASES, BATCHED, (MASKED, CAUSAL), id="bias"),
         pytest.param(
-            [(SEED, f"{SEED}        torch.manual_seed(1)\n")], BATCHED, (MASKED, CAUSAL), id="seed"
+            [(SEED, f"{SEED}        torch.manual_seed(123)\n")],
+            BATCHED,
+            (MASKED, CAUSAL),
+            id="seed",
         ),
         pytest.param(SEEN, MASKED, (CAUSAL,), id="mask"),
         pytest.param(PLAIN, MASKED, (CAUSAL,), id="buffer"),
     ],
 )
 def test_a_slip_that_comes_along_costs_points_once(
-    checked: Answer, edits: tuple[tuple[str, str], ...], paid: str, later: tuple[str, ...]
+    answer: Answer, edits: tuple[tuple[str, str], ...], paid: str, later: tuple[str, ...]
 ) -> None:
     """In the class where it was made, and in none that grows from it."""
     first, *more = edits
-    assert checked(paid, *first, *more, hidden=True).score < checked(paid, "", "").max_score
+    wrong = answer(paid, *first, *more, hidden=True)
+    assert wrong.score < wrong.max_score
     for name in later:
-        result = checked(name, *first, *more, hidden=True)
+        result = answer(name, *first, *more, hidden=True)
         assert [check.id for check in result.checks if check.outcome is Outcome.FAILED] == []
         assert result.is_solved
 
@@ -91,6 +96,29 @@ def test_a_step_is_judged_by_the_solution_where_the_one_before_is_missing(checke
     assert checked(CAUSAL, *missing[0], missing[1]).is_solved
     result = checked(CAUSAL, "keys.shape[-1] ** 0.5", "1", *missing)
     assert not result.is_solved
+
+
+NONSENSE = sorted((Path(__file__).parent / "nonsense").glob("*.py"))
+STEPS = (BATCHED, MASKED, CAUSAL)
+
+
+@pytest.mark.parametrize("path", NONSENSE, ids=[path.stem for path in NONSENSE])
+def test_nonsense_in_every_step_earns_next_to_nothing(
+    course: Course, grader: SubmissionGrader, tmp_path: Path, path: Path
+) -> None:
+    """Not even where all classes agree with one another, or one behaves otherwise beside others."""
+    for assignment in (course.by_id["04_self_attention"], course.by_id["07_causal_attention"]):
+        shutil.copy(path, tmp_path / course.paths(assignment).solution.name)
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope(course.select(tuple(f"07/{name}" for name in STEPS)))
+    assert isinstance(grader.mistakes, LiveMistakes)
+    # Two mistakes at a time take a minute, and explain none of these either.
+    used = replace(grader, mistakes=OneAtATime(grader.mistakes))
+    result = grade(used, submission, InProcessSession(submission), scope)
+    shares = {one.id: float(one.score or 0) / one.max_score for one in result.exercises}
+    if path.stem.startswith("two_faced"):  # where that class is right
+        assert shares.pop(f"07_causal_attention/{BATCHED}") > 0.15
+    assert {id_: share for id_, share in shares.items() if share > 0.15} == {}
 
 
 LAYER = "09_multi_head_attention/MultiHeadAttention"
