@@ -100,8 +100,8 @@ class Unearned:
     @property
     def best(self) -> str:
         """What to return to earn that; "" where it is nothing."""
-        shares = {f"{kind}, in all exercises": share for kind, share in self.everywhere.items()}
-        shares |= self.for_nothing
+        everywhere = {f"{kind}, in all exercises": n for kind, n in self.everywhere.items()}
+        shares = {**self.for_nothing, **everywhere}
         return max(shares, key=lambda kind: shares[kind]) if self.most else ""
 
     @property
