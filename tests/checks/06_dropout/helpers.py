@@ -18,13 +18,13 @@ def share_of_zeros(value):
 
 
 def judged_kept(called):
-    """The value of a call in training, having judged that what is kept are the weights, scaled alike."""
+    """The value of a call in training, having judged that all kept weights have one factor."""
     weights = called.args[0]
     value = called.has_shape(*weights.shape)
     factors = (value / weights)[value != 0]
     # A quotient of float32 numbers.
     are_alike = bool(torch.isclose(factors, factors[:1], rtol=1e-5).all())
-    sentence = N_("What is kept are not the weights, all scaled alike")
+    sentence = N_("The kept weights are not all scaled by the same factor")
     called.judge.that(are_alike, sentence, about=value)
     return value
 
