@@ -18,8 +18,10 @@ from grader.core.errors import GraderFault
 from grader.course.course import Limits
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame
+from grader.sessions.answers import Answers
 from grader.sessions.base import OwnFrame, Session
 from grader.sessions.child import ChildSession
+from grader.submissions.submission import Submission
 
 MOST_FILES = 8
 """Names of files, per check, for which requests are kept: requests contain them."""
@@ -126,9 +128,14 @@ class AnswerCacheSession(Session):
         """A child of its own, whose replies are not remembered."""
         return self.inner.within(limits)
 
-    def apart(self) -> "AnswerCacheSession":
-        """Another child of the submission's, which knows the same replies."""
-        return AnswerCacheSession(self.inner.apart(), self.cache)
+    def apart(self, answers: Answers | None = None) -> Session:
+        """Another child of the submission's, which knows the same replies if it asks nothing back."""
+        session = self.inner.apart(answers)
+        return AnswerCacheSession(session, self.cache) if answers is None else session
+
+    def of(self, submission: Submission) -> ChildSession:
+        """A child of another submission."""
+        return self.inner.of(submission)
 
     def begin(self, check: str, asked: str = "") -> Any:
         """Send the kept requests of a check as long as the replies to them are known."""

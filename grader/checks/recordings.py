@@ -18,7 +18,7 @@ from grader.feedback.diagnosis import Known, Trace
 from grader.sandbox.wire import PREFIX, Frame, Packer, Unpacker, WireFault, decode_header, encode
 from grader.sessions.reference_sessions import Transcripts
 
-FORMAT = f"{KIT_NAME}/recording/7"
+FORMAT = f"{KIT_NAME}/recording/8"
 MAX_BYTES = 2**28
 
 
@@ -35,6 +35,7 @@ class Recording:
         hints: per exercise, by its short name.
         decided: per exercise, the points that visible checks decide; others are for hidden ones.
         styles: right ways to write an exercise, by its short name, for who has solved it.
+        builds_on: per exercise, the ids of the earlier ones that its solution calls.
     """
 
     source: str
@@ -45,6 +46,7 @@ class Recording:
     hints: dict[str, tuple[str, ...]]
     decided: dict[str, float]
     styles: dict[str, tuple[Style, ...]] = field(default_factory=dict)
+    builds_on: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def write_recording(recording: Recording) -> bytes:
@@ -63,6 +65,7 @@ def write_recording(recording: Recording) -> bytes:
         "hints": {name: list(texts) for name, texts in recording.hints.items()},
         "decided": recording.decided,
         "styles": {name: [*map(astuple, some)] for name, some in recording.styles.items()},
+        "builds_on": {exercise: list(ids) for exercise, ids in recording.builds_on.items()},
         "known": {
             exercise: [[_known_node(entry, payloads) for entry in entries] for entries in both]
             for exercise, both in recording.known.items()
@@ -100,7 +103,8 @@ def read_recording(path: Path) -> Recording:
         decided = {exercise: float(points) for exercise, points in header["decided"].items()}
         styles = {name: tuple(Style(*one) for one in s) for name, s in header["styles"].items()}
         opened = header["source"], header["names"], header["classes"]
-        return Recording(*opened, transcripts, known, hints, decided, styles)
+        parts = {exercise: tuple(ids) for exercise, ids in header["builds_on"].items()}
+        return Recording(*opened, transcripts, known, hints, decided, styles, parts)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
     except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:

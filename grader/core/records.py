@@ -230,6 +230,9 @@ class ExerciseResult:
         score: None when it is undecided or nothing was handed in.
         defined: the definition that was judged, where one was found.
         decision: what instructors decided of it, where the score is not that of the checks alone.
+        judged_with: the names of exercises that it builds on and that are wrong: it was judged with
+            right ones in their place.
+        to_judge_with: those with which it is judged where it is graded.
     """
 
     id: str
@@ -239,6 +242,8 @@ class ExerciseResult:
     findings: tuple[Finding, ...] = ()
     defined: CodeLocation | None = None
     decision: Decision | None = None
+    judged_with: tuple[str, ...] = ()
+    to_judge_with: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

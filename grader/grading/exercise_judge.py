@@ -1,18 +1,20 @@
-"""Judges a submission's exercises, each beside the mistakes that may have come along into it."""
+"""Judges a submission's exercises, each beside the mistakes that may have come along into it.
 
-from collections.abc import Callable, Sequence
+`carried` judges an exercise again that *calls* earlier ones which are wrong; here is what *repeats* them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 
 from grader.checks.run import Check, CheckRun
-from grader.core.records import CheckResult, Finding
+from grader.core.records import Finding
 from grader.course.course import Exercise
+from grader.grading.carried import Judgement, with_right_parts
 from grader.grading.known_mistakes import KnownMistakes, findings
 from grader.testing.earlier import Carried, judged
 from grader.testing.lookup import StandIn
-
-Outcomes = tuple[tuple[CheckResult, ...], tuple[Finding, ...]]
-"""How an exercise's checks ended, and what was recognised in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +28,16 @@ class ExerciseJudge:
     Args:
         run: runs the checks.
         mistakes: the known ones.
+        builds_on: by exercise, the ids of the earlier ones that its solution calls.
         checks_of: collects the checks of an exercise that is not in `run` yet.
     """
 
     run: CheckRun
     mistakes: KnownMistakes
+    builds_on: Mapping[str, tuple[str, ...]]
     checks_of: Callable[[Exercise], tuple[Check, ...]]
 
-    def outcomes(self, exercise: Exercise) -> Outcomes:
+    def judge(self, exercise: Exercise) -> Judgement:
         """Run an exercise's checks, and note how it stands for later ones."""
         submission = self.run.submission
         submission.compared.clear()
@@ -44,12 +48,15 @@ class ExerciseJudge:
                 if carried is not None:
                     ended = self.run.exercise(exercise.id)
             submission.stand_ins.clear()
-        found = findings(self.mistakes, self.run.of(exercise.id), self.run.records)
-        standing = judged(ended, found)
-        if not standing.is_right:
-            carried = _carried(exercise, found)
+        diagnose = partial(findings, self.mistakes, self.run.of(exercise.id))
+        first = Judgement(ended, self.run.records, diagnose(self.run.records))
+        parts = self.builds_on.get(exercise.id, ())
+        made = with_right_parts(self.run, exercise, first, parts, diagnose)
+        if not made.is_right:
+            carried = _carried(exercise, made.findings)
+        standing = judged(made.checks, made.findings)
         submission.judged[exercise.id] = replace(standing, comes_along=carried)
-        return ended, found
+        return made
 
     def _stand_in(self, stack: ExitStack, compared: Sequence[str]) -> Carried | None:
         """Let the mistakes of earlier exercises stand for them; return the first ones, if any."""
@@ -77,7 +84,7 @@ class ExerciseJudge:
             if exercise.assignment not in handed_in or exercise.assignment not in recorded:
                 return None
             self.run.checks = (*self.run.checks, *self.checks_of(exercise))
-            self.outcomes(exercise)
+            self.judge(exercise)
         return submission.judged[id_].comes_along
 
 

@@ -31,14 +31,14 @@ ORDER: dict[type, tuple[str, ...]] = {
         *("notes", "handed_in_by", "attempts", "ignored", "file_failures", "exercises"),
     ),
     ExerciseResult: (
-        *("id", "score", "max_score", "decision", "defined", "misconceptions", "findings"),
-        "checks",
+        *("id", "score", "max_score", "decision", "defined", "judged_with", "to_judge_with"),
+        *("misconceptions", "findings", "checks"),
     ),
 }
 """What a file has of these, in its order; of other records it has the fields in theirs."""
 
 WHERE_ANY = (
-    *("file_failures", "ignored", "defined", "decision"),
+    *("file_failures", "ignored", "defined", "decision", "judged_with", "to_judge_with"),
     *("late_days_used", "time_source", "attempts", "handed_in_by"),
 )
 """Those of them that a file has only where there is any."""

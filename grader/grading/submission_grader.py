@@ -20,6 +20,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.core.versions import versions
+from grader.course.builds_on import builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
 from grader.grading.definitions import defined_at, ignored
@@ -51,6 +52,7 @@ class SubmissionGrader:
 
     Args:
         decided: by exercise, the points that visible checks decide, where that was recorded.
+        builds_on: by exercise, the ids of the earlier ones that its solution calls.
     """
 
     environment: CheckEnvironment
@@ -58,6 +60,7 @@ class SubmissionGrader:
     collected: dict[tuple[object, ...], tuple[Check, ...]] = field(default_factory=dict)
     answers: AnswerCache = field(default_factory=AnswerCache)
     decided: Mapping[str, float] = field(default_factory=dict)
+    builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -92,7 +95,8 @@ def with_live_mistakes(
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart))
-    return SubmissionGrader(mistakes.environment, mistakes), mistakes
+    parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
+    return SubmissionGrader(mistakes.environment, mistakes, builds_on=parts), mistakes
 
 
 def visible_grader(
@@ -116,8 +120,9 @@ def visible_grader(
     recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
     decided = {id_: points for r in recordings.values() for id_, points in r.decided.items()}
-    environment = recorded_environment(course, recordings)
-    return SubmissionGrader(environment, RecordedMistakes(known), decided=decided)
+    parts = {id_: ids for r in recordings.values() for id_, ids in r.builds_on.items()}
+    environment, mistakes = recorded_environment(course, recordings), RecordedMistakes(known)
+    return SubmissionGrader(environment, mistakes, decided=decided, builds_on=parts)
 
 
 def grade(
@@ -158,7 +163,10 @@ def outcomes(
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     with closing(CheckRun(environment, handle, checks)) as run:
         judge = ExerciseJudge(
-            run, grader.mistakes, lambda e: grader.checks(Scope({e.id: e}, scope.visibilities))
+            run,
+            grader.mistakes,
+            grader.builds_on,
+            lambda e: grader.checks(Scope({e.id: e}, scope.visibilities)),
         )
         exercises = {
             id_: _exercise(judge, exercise)
@@ -184,10 +192,17 @@ def outcomes(
 
 def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
     """An exercise's outcomes and what was recognised in it, in words."""
-    ended, found = judge.outcomes(exercise)
-    found = _in_words(judge.run.environment.course, found)
-    at = defined_at(judge.run.submission, exercise)
-    return ExerciseResult(exercise.id, None, exercise.points, ended, found, at)
+    made = judge.judge(exercise)
+    return ExerciseResult(
+        exercise.id,
+        None,
+        exercise.points,
+        made.checks,
+        _in_words(judge.run.environment.course, made.findings),
+        defined_at(judge.run.submission, exercise),
+        judged_with=made.judged_with,
+        to_judge_with=made.to_judge_with,
+    )
 
 
 def _in_words(course: Course, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -10,6 +10,7 @@ from grader.checks.recordings import Recording
 from grader.checks.run import Check, CheckRun
 from grader.core.errors import CourseError
 from grader.core.records import Outcome, Visibility
+from grader.course.builds_on import builds_on
 from grader.course.course import Assignment, Course
 from grader.course.hints import read_hints
 from grader.course.printed_tensors import Ledger
@@ -48,7 +49,8 @@ def record(course: Course, assignment: Assignment) -> Recording:
     _generation, opened = run.environment.reference.opened[source]
     classes = opened.header.get("classes", {})
     styles = read_styles(course, assignment)
-    recording = Recording(source, names, classes, transcripts, {}, hints, decided, styles)
+    parts = {exercise.id: builds_on(course, exercise) for exercise in assignment.exercises}
+    recording = Recording(source, names, classes, transcripts, {}, hints, decided, styles, parts)
     return replace(recording, known=_known(course, assignment, run.checks, recording))
 
 

@@ -22,6 +22,18 @@ def warm_up() -> None:
     torch.autograd.backward(result, torch.ones_like(result))
 
 
+def of_torch(name: str) -> type[nn.Module]:
+    """A module of torch's own, by its name in `torch.nn`.
+
+    Raises:
+        AttributeError: when there is none of this name.
+    """
+    found = getattr(nn, name)
+    if not isinstance(found, type) or not issubclass(found, nn.Module):
+        raise AttributeError(f"torch.nn.{name} is no module")
+    return found
+
+
 def shared_parameters(instance: object, instances: Iterable[object]) -> list[str]:
     """The parameters of a module whose numbers another module that was made has as well."""
     others = [one for one in instances if one is not instance and isinstance(one, nn.Module)]

@@ -15,10 +15,14 @@ from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.loader import Loader
 from grader.sandbox.placeholders import NotImported
 from grader.sandbox.plain_data import type_name
+from grader.sandbox.reached import reaches
 from grader.sandbox.statements import empty_body, hides_code
 from grader.sandbox.torch_later import has_torch, is_module, meter, module_state, tensors
 from grader.sandbox.watching import parameter_names, written_into
 from grader.sandbox.wire import Frame, Packer, RemoteObject, Unpacker, WireFault
+
+OF_TORCH = "nn."
+"""How names begin that are of `torch.nn` and not of the student's file."""
 
 NOTHING_COUNTED = {
     **dict.fromkeys(("multiplications", "largest", "saved", "operations"), 0),
@@ -81,8 +85,8 @@ class Servant:
         request = frame.header
         match request.get("verb"):
             case "sources":
-                lent = request.get("lent", ())
-                self.loader.add(request["sources"], request.get("awaited", ()), lent)
+                known = {name: request.get(name) for name in ("awaited", "lent", "answered")}
+                self.loader.add(request["sources"], **known)
                 return {}
             case "open":
                 return self.loader.open(request["source"]).header()
@@ -107,6 +111,13 @@ class Servant:
             case "load":
                 values = Unpacker(frame.payload).unpack(request["values"])
                 return module_state.load(self._instance(request["instance"]), values)
+            case "reaches":
+                namespace = self.loader.open(request["source"]).namespace
+                return {"reaches": reaches(namespace, request["names"], request["wanted"])}
+            case "answer":
+                from grader.sandbox.answered import answer  # it needs torch
+
+                return answer(self._named(request), request, frame.payload, packer)
             case "forget":
                 self.instances.clear()
                 return {}
@@ -116,6 +127,8 @@ class Servant:
     # What a request names.
 
     def _named(self, request: Mapping[str, Any]) -> object:
+        if request["name"].startswith(OF_TORCH):
+            return module_state.of_torch(request["name"].removeprefix(OF_TORCH))
         opened = self.loader.open(request["source"])
         if "class" in request:
             opened.classes.choose(request["name"], request["class"])

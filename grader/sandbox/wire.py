@@ -48,6 +48,8 @@ MAX_RANK = 16
 MAX_AXIS = 2**31 - 1
 MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
+BACK = "back"
+"""The verb of a question that student code sends to the trusted side before it replies."""
 
 
 class WireFault(ValueError):

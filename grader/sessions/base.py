@@ -32,11 +32,18 @@ class Session(Protocol):
         """
         return None
 
-    def apart(self) -> "Session | None":
+    def apart(self, answers: Any = None) -> "Session | None":
         """A session with the same submission in another process, within the same time in all.
 
         None where there is only this process: nothing is kept from student code there.
+
+        Args:
+            answers: what the submission may ask back there.
         """
+        return None
+
+    def of(self, submission: Any) -> "Session | None":
+        """A session with another submission in a process of its own; None where that cannot be."""
         return None
 
     def begin(self, check: str, asked: str = "") -> Any:

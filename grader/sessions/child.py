@@ -12,6 +12,7 @@ from grader.sandbox.limits import LIMITS_MEMORY, libraries_in
 from grader.sandbox.stream import Raw, Reader
 from grader.sandbox.wire import Frame, WireFault, encode
 from grader.sessions import own_time
+from grader.sessions.answers import Answers, is_question
 from grader.sessions.base import OwnFrame, Session, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher, importing
 from grader.submissions.submission import Submission
@@ -57,6 +58,7 @@ class ChildSession(Session):
         owns_launcher: whether the launcher is closed with the session.
         slack: seconds beyond its own time in which a child may end a request by itself.
         beside: the session whose time for the whole submission is that of this one as well.
+        answers: what the submission may ask back; None for nothing.
     """
 
     launcher: Launcher
@@ -65,6 +67,7 @@ class ChildSession(Session):
     owns_launcher: bool = field(default=False, kw_only=True)
     slack: float = field(default=SLACK, kw_only=True)
     beside: "ChildSession | None" = field(default=None, kw_only=True)
+    answers: Answers | None = field(default=None, kw_only=True)
     own_seconds_left: float = field(init=False)
     generation: int = field(default=1, init=False)
     child: Child | None = field(default=None, init=False)
@@ -87,9 +90,18 @@ class ChildSession(Session):
         else:
             self.beside.seconds_left = seconds
 
-    def apart(self) -> "ChildSession":
+    def apart(self, answers: Answers | None = None) -> "ChildSession":
         """A child of its own by the same launcher."""
-        return self._beside(self.limits)
+        return self._beside(self.limits, answers)
+
+    def of(self, submission: Submission) -> "ChildSession":
+        """A child of another submission by the same launcher."""
+        return ChildSession(self.launcher, submission, self.limits, slack=self.slack)
+
+    def begin(self, check: str, asked: str = "") -> None:
+        """A check begins."""
+        if self.answers is not None:
+            self.answers.begin()
 
     def within(self, limits: Limits) -> "ChildSession | None":
         """A child of its own by the same launcher, where the system can limit its memory."""
@@ -97,8 +109,15 @@ class ChildSession(Session):
             return None
         return self._beside(limits)
 
-    def _beside(self, limits: Limits) -> "ChildSession":
-        return ChildSession(self.launcher, self.submission, limits, slack=self.slack, beside=self)
+    def _beside(self, limits: Limits, answers: Answers | None = None) -> "ChildSession":
+        return ChildSession(
+            self.launcher,
+            self.submission,
+            limits,
+            slack=self.slack,
+            beside=self,
+            answers=answers or self.answers,
+        )
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
         """Ask the child, starting one where there is none."""
@@ -165,6 +184,8 @@ class ChildSession(Session):
             for key, source in self.submission.sources.items():
                 header = {"verb": "sources", "sources": {key: source.header()}}
                 known = {"awaited": self.submission.modules, "lent": self.submission.lent}
+                if self.answers is not None:
+                    header["answered"] = self.answers.parameters
                 request = Frame({**header, **known})
                 self._exchange(encode(request), START_SECONDS)
         except (EOFError, OSError, WireFault) as error:
@@ -176,7 +197,14 @@ class ChildSession(Session):
             raise GraderFault("there is no child to ask")
         stream = _Deadline(self.child.connection, seconds)
         stream.sendall(request)
-        return self.reader.receive(stream)
+        reply = self.reader.receive(stream)
+        while self.answers is not None and is_question(question := reply.frame()):
+            asked = time.monotonic()
+            answer = encode(self.answers.to(question))
+            stream.until += time.monotonic() - asked  # which is not the student's
+            stream.sendall(answer)
+            reply = self.reader.receive(stream)
+        return reply
 
     def _end(self, patience: float = 0.0) -> int | None:
         child, self.child = self.child, None

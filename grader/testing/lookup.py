@@ -11,6 +11,7 @@ from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
 from grader.sandbox.failures import CodeLine, stub_exercise
 from grader.sandbox.wire import Frame
+from grader.sessions.answers import Answers
 from grader.sessions.base import OwnFrame, Session
 from grader.submissions.source_file import definitions, has_stub, is_written
 from grader.submissions.submission import Submission
@@ -156,9 +157,13 @@ class SubmissionHandle:
         with closing(session):
             yield replace(self, session=session, limits=limits, opened={}, located={})
 
-    def apart(self) -> "SubmissionHandle":
-        """The same submission in a process of its own; this handle where there is only one."""
-        session = self.session.apart()
+    def apart(self, answers: Answers | None = None) -> "SubmissionHandle":
+        """The same submission in a process of its own; this handle where there is only one.
+
+        Args:
+            answers: what it may ask back there.
+        """
+        session = self.session.apart(answers)
         if session is None:
             return self
         return replace(self, session=session, opened={}, located={})
@@ -197,6 +202,21 @@ class SubmissionHandle:
         located = next(iter(defining or written or seen), nothing).choosing(name, wanted)
         self.located[exercise.id] = (self.session.generation, located)
         return located
+
+    def uses(self, exercise: Exercise, name: str, *by: str) -> bool:
+        """Whether the code of an exercise looks up another name, itself or through other names.
+
+        Args:
+            exercise: whose code is looked at.
+            name: the other name.
+            *by: names whose code is looked at as well.
+        """
+        located = self.locate(exercise)
+        if exercise.name not in located.names:
+            return False
+        of = [exercise.name, *by]
+        header = {"verb": "reaches", "source": located.key, "names": of, "wanted": name}
+        return self.ask(header).header.get("reaches") is True
 
     def _keys(self, exercise: Exercise) -> list[str]:
         """The files to look into: those that have the exercise's stub last, where others write it."""

@@ -193,7 +193,8 @@ class StudentHandle:
         whose constructor takes them by other names, or in another order, gets them as it has them.
 
         Args:
-            target: a name the student defined, or an instance made before.
+            target: a name the student defined, one of torch's own modules ("nn.Linear"), or an
+                instance made before.
             *args: plain data (sets, bytes and numpy's arrays, too), tensors, instances, and
                 functions by their names (`function("mse")`).
             seed: seeds the random numbers of Python and torch right before the call.
@@ -273,6 +274,15 @@ class StudentHandle:
         if not name.isidentifier():
             raise ValueError(f"{name!r} is no function's name")
         return NamedFunction(name)
+
+    def uses(self, name: str, *by: str) -> bool:
+        """Whether the code of the exercise looks up another name of its file, as far as it shows.
+
+        Args:
+            name: the other name.
+            *by: names whose code is looked at as well, because a check calls them.
+        """
+        return self.submission.uses(self.exercise, name, *by)
 
     def refusal(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Failure | None:
         """The exception that a `call` with these arguments raises, or None when it returns.

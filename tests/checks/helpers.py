@@ -466,15 +466,20 @@ OF_HERE = (
 )
 
 
-def judge_own(attempt, name, is_right, sentences=OF_09):
+def judge_own(attempt, name, is_right, sentences=OF_09, by=()):
     """End the check where what it needs of the student's own is there and not right.
+
+    What the code at hand does not use is not to blame; nor is a stub, which would have said so itself.
 
     Args:
         attempt: what is judged.
         name: what is needed.
         is_right: says whether it is; it may end in a `StudentOutcome`.
         sentences: where it does not run, and where it is not right.
+        by: what else the check calls that may use it.
     """
+    if not attempt.student.uses(name.strip("`"), *by):
+        return
     not_running, template = sentences
     cause = Failure("exception")
     try:
@@ -482,9 +487,7 @@ def judge_own(attempt, name, is_right, sentences=OF_09):
             return
     except StudentOutcome as outcome:
         cause, template = outcome.failure, not_running
-        if cause.kind in ("not_attempted", "blocked"):
-            raise
-        if cause.kind == "missing":  # it may be imported under another name
+        if cause.kind in ("not_attempted", "blocked", "missing"):
             return
     raise attempt.student.blocked(attempt.judge.words(template, name=name), cause) from None
 

@@ -15,3 +15,9 @@ def numbers(state):
     """How many entries the parameters have, shared ones once."""
     again = {name for names in state.aliases for name in names[1:]}
     return sum(p.numel() for name, p in state.parameters.items() if name not in again)
+
+
+def twice(student, module, features):
+    """A module of torch's that has another one twice, and a norm between, whose buffers do not count."""
+    norm = student.call("nn.BatchNorm1d", features).value
+    return student.call("nn.Sequential", module, norm, module).value

@@ -6,13 +6,13 @@ import torch
 from grader.testing import StudentOutcome
 
 from ..helpers import MultiHeadLayers
-from .helpers import make, named, numbers
+from .helpers import make, named, numbers, twice
 
 SMALL = (1, 2, 7, 2)
 
 
 def module_to_count(student, *sizes):
-    """A layer of the student's; where none can be made, a module that stands in the stub.
+    """A layer of the student's; where none can be made, modules of torch's.
 
     What is wrong with the layer is paid for there.
     """
@@ -21,7 +21,12 @@ def module_to_count(student, *sizes):
     except StudentOutcome as outcome:
         if outcome.failure.kind not in ("exception", "missing", "blocked"):
             raise
-    return student.get("EXAMPLE_MODEL")
+    d_in, d_out, *_rest = sizes
+    layers = (
+        student.call("nn.Linear", d_in, d_out).value,
+        student.call("nn.Linear", d_out, d_in).value,
+    )
+    return twice(student, student.call("nn.Sequential", *layers).value, d_in)
 
 
 @pytest.mark.exercise("count_parameters")

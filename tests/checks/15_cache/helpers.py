@@ -126,11 +126,13 @@ class Part:
         name: of the function.
         is_right: says whether the student's own gives what it should; it is called with `attempt`.
         sentences: where it does not run, and where it is not right.
+        by: what else the check calls that may use it.
     """
 
     name: str
     is_right: Callable[[Any], bool]
     sentences: tuple[str, str] = OF_HERE
+    by: tuple[str, ...] = ()
 
 
 def gives(name, args, right):
@@ -178,7 +180,7 @@ def part_of_the_model(draw):
             cache = value[1]
         return True
 
-    return Part("CachedAttention", is_right)
+    return Part("CachedAttention", is_right, by=("Model",))
 
 
 def called_with(attempt, make, parts, is_right):
@@ -196,7 +198,8 @@ def called_with(attempt, make, parts, is_right):
 def judge_parts(attempt, parts):
     """End the check where a part is not right."""
     for part in parts:
-        judge_own(attempt, f"`{part.name}`", partial(part.is_right, attempt), part.sentences)
+        is_right = partial(part.is_right, attempt)
+        judge_own(attempt, f"`{part.name}`", is_right, part.sentences, part.by)
 
 
 def texts(draw, batch_size, num_tokens):
