@@ -116,6 +116,7 @@ def visible_grader(
         return full_grader(course, VISIBLE_SEED, apart=apart)
     wanted = course.exercises if exercises is None else exercises
     needed = {course.exercises[id_].assignment for id_ in wanted}
+    needed |= {id_ for needing in needed for id_ in course.by_id[needing].compares}
     assignments = [a for a in course.assignments if a.id in needed]
     recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
