@@ -162,8 +162,8 @@ def earned_everywhere(
 ) -> dict[str, dict[str, float]]:
     """What exercises earn when the values of all exercises of the file are spoilt, by kind.
 
-    So are those of the assignments that this one is compared with. A kind that leaves the values of
-    an exercise as they are is left out there.
+    So are those of the assignments that this one is compared with. A kind is left out where an
+    exercise has nothing to spoil in that way.
 
     Args:
         grader: has the checks, and what they run with.

@@ -1,5 +1,6 @@
 """Right values, spoilt after they were computed: what code returns that knows nothing."""
 
+import operator
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from types import FunctionType
@@ -9,10 +10,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from grader.feedback.diagnosis import distance, fingerprint
-
 Spoil = Callable[[torch.Tensor, tuple[Any, ...]], torch.Tensor]
-"""Other values in the shape of a right result, from it and from the call's arguments."""
+"""Other values in the shape of a right result, from it and from the call's arguments.
+
+It itself where there is nothing to spoil: a single number has no features.
+"""
 
 
 def _zeros(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
@@ -46,7 +48,7 @@ def _random(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
 def _turned(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
     """Each feature in the place of the next one."""
     del args
-    return right.roll(1, -1) if right.ndim else right
+    return right.roll(1, -1) if right.ndim and right.shape[-1] > 1 else right
 
 
 def _running_sum(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
@@ -110,17 +112,9 @@ EVERYWHERE: Mapping[str, Spoil] = {
 
 
 def spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
-    """A right result with other numbers in it; what is no number stays."""
+    """A right result with other numbers in it; it itself where there is nothing to spoil."""
     if isinstance(value, torch.Tensor):
-        if value.is_complex():
-            return value
-        other = spoil(value if value.is_floating_point() else value.double(), args)
-        if isinstance(value, nn.Parameter):
-            return nn.Parameter(other.detach(), value.requires_grad)
-        if value.is_floating_point():
-            return other
-        other = other.nan_to_num()
-        return other > 0.5 if value.dtype is torch.bool else other.to(value.dtype)
+        return _spoilt_tensor(value, args, spoil)
     if isinstance(value, np.ndarray):
         return np.asarray(spoilt(torch.from_numpy(value), args, spoil))
     if isinstance(value, set | frozenset | bytes | bytearray | str):
@@ -128,12 +122,30 @@ def spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | list | tuple | dict):
         return value
     if isinstance(value, int | float):
-        return type(value)(
-            spoil(torch.tensor(float(value), dtype=torch.float64), args).nan_to_num()
-        )
-    if isinstance(value, dict):
-        return {key: spoilt(item, args, spoil) for key, item in value.items()}
-    return type(value)(spoilt(item, args, spoil) for item in value)
+        right = torch.tensor(float(value), dtype=torch.float64)
+        other = spoil(right, args)
+        return value if other is right else type(value)(other.nan_to_num())
+    items = list(value.values() if isinstance(value, dict) else value)
+    others = [spoilt(item, args, spoil) for item in items]
+    if all(map(operator.is_, items, others)):
+        return value
+    is_dict = isinstance(value, dict)
+    return dict(zip(value, others, strict=True)) if is_dict else type(value)(others)
+
+
+def _spoilt_tensor(value: torch.Tensor, args: tuple[Any, ...], spoil: Spoil) -> torch.Tensor:
+    if value.is_complex():
+        return value
+    right = value if value.is_floating_point() else value.double()
+    other = spoil(right, args)
+    if other is right:
+        return value
+    if isinstance(value, nn.Parameter):
+        return nn.Parameter(other.detach(), value.requires_grad)
+    if value.is_floating_point():
+        return other
+    other = other.nan_to_num()
+    return other > 0.5 if value.dtype is torch.bool else other.to(value.dtype)
 
 
 def spoil_names(namespace: dict[str, Any], names: list[str], spoil: Spoil) -> set[str]:
@@ -145,44 +157,35 @@ def spoil_names(namespace: dict[str, Any], names: list[str], spoil: Spoil) -> se
         spoil: what makes other values of theirs.
 
     Returns:
-        The names of those that have returned something else than they would have, so far.
+        The names of those that have had something to spoil, so far.
     """
     changed: set[str] = set()
     for name in names:
         found = namespace[name]
-        note = partial(_note, changed, name)
         if isinstance(found, type):
             methods = {key: value for key, value in vars(found).items() if not key.startswith("_")}
             for key, method in methods.items():
                 if isinstance(method, FunctionType):
-                    setattr(found, key, _spoiling(method, spoil, note))
+                    setattr(found, key, _spoiling(method, spoil, partial(changed.add, name)))
         elif isinstance(found, FunctionType):
-            namespace[name] = _spoiling(found, spoil, note)
+            namespace[name] = _spoiling(found, spoil, partial(changed.add, name))
         else:
             namespace[name] = spoilt(found, (), spoil)
-            note(found, namespace[name])
+            changed |= {name} if namespace[name] is not found else set()
     return changed
 
 
-def _note(changed: set[str], name: str, right: Any, other: Any) -> None:
-    """Note a name where what it returned is something else."""
-    if name not in changed and distance(fingerprint(right), fingerprint(other)) > 0:
-        changed.add(name)
-
-
-def _spoiling(
-    function: FunctionType, spoil: Spoil, note: Callable[[Any, Any], None]
-) -> Callable[..., Any]:
+def _spoiling(function: FunctionType, spoil: Spoil, note: Callable[[], None]) -> Callable[..., Any]:
     """The function, whose result is spoilt; one that works by its effect alone does nothing."""
 
     @wraps(function)
     def spoiling(*args: Any, **kwargs: Any) -> Any:
         if function.__annotations__.get("return", ...) is None:
-            note(function.__name__, None)
-            return None
+            return note()
         right = function(*args, **kwargs)
         other = spoilt(right, (*args, *kwargs.values()), spoil)
-        note(right, other)
+        if other is not right:
+            note()
         return other
 
     return spoiling
