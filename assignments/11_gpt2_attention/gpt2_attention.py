@@ -85,8 +85,11 @@ GPT2_CONFIG = NotImplementedError("11_gpt2_attention/GPT2_CONFIG: not attempted 
 
 # %%
 # Something to count: 4 × 4 weights and 4 biases, used twice, and 2 × 4 numbers of a normalisation.
+# The last layer has no numbers of its own: its weights are those of the first.
 SHARED_LAYER = nn.Linear(4, 4)
-EXAMPLE_MODEL = nn.Sequential(SHARED_LAYER, nn.BatchNorm1d(4), SHARED_LAYER)
+TIED_LAYER = nn.Linear(4, 4, bias=False)
+TIED_LAYER.weight = SHARED_LAYER.weight
+EXAMPLE_MODEL = nn.Sequential(SHARED_LAYER, nn.BatchNorm1d(4), SHARED_LAYER, TIED_LAYER)
 
 
 # %%

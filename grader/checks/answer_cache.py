@@ -122,7 +122,7 @@ class AnswerCacheSession(Session):
 
     @property
     def _has_time(self) -> bool:
-        return self.inner.seconds_left > self.inner.limits.request_seconds + SPARE_SECONDS
+        return self.inner.time_left.processor > self.inner.limits.request_seconds + SPARE_SECONDS
 
     def within(self, limits: Limits) -> ChildSession | None:
         """A child of its own, whose replies are not remembered."""

@@ -14,7 +14,7 @@ from grader.sessions import own_time
 from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Failure
 from grader.testing.roles import Roles
-from grader.testing.student import StudentHandle, StudentOutcome
+from grader.testing.student import NotJudged, StudentHandle, StudentOutcome
 
 Found = TypeVar("Found")
 
@@ -44,6 +44,8 @@ def asked(
             return ask(student)
     except StudentOutcome as outcome:
         return why_nothing_came(outcome.failure, exercise.name)
+    except NotJudged as error:
+        return str(error)
     except (Exception, pytest.fail.Exception, own_time.OwnTimeOver) as error:
         why = f"{type(error).__name__}: {error}".rstrip(": ")
         return broken.format(reason=clean(why))

@@ -34,7 +34,7 @@ from grader.sessions import own_time
 from grader.testing.earlier import judged
 from grader.testing.judge import Mismatch
 from grader.testing.lookup import SubmissionHandle
-from grader.testing.student import StudentOutcome
+from grader.testing.student import NotJudged, StudentOutcome
 
 MAX_PRINTED = 400
 ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
@@ -289,8 +289,18 @@ class CheckRun:
         with submission.within(check.memory_mib, check.exercise.assignment) as limited:
             self._ask(check, limited, started)
 
-    def _ask(self, check: Check, submission: SubmissionHandle, started: float) -> None:
-        """Run a check whose outcome is not known, on the submission as it is to run for it."""
+    def _ask(
+        self,
+        check: Check,
+        submission: SubmissionHandle,
+        started: float,
+        *,
+        is_repeated: bool = False,
+    ) -> None:
+        """Run a check whose outcome is not known, on the submission as it is to run for it.
+
+        Where a busy machine gave student code no turn, it is run once more, in a new process.
+        """
         try:
             fixtures = self.environment.fixtures(
                 submission, check.exercise, check.id, check.visibility
@@ -299,6 +309,10 @@ class CheckRun:
             self._write(check, Outcome.ERROR, _our_fault(repr(error)), 0.0)
             return
         record = check.run(fixtures, self.environment)
+        if isinstance(record.raised, NotJudged) and not is_repeated:
+            self.submission.session.begin(check.id)  # what was remembered holds of another process
+            self._ask(check, submission, started, is_repeated=True)
+            return
         if record.raised is None:
             submission.session.conclude(record)
         exercises = (exercise.name for exercise in self.environment.course.exercises.values())
@@ -341,7 +355,8 @@ class CheckRun:
             reason=lines,
             broke_off=isinstance(error, StudentOutcome),
         )
-        if check.ends_its_exercise(outcome) and not _is_open_forward(error):
+        is_over = check.ends_its_exercise(outcome) or isinstance(error, NotJudged)
+        if is_over and not _is_open_forward(error):
             reason = _("first this has to hold: {title}").format(title=check.title)
             self.blocked[check.exercise.id] = reason
 
@@ -448,4 +463,10 @@ def explain(
         return explain_difference(error.difference, error.calls, where, inputs)
     if isinstance(error, AssertionError):
         return Explanation(clean(str(error)) or check.title)
+    if isinstance(error, NotJudged):
+        return Explanation(
+            _(
+                "This was not judged: the computer was busy, and your code got no turn. Run it again."
+            )
+        )
     return Explanation(_our_fault(f"{check.line_of(error)}{type(error).__name__}: {error}"))

@@ -16,7 +16,13 @@ from grader.cli.pictures import render_picture
 from grader.cli.view import Lines, View, indented, sign_of
 from grader.core.language import _, bracketed, ngettext
 from grader.core.records import CheckResult, ExerciseResult, Finding, Outcome
-from grader.feedback.outcomes import UNJUDGED, WORDS_BESIDE_SIGN, not_judged, shown_checks
+from grader.feedback.outcomes import (
+    UNJUDGED,
+    WORDS_BESIDE_SIGN,
+    judged_with,
+    not_judged,
+    shown_checks,
+)
 
 MOST_LINES = 16
 """The lines of a message that are shown; below a picture, half of them: together, a screen."""
@@ -36,7 +42,9 @@ def exercise_lines(out: Console, exercise: ExerciseResult, view: View) -> list[L
         exercise: the exercise.
         view: how it is shown.
     """
-    lines = [line for finding in exercise.findings for line in _finding_lines(finding)]
+    said = judged_with(exercise)
+    lines: list[Lines] = [indented(Text(f"→ {said}", style="yellow"), 6)] if said else []
+    lines += [line for finding in exercise.findings for line in _finding_lines(finding)]
     checks = shown_checks(exercise, everything=view.everything)
     first = next((check for check in checks if check.outcome is not Outcome.REMARK), None)
     if view.everything or first is None:

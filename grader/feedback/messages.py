@@ -305,21 +305,23 @@ def _reason(failure: Failure) -> str:
     return "" if failure.message == "out of time" else clean(failure.message, 200)
 
 
-def slow_loading(file: str, line: CodeLine | None, seconds: float) -> str:
-    """A note on a file that took too long to load, for a student who may have scored all the same.
+def ended_loading(file: str, failure: Failure, seconds: float) -> str:
+    """A note on a file that took too long to load, or ended its process, whatever was scored.
 
     Args:
         file: its name, as it was handed in.
-        line: the one that was running, where it is known.
+        failure: why, and at which line, where it is known.
         seconds: how long loading may take in this course.
     """
     template = _(
         "{place}: loading took longer than {seconds} seconds and was stopped there. What stands "
         "before it counts. Is there a loop that never ends?"
     )
-    file = clean(file, 120)
+    if failure.kind == "crashed":
+        template = _("{place}: {reason}. What stands before it counts.")
+    file, line = clean(file, 120), failure.location
     place = file if line is None else location_words(file, line.cell, line.line)
-    return template.format(place=place, seconds=f"{seconds:g}")
+    return template.format(place=place, seconds=f"{seconds:g}", reason=_reason(failure))
 
 
 def stops_there(file: str, failure: Failure) -> str:

@@ -327,6 +327,26 @@ def check_head(check: CheckResult, beside: str = "") -> str:
     return f"{check.title}{beside}" if is_judged else _(WORDS[check.outcome])
 
 
+def judged_with(exercise: ExerciseResult) -> str:
+    """That an exercise was judged, or will be, with right ones of those that it builds on; else ""."""
+    names = [f"`{name}`" for name in exercise.judged_with or exercise.to_judge_with]
+    if not names:
+        return ""
+    if exercise.judged_with:
+        sentence = ngettext(
+            "Judged with a right {names}, because yours is not.",
+            "Judged with right {names}, because yours are not.",
+            len(names),
+        )
+    else:
+        sentence = ngettext(
+            "Judged with a right {names} when it is graded.",
+            "Judged with right {names} when it is graded.",
+            len(names),
+        )
+    return sentence.format(names=listed(names))
+
+
 def mistake_lines(exercise: ExerciseResult) -> list[str]:
     """The named mistakes, each with the question that leads out of it."""
     lines = []
@@ -338,9 +358,14 @@ def mistake_lines(exercise: ExerciseResult) -> list[str]:
     return lines
 
 
+def leading_lines(exercise: ExerciseResult) -> list[str]:
+    """What is said of an exercise before its checks: what it was judged with, and named mistakes."""
+    return [*filter(None, [judged_with(exercise)]), *mistake_lines(exercise)]
+
+
 def details(exercise: ExerciseResult) -> str:
     """What a student reads of an exercise: named mistakes, then each check's own message."""
-    lines = mistake_lines(exercise)
+    lines = leading_lines(exercise)
     for check in reported_checks(exercise):
         lines.append(check_head(check, beside=f"  {bracketed(_(WORDS[check.outcome]))}"))
         lines += [f"    {line}" for line in check.message.splitlines()]

@@ -6,7 +6,7 @@ from grader.core.language import _, listed
 from grader.core.records import ExerciseResult, Outcome
 from grader.core.text import clean, location_words
 from grader.course.course import Assignment, Course, Exercise
-from grader.feedback.messages import slow_loading, stops_there
+from grader.feedback.messages import ended_loading, stops_there
 from grader.submissions.source_file import SourceFile, definitions
 from grader.submissions.submission import Submission
 from grader.testing.lookup import SubmissionHandle
@@ -23,7 +23,7 @@ def with_file_notes(
         exercises: the results, by id.
     """
     notes = [
-        _slow(handle, exercises),
+        _ended(handle, exercises),
         _stopped(course, handle, exercises),
         _of_another(course, handle.submission, exercises),
         _chosen(course, handle, exercises),
@@ -36,21 +36,24 @@ def with_file_notes(
     return submission
 
 
-def _slow(
+def _ended(
     handle: SubmissionHandle, exercises: Mapping[str, ExerciseResult]
 ) -> dict[str, tuple[str, ...]]:
-    """A note on each file that was stopped for taking too long where no check says so."""
+    """A note on each file that was stopped, or ended its process, where no check says so."""
+    outcomes = {"timeout": Outcome.TIMEOUT, "crashed": Outcome.CRASHED}
     reported = {
-        exercise.id.partition("/")[0]
-        for exercise in exercises.values()
-        if any(check.outcome == Outcome.TIMEOUT for check in exercise.checks)
+        (id_.partition("/")[0], check.outcome)
+        for id_, exercise in exercises.items()
+        for check in exercise.checks
     }
-    seconds = handle.limits.load_seconds
-    slow = {key: slow_loading(key, at, seconds) for key, at in handle.slow_files().items()}
+    seconds, ended = handle.limits.load_seconds, handle.ended_loading()
     return {
-        id_: tuple(slow[key] for key in reading.sources if key in slow)
+        id_: tuple(
+            ended_loading(key, ended[key], seconds)
+            for key in reading.sources
+            if key in ended and (id_, outcomes[ended[key].kind]) not in reported
+        )
         for id_, reading in handle.submission.readings.items()
-        if id_ not in reported
     }
 
 

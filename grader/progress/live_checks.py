@@ -104,6 +104,8 @@ class AheadLauncher(SpawnLauncher):
         if generation == 1 and limits == self.limits and self.ready is not None:
             child, self.ready = self.ready, None
             return child
+        if generation == 1:  # the next one is to fit the same code
+            self.limits = limits
         return super().launch(limits, generation)
 
     def close(self) -> None:

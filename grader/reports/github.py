@@ -17,7 +17,7 @@ from grader.feedback.outcomes import (
     EMOJI,
     WORDS,
     check_head,
-    mistake_lines,
+    leading_lines,
     out_of,
     reported_checks,
     status_words,
@@ -83,7 +83,7 @@ def _environment() -> "Environment":
     from grader.reports.html.pages import environment
 
     made = environment().overlay(loader=PackageLoader("grader.reports"), autoescape=False)
-    said = (paragraph, score_line, status_words, mistake_lines, reported_checks, check_head)
+    said = (paragraph, score_line, status_words, leading_lines, reported_checks, check_head)
     made.filters = {
         **made.filters,
         **{filter_.__name__: filter_ for filter_ in (words, code, fenced, was, location, *said)},
@@ -157,7 +157,7 @@ def annotations(result: Result, folder: str, protection: Protection | None = Non
 
 
 def _annotation(exercise: ExerciseResult, check: CheckResult, folder: str) -> str:
-    named = mistake_lines(exercise)
+    named = leading_lines(exercise)
     message = "\n".join([*named, check_head(check), check.message[:MAX_MESSAGE]])
     title = f"{exercise.id}: {_(WORDS[check.outcome])}"
     if check.where is None:

@@ -8,7 +8,7 @@ from grader.core.files import OutputFile
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
-from grader.feedback.outcomes import WORDS, mistake_lines
+from grader.feedback.outcomes import WORDS, judged_with, mistake_lines
 from grader.grading.results import for_student, points
 from grader.reports.base import Checked, CheckedWork, GradedClass, shown
 
@@ -73,6 +73,8 @@ def _facts(assignment: AssignmentResult) -> dict[str, str]:
     }
     for exercise in assignment.exercises:
         facts[f"score of {exercise.id}"] = shown(points(exercise.score))
+        if said := judged_with(exercise):
+            facts[f"parts of {exercise.id}"] = said
         for number, line in enumerate(mistake_lines(exercise), 1):
             facts[f"mistake {number} in {exercise.id}"] = line
     return facts

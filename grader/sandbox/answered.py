@@ -241,7 +241,8 @@ def answer(
         return _made(instance, packer)
     called = target if made is None else _restored(target(*made[0], **made[1]), state, header)
     torch.set_rng_state(random)
-    value = called(*args, **kwargs)
+    with torch.enable_grad():
+        value = called(*args, **kwargs)
     if "cotangents" not in header:
         return {"value": packer.pack(value), "random": packer.pack(torch.get_rng_state())}
     cotangents = unpacker.unpack(header["cotangents"])

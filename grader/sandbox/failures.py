@@ -75,10 +75,12 @@ class Failure:
     """Why a request, or the loading of a file, failed.
 
     Args:
-        kind: "exception", "not_attempted", "out_of_memory" or "timeout".
+        kind: "exception", "not_attempted", "out_of_memory", "timeout" or, of a statement that ended
+            an earlier process, "crashed".
         type: the name of the exception's class.
         bases: the names of its built-in base classes, nearest first.
-        message: its text (for "not_attempted", the exercise of the stub).
+        message: its text (for "not_attempted", the exercise of the stub; for "crashed", the exit
+            status).
         where: the student's own line; None when it is not in their files.
         own: whether the exception was raised by the student's own line, not below it.
         wrote: for an unknown name or attribute, the name; "" where nothing is proposed.
@@ -139,6 +141,22 @@ def describe_failure(error: BaseException, find_cell: FindCell) -> Failure:
             meant = wrote
     type_name, found = type(error).__name__[:200], (wrote, meant, set_at, in_text)
     return Failure(kind, type_name, bases, message, where, own, *found, called)
+
+
+def stopped_at(why: str, filename: str, line: int, find_cell: FindCell) -> Failure:
+    """The failure of a statement that ended an earlier process, and is not run again.
+
+    Args:
+        why: "timeout", or else the exit status of that process.
+        filename: that of its code.
+        line: counted from 1.
+        find_cell: finds the student's own code.
+    """
+    found = find_cell(filename) or (filename, None)
+    where = _code_line(found, line, linecache.getline(filename, line))
+    if why == "timeout":
+        return Failure(why, OutOfTime.__name__, ("BaseException",), "out of time", where, True)
+    return Failure("crashed", "", (), why, where, True)
 
 
 def _unavailable(error: UnavailableError, where: CodeLine | None) -> Failure:

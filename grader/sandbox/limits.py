@@ -6,6 +6,7 @@ It runs on both sides, beside student code as well: standard library only.
 import contextlib
 import importlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterable
@@ -27,8 +28,6 @@ class ChildLimits:
     Args:
         folder: its own folder, for temporary files.
         first_instance: instances are numbered from here, so that no two processes share a number.
-        load_seconds: for running a file from top to bottom.
-        request_seconds: for any other request.
         memory_mib: MiB on top of what is imported before.
         output_kib: KiB of printed text that are kept.
         file_mib: MiB in any file it writes.
@@ -39,8 +38,6 @@ class ChildLimits:
 
     folder: str
     first_instance: int
-    load_seconds: float
-    request_seconds: float
     memory_mib: int
     output_kib: int
     file_mib: int
@@ -51,12 +48,21 @@ class ChildLimits:
 
 LIBRARIES = ("torch", "numpy")
 """What takes long to import: that is done before a child is forked, where code mentions it."""
+SLOW_PART = "torch._dynamo"
+"""What torch imports itself, in more than a second, when one of some things is first done."""
+NEEDS_SLOW_PART = re.compile(r"""["']meta["']|\boptim\b|\btorch\.(?:func|compile|vmap)\b""")
+"""Some of these things as code has them. A call whose cost is counted is another one."""
 
 
 def libraries_in(texts: Iterable[str]) -> tuple[str, ...]:
     """The libraries that some code mentions in any way."""
     text = "\n".join(texts)
     return tuple(name for name in LIBRARIES if name in text)
+
+
+def slow_parts_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """What else is imported before a child is forked, for what some code does."""
+    return (SLOW_PART,) if any(map(NEEDS_SLOW_PART.search, texts)) else ()
 
 
 def import_packages(names: Iterable[str]) -> None:

@@ -19,10 +19,10 @@ from itertools import accumulate, chain
 from typing import Any
 
 from grader.sandbox.constructors import Classes
-from grader.sandbox.failures import Failure, describe_failure, stub_exercise
+from grader.sandbox.failures import Failure, describe_failure, stopped_at, stub_exercise
 from grader.sandbox.own_modules import file_of, folder_of, is_librarys
 from grader.sandbox.placeholders import NotImported, UnavailableError, bound_names, one_by_one
-from grader.sandbox.statements import future_flags, statements_of
+from grader.sandbox.statements import future_flags, is_harmless, is_quick, statements_of
 from grader.sandbox.wire import Frame
 
 MAX_NAMES = 5_000
@@ -117,6 +117,9 @@ class Loader:
         answered: by file, the names that are answered from outside, each with the parameters of
             the solution's.
         ask: sends a question out, where there are such names.
+        announce: told which statement is about to run: its file's key, and the numbers of the cell
+            and of the statement in it.
+        stops: the statements that ended an earlier process, and why; they are not run again.
     """
 
     register: bool = False
@@ -130,6 +133,8 @@ class Loader:
     lent: dict[str, str] = field(default_factory=dict)
     answered: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     ask: Callable[[Frame], Frame] | None = None
+    announce: Callable[[str, int, int], None] = lambda *_: None
+    stops: dict[tuple[str, int, int], str] = field(default_factory=dict)
 
     def add(
         self,
@@ -171,7 +176,7 @@ class Loader:
             self.modules[key] = module
             opened = self.opened[key] = Opened(module.__dict__)
             with _known_by_name(name, module):
-                self._run(source, opened)
+                self._run(key, opened)
             self._stand_in(key, opened.namespace)
             if self.register:
                 sys.modules[name] = module
@@ -273,9 +278,10 @@ class Loader:
 
     # Running a file.
 
-    def _run(self, source: Mapping[str, Any], opened: Opened) -> None:
-        flags = 0
-        for number, text in source["cells"]:
+    def _run(self, key: str, opened: Opened) -> None:
+        """Run a file's cells; once its time is up, only what takes none."""
+        source, flags, is_late = self.texts[key], 0, False
+        for place, (number, text) in enumerate(source["cells"]):
             label = source["display"] if number is None else f"{source['display']} cell {number}"
             filename = f"<{label}>"
             if filename in self.files:  # two folders may hold files of one name
@@ -283,14 +289,31 @@ class Loader:
             self.files[filename] = (source["display"], number)
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
             statements, broken = statements_of(text, filename, is_cell=number is not None)
-            for statement in chain.from_iterable(map(one_by_one, statements)):
+            for index, statement in enumerate(chain.from_iterable(map(one_by_one, statements))):
+                if is_late and not is_quick(statement):
+                    continue
                 flags |= future_flags(statement)
+                if not self._reach(key, place, index, statement):
+                    why = self.stops[key, place, index]
+                    opened.failures.append(
+                        stopped_at(why, filename, statement.lineno, self.find_cell)
+                    )
+                    break
                 if not self._run_statement(statement, filename, flags, opened):
                     break
                 if isinstance(statement, ast.ClassDef):
                     opened.classes.note(statement.name, number, statement.lineno)
+            is_late = is_late or any(failure.kind == "timeout" for failure in opened.failures)
             if broken is not None:
                 opened.failures.append(describe_failure(broken, self.find_cell))
+
+    def _reach(self, key: str, cell: int, index: int, statement: ast.stmt) -> bool:
+        """Whether a statement is to be run; if so it is announced, as it may end the process."""
+        if (key, cell, index) in self.stops:
+            return False
+        if not is_harmless(statement):
+            self.announce(key, cell, index)
+        return True
 
     def _run_statement(
         self, statement: ast.stmt, filename: str, flags: int, opened: Opened

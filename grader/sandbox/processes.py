@@ -15,12 +15,13 @@ import socket
 import sys
 import tempfile
 import time
+import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NoReturn
 
-from grader.sandbox import seal
-from grader.sandbox.failures import OutOfTime, describe_failure
+from grader.sandbox import loader, seal
+from grader.sandbox.failures import FindCell, OutOfTime, describe_failure
 from grader.sandbox.limits import WITHOUT_WINDOWS, ChildLimits, import_packages, limit_process
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
@@ -28,6 +29,8 @@ from grader.sandbox.stream import Reader, send
 from grader.sandbox.torch_later import has_torch, module_state, tensors
 from grader.sandbox.wire import Frame, WireFault
 
+NOT_INTERRUPTED = (loader.__file__, __file__, "<frozen importlib._bootstrap>")
+CALLS_STUDENT_CODE = Servant.invoke.__code__
 CONTROL_BYTES = 65_536
 """The longest message to and from a warm parent."""
 
@@ -79,75 +82,72 @@ def serve(connection: socket.socket, limits: ChildLimits) -> None:
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = printed
     warnings.filterwarnings("ignore", category=UserWarning)  # torch's, which no student printed
+    alarm = Alarm()
     send(connection, Frame({"ready": True}))
-    reader, alarm = Reader(), Alarm()
+
+    def announce(*place: str | int) -> None:
+        send(connection, Frame({"at": place}))
 
     def ask(question: Frame) -> Frame:
-        with alarm.paused():  # one in the middle would leave half an answer behind
-            send(connection, question)
-            return reader.receive(connection).frame()
+        send(connection, question)
+        return reader.receive(connection).frame()
 
-    loader = Loader(register=True, ask=ask)
-    servant = Servant(loader, drain=printed.drain, first=limits.first_instance)
+    files = Loader(register=True, announce=announce, ask=ask)
+    servant = Servant(files, drain=printed.drain, first=limits.first_instance)
+    reader = Reader()
     with contextlib.suppress(EOFError, ConnectionError, WireFault):
         while True:
             frame = reader.receive(connection).frame()
-            is_load = frame.header["verb"] == "open"
-            seconds = limits.load_seconds if is_load else limits.request_seconds
             if frame.header.get("fresh"):
                 alarm.install()
-            alarm.set(frame.header.pop("seconds", seconds))
             send(connection, _reply_in_time(servant, frame, alarm))
 
 
 class Alarm:
-    """Raises `OutOfTime` into student code that takes longer than it may.
+    """Raises `OutOfTime` into student code when the trusted side sends its signal.
 
-    This only serves to name the line that was running: the trusted side keeps the deadline that
-    counts, and ends the process. The timer is not stopped after a reply: the next request sets it
-    again, and in between it is ignored.
+    This only serves to name the line that was running: the trusted side measures the time, rings
+    again and again, and ends the process when nothing helps.
     """
 
     def __init__(self) -> None:
-        self.is_on = False
-        self.timer = getattr(signal, "setitimer", None)
+        self.find_cell: FindCell | None = None
         self.install()
 
     def install(self) -> None:
-        """Handle the signal here; student code may have changed that."""
-        if self.timer is not None:
+        """Handle the signal here, and let no timer send it; student code may have changed both."""
+        if hasattr(signal, "SIGALRM"):
             signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def set(self, seconds: float) -> None:
-        """Raise after this many seconds."""
-        if self.timer is not None:
-            self.is_on = True
-            self.timer(signal.ITIMER_REAL, seconds)
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Have what runs inside take none of the time."""
-        left = self.timer(signal.ITIMER_REAL, 0)[0] if self.timer is not None else 0
-        was_on, self.is_on = self.is_on, False
-        try:
-            yield
-        finally:
-            self.is_on = was_on
-            if left and self.timer is not None:
-                self.timer(signal.ITIMER_REAL, left)
-
-    def _ring(self, *_: object) -> None:
-        if self.is_on:
+    def _ring(self, _number: int, frame: types.FrameType | None) -> None:
+        if self.find_cell is not None and _may_interrupt(frame, self.find_cell):
             raise OutOfTime("out of time")
+
+
+def _may_interrupt(frame: types.FrameType | None, find_cell: FindCell) -> bool:
+    """Whether student code runs, and nothing below it that would stay behind half done.
+
+    That is an import, which leaves parts of modules, and our own code that loads a file.
+    """
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename in NOT_INTERRUPTED:
+            return False
+        if find_cell(code.co_filename) is not None or code is CALLS_STUDENT_CODE:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _reply_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
     """Reply, or report where the student's code was when its time was up."""
     try:
+        alarm.find_cell = servant.loader.find_cell
         reply = servant.reply(frame)
-        alarm.is_on = False
+        alarm.find_cell = None
     except OutOfTime as error:
-        alarm.is_on = False
+        alarm.find_cell = None
         failure = describe_failure(error, servant.loader.find_cell)
         return Frame({"failure": failure.header(), "output": ""})
     return reply

@@ -12,6 +12,7 @@ from typing import Any
 
 from grader.sandbox.arguments import argument_of, is_changed, leaf_of
 from grader.sandbox.failures import describe_failure, stub_exercise
+from grader.sandbox.limits import import_packages
 from grader.sandbox.loader import Loader
 from grader.sandbox.placeholders import NotImported
 from grader.sandbox.plain_data import type_name
@@ -87,6 +88,11 @@ class Servant:
             case "sources":
                 known = {name: request.get(name) for name in ("awaited", "lent", "answered")}
                 self.loader.add(request["sources"], **known)
+                for key, cell, statement, why in request.get("stops", ()):
+                    self.loader.stops[key, cell, statement] = why
+                return {}
+            case "prepare":
+                import_packages(request["packages"])
                 return {}
             case "open":
                 return self.loader.open(request["source"]).header()
@@ -200,7 +206,7 @@ class Servant:
         operations = tensors.Operations() if request.get("operations") else None
         is_metered = request.get("meter") and has_torch()
         with operations or nullcontext(), meter.metered() if is_metered else nullcontext() as cost:
-            value = self._invoke(asked, given, len(request["args"]))
+            value = self.invoke(asked, given, len(request["args"]))
         if instance is not None:
             known = {id(part) for _name, part in before}
             now = _loose_parts(target)
@@ -232,7 +238,8 @@ class Servant:
                 found.append([name, asdict(line) if line else None])
         return found
 
-    def _invoke(self, target: object, given: dict[str, Any], positional: int) -> object:
+    def invoke(self, target: object, given: dict[str, Any], positional: int) -> object:
+        """Call what the student wrote."""
         args = [given[str(index)] for index in range(positional)]
         kwargs = {name: value for name, value in given.items() if not name.isdigit()}
         if isinstance(target, type):

@@ -9,6 +9,7 @@ import ast
 import dis
 import linecache
 import re
+import sys
 import traceback
 import types
 from itertools import pairwise
@@ -18,6 +19,8 @@ MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w, ]+=\s*[%!]|\?\s*$")
 
 MARKS_OF_GIT = ("<" * 7, "=" * 7, ">" * 7)
 """How lines begin that Git leaves where two versions of a file do not fit together."""
+
+SLOW_PARTS = ast.Call | ast.ListComp | ast.SetComp | ast.DictComp | ast.BinOp | ast.Subscript
 
 CELL_MAGICS_THAT_RUN_PYTHON = ("time", "timeit", "capture", "prun", "python", "python3", "debug")
 
@@ -98,6 +101,24 @@ def future_flags(statement: ast.stmt) -> int:
         return 0
     features = [getattr(__future__, alias.name, None) for alias in statement.names]
     return sum(feature.compiler_flag for feature in features if feature is not None)
+
+
+def is_harmless(statement: ast.stmt) -> bool:
+    """Whether no process ends by a statement: a function, a text, an import of what is imported."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module in sys.modules and not statement.level
+    if isinstance(statement, ast.Import):
+        return all(alias.name in sys.modules for alias in statement.names)
+    if isinstance(statement, ast.FunctionDef):
+        return not statement.decorator_list
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def is_quick(statement: ast.stmt) -> bool:
+    """Whether a statement takes no time: a definition, an import, a name for a plain value."""
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        return not any(isinstance(node, SLOW_PARTS) for node in ast.walk(statement))
+    return isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom)
 
 
 STEPS_OF_NOTHING = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}

@@ -1,7 +1,9 @@
 """What every way of running a servant has in common: frames out, frames back."""
 
+import signal
 from typing import Any, Protocol
 
+from grader.core.language import _
 from grader.course.course import Limits
 from grader.sandbox.wire import Frame
 
@@ -71,3 +73,20 @@ def failed(kind: str, message: str) -> OwnFrame:
     """A reply written by the trusted side for a servant that gave none."""
     failure: dict[str, Any] = {"kind": kind, "type": "", "bases": [], "message": message}
     return OwnFrame({"failure": failure})
+
+
+def is_busy(reply: Frame) -> bool:
+    """Whether student code got too little of the processor to reply."""
+    return isinstance(reply, OwnFrame) and reply.header["failure"]["kind"] == "busy"
+
+
+def death(status: int | None) -> str:
+    """How the process of student code ended, in words; a signal's number is negative."""
+    if status is not None and status < 0 and -status != signal.SIGKILL:
+        template = _("the Python process of your code died of {signal}")
+        names = {known.value: known.name for known in signal.Signals}  # but real-time signals
+        return template.format(signal=names.get(-status, f"signal {-status}"))
+    if status is not None and status >= 0:
+        template = _("your code ended the Python process it ran in (exit status {status})")
+        return template.format(status=status)
+    return _("the Python process of your code ended without an answer")

@@ -1,6 +1,5 @@
 """A submission in a child process; after any death a new child serves the next request."""
 
-import signal
 import socket
 import time
 from dataclasses import dataclass, field
@@ -8,23 +7,31 @@ from dataclasses import dataclass, field
 from grader.core.errors import GraderFault
 from grader.core.language import _
 from grader.course.course import Limits
-from grader.sandbox.limits import LIMITS_MEMORY, libraries_in
+from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART, libraries_in, slow_parts_in
 from grader.sandbox.stream import Raw, Reader
-from grader.sandbox.wire import Frame, WireFault, encode
+from grader.sandbox.wire import PREFIX, Frame, WireFault, decode_header, encode
 from grader.sessions import own_time
 from grader.sessions.answers import Answers, is_question
-from grader.sessions.base import OwnFrame, Session, failed
+from grader.sessions.base import OwnFrame, Session, death, failed
 from grader.sessions.launchers import START_SECONDS, Child, Launcher, importing
+from grader.sessions.stopwatch import BUSY, NoTurn, ProcessClock, Stopwatch
 from grader.submissions.submission import Submission
 
 SLACK = 0.5
 """Seconds that a child has, beyond its own time and a quarter, to end a request by itself."""
 PATIENCE = 0.5
 """Seconds in which a process that closed its connection may end by itself."""
+PREPARATION_SECONDS = 60.0
+"""Of the processor's time, for importing what is needed once a child runs; no student's time."""
+MOST_STOPS = 4
+"""How often the files of a submission are loaded anew without a statement that ended loading."""
+METERED = b'"meter":true'
+PROGRESS = b'{"at":'
+"""How a frame begins that says which statement of a file is about to run."""
 
 
 class _Deadline:
-    """A socket that reads and writes until a moment, and no longer."""
+    """A socket that reads and writes until a moment, and no longer: while a child starts."""
 
     def __init__(self, connection: socket.socket, seconds: float) -> None:
         self.connection = connection
@@ -46,6 +53,23 @@ class _Deadline:
         self._wait()
         self.connection.sendall(data)
 
+    def leave_out(self, seconds: float) -> None:
+        """Not count these seconds, which were spent on this side."""
+        self.until += seconds
+
+
+@dataclass
+class TimeLeft:
+    """What all processes of a submission may take together.
+
+    Args:
+        processor: seconds in which they compute.
+        on_wall: seconds on the wall, which are many more.
+    """
+
+    processor: float
+    on_wall: float
+
 
 @dataclass(eq=False)
 class ChildSession(Session):
@@ -59,6 +83,12 @@ class ChildSession(Session):
         slack: seconds beyond its own time in which a child may end a request by itself.
         beside: the session whose time for the whole submission is that of this one as well.
         answers: what the submission may ask back; None for nothing.
+        time_left: what is left of the time for the whole submission.
+        place: the statement that a request ran last, where it loads a file: the file's key, and the
+            numbers of the cell and of the statement in it.
+        stops: the statements before which loading stops, each with why: "timeout", or how the
+            process ended.
+        is_prepared: whether the child has what metered calls need.
     """
 
     launcher: Launcher
@@ -68,27 +98,22 @@ class ChildSession(Session):
     slack: float = field(default=SLACK, kw_only=True)
     beside: "ChildSession | None" = field(default=None, kw_only=True)
     answers: Answers | None = field(default=None, kw_only=True)
-    own_seconds_left: float = field(init=False)
+    time_left: TimeLeft = field(init=False)
     generation: int = field(default=1, init=False)
     child: Child | None = field(default=None, init=False)
     reader: Reader = field(default_factory=Reader, init=False)
     is_fresh: bool = field(default=False, init=False)
+    clock: ProcessClock | None = field(default=None, init=False)
+    place: tuple[str, int, int] | None = field(default=None, init=False)
+    stops: list[tuple[str, int, int, str]] = field(default_factory=list, init=False)
+    is_prepared: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.isolation = self.launcher.isolation
-        self.own_seconds_left = self.limits.submission_seconds
-
-    @property
-    def seconds_left(self) -> float:
-        """What is left of the time for the whole submission."""
-        return self.own_seconds_left if self.beside is None else self.beside.seconds_left
-
-    @seconds_left.setter
-    def seconds_left(self, seconds: float) -> None:
-        if self.beside is None:
-            self.own_seconds_left = seconds
-        else:
-            self.beside.seconds_left = seconds
+        whole = self.limits.submission_seconds
+        beside = self.beside
+        self.time_left = TimeLeft(whole, BUSY * whole) if beside is None else beside.time_left
+        self.stops = [] if beside is None else beside.stops
 
     def apart(self, answers: Answers | None = None) -> "ChildSession":
         """A child of its own by the same launcher."""
@@ -130,9 +155,9 @@ class ChildSession(Session):
         """A request as it is sent, and the seconds it may take."""
         header = {**frame.header, "fresh": self.is_fresh}
         self.is_fresh = False
-        if self.seconds_left < seconds:
-            seconds = header["seconds"] = max(0.0, self.seconds_left)
-        return encode(Frame(header, frame.payload)), seconds
+        return encode(Frame(header, frame.payload)), min(
+            seconds, max(0.0, self.time_left.processor)
+        )
 
     def decode(self, reply: Raw | OwnFrame) -> Frame:
         """A reply as a frame; a child whose reply is malformed is ended."""
@@ -145,26 +170,74 @@ class ChildSession(Session):
 
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
         """Send a request, and return the reply as it came."""
-        if self.seconds_left <= 0:
+        if self.time_left.processor <= 0:
             total = f"{self.limits.submission_seconds:g}"
             template = _("the {seconds} seconds for the whole submission are used up")
             return failed("timeout", template.format(seconds=total))
+        if self.time_left.on_wall <= 0:
+            return failed("busy", "")
         if self.child is None:
             self._start()
-        started = time.monotonic()
+        self.place = None
         try:
-            with own_time.paused():
-                return self._exchange(request, 1.25 * seconds + self.slack)
+            if not self.is_prepared and METERED in _header(request):
+                self._prepare()
+            return self._timed(request, seconds)
+        except NoTurn:
+            self._end()
+            return failed("busy", "")
         except TimeoutError:
             self._end()
             template = _("your code was still running after {seconds} seconds")
-            return failed("timeout", template.format(seconds=f"{seconds:g}"))
+            why = failed("timeout", template.format(seconds=f"{seconds:g}"))
+            return self._loaded_without(request, seconds, "timeout") or why
         except (EOFError, ConnectionError):
-            return failed("crashed", _death(self._end(PATIENCE)))
+            status = self._end(PATIENCE)
+            why = failed("crashed", death(status))
+            return self._loaded_without(request, seconds, f"{status}") or why
         except WireFault as error:
             return self._malformed(error)
+
+    def _timed(self, request: bytes, seconds: float) -> Raw:
+        """The reply to a request; what it takes is taken from the submission's time."""
+        watch, started = self._watch(seconds), time.monotonic()
+        try:
+            with own_time.paused():
+                return self._exchange(request, watch)
         finally:
-            self.seconds_left -= time.monotonic() - started
+            self.time_left.processor -= watch.taken()
+            self.time_left.on_wall -= time.monotonic() - started
+
+    def _watch(self, seconds: float) -> Stopwatch:
+        if self.child is None or self.clock is None:
+            raise GraderFault("there is no child to ask")
+        on_wall = min(BUSY * seconds, self.time_left.on_wall)
+        return Stopwatch(self.child.connection, self.clock, seconds, self.slack, on_wall)
+
+    def _prepare(self) -> None:
+        """Have the child import what metered calls need, and those after it find it imported."""
+        self.is_prepared = True
+        self.launcher.packages = (*self.launcher.packages, SLOW_PART)
+        with own_time.paused():
+            request = encode(Frame({"verb": "prepare", "packages": [SLOW_PART]}))
+            self._exchange(request, self._watch(PREPARATION_SECONDS))
+
+    def _loaded_without(self, request: bytes, seconds: float, why: str) -> Raw | OwnFrame | None:
+        """The reply to loading a file in a new child, up to the statement that ended the last one.
+
+        Args:
+            request: the one that was under way.
+            seconds: what it may take.
+            why: how it ended.
+
+        Returns:
+            None where that statement is not known, or too many were.
+        """
+        is_load = decode_header(_header(request))["verb"] == "open"
+        if not is_load or self.place is None or len(self.stops) >= MOST_STOPS:
+            return None
+        self.stops.append((*self.place, why))
+        return self.exchange(request, seconds)
 
     def _malformed(self, error: WireFault) -> OwnFrame:
         self._end()
@@ -173,9 +246,12 @@ class ChildSession(Session):
 
     def _start(self) -> None:
         try:
-            mentioned = libraries_in(source.text for source in self.submission.sources.values())
-            limits = importing(self.limits, mentioned)
+            texts = [source.text for source in self.submission.sources.values()]
+            mentioned = (*libraries_in(texts), *slow_parts_in(texts))
+            limits = importing(self.limits, (*mentioned, *self.launcher.packages))
             self.child = self.launcher.launch(limits, self.generation)
+            self.clock = ProcessClock(self.child.pid)
+            self.is_prepared = SLOW_PART in limits.packages
             self.reader = Reader()
             greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
             header = greeting.frame().header
@@ -186,28 +262,31 @@ class ChildSession(Session):
                 known = {"awaited": self.submission.modules, "lent": self.submission.lent}
                 if self.answers is not None:
                     header["answered"] = self.answers.parameters
-                request = Frame({**header, **known})
-                self._exchange(encode(request), START_SECONDS)
+                request = Frame({**header, **known, "stops": self.stops})
+                self._exchange(encode(request), _Deadline(self.child.connection, START_SECONDS))
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise GraderFault(f"a child process could not be started ({error!r})") from error
 
-    def _exchange(self, request: bytes, seconds: float) -> Raw:
-        if self.child is None:
-            raise GraderFault("there is no child to ask")
-        stream = _Deadline(self.child.connection, seconds)
+    def _exchange(self, request: bytes, stream: "_Deadline | Stopwatch") -> Raw:
         stream.sendall(request)
-        reply = self.reader.receive(stream)
-        while self.answers is not None and is_question(question := reply.frame()):
-            asked = time.monotonic()
-            answer = encode(self.answers.to(question))
-            stream.until += time.monotonic() - asked  # which is not the student's
-            stream.sendall(answer)
+        while True:
             reply = self.reader.receive(stream)
-        return reply
+            if reply.header.startswith(PROGRESS):
+                self.place = _place(decode_header(reply.header).get("at"))
+            elif self.answers is not None and is_question(question := reply.frame()):
+                started = time.monotonic()
+                answer = encode(self.answers.to(question))
+                stream.leave_out(time.monotonic() - started)
+                stream.sendall(answer)
+            else:
+                return reply
 
     def _end(self, patience: float = 0.0) -> int | None:
         child, self.child = self.child, None
+        clock, self.clock = self.clock, None
+        if clock is not None:
+            clock.close()
         self.generation += 1
         return child.end(patience) if child is not None else None
 
@@ -218,12 +297,15 @@ class ChildSession(Session):
             self.launcher.close()
 
 
-def _death(status: int | None) -> str:
-    if status is not None and status < 0 and -status != signal.SIGKILL:
-        template = _("the Python process of your code died of {signal}")
-        names = {known.value: known.name for known in signal.Signals}  # but real-time signals
-        return template.format(signal=names.get(-status, f"signal {-status}"))
-    if status is not None and status >= 0:
-        template = _("your code ended the Python process it ran in (exit status {status})")
-        return template.format(status=status)
-    return _("the Python process of your code ended without an answer")
+def _header(request: bytes) -> bytes:
+    """The header of a request as it is sent."""
+    size, _payload = PREFIX.unpack_from(request)
+    return request[PREFIX.size : PREFIX.size + size]
+
+
+def _place(content: object) -> tuple[str, int, int] | None:
+    """A statement as a child names it; None for anything else."""
+    match content:
+        case [str(key), int(cell), int(statement)]:
+            return key, cell, statement
+    return None

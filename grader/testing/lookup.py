@@ -9,10 +9,10 @@ from typing import Any
 
 from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
-from grader.sandbox.failures import CodeLine, stub_exercise
+from grader.sandbox.failures import stub_exercise
 from grader.sandbox.wire import Frame
 from grader.sessions.answers import Answers
-from grader.sessions.base import OwnFrame, Session
+from grader.sessions.base import OwnFrame, Session, is_busy
 from grader.submissions.source_file import definitions, has_stub, is_written
 from grader.submissions.submission import Submission
 from grader.testing.earlier import Judged
@@ -28,7 +28,7 @@ from grader.testing.signatures import Classes, Parameters, alike, best, read_cla
 MOST_LINES = 1000
 """How much of a cell that failed is looked through, and of each of its lines."""
 
-ENDED = ("timeout", "crashed", "out_of_memory")
+ENDED = ("timeout", "crashed", "out_of_memory", "busy")
 """Failures that end the student's process."""
 
 
@@ -62,7 +62,7 @@ class Located:
             return self.loading or Failure("missing")
         if self.loading is None or self.loading.kind not in ENDED or name in self.names:
             return None
-        if self.is_written:
+        if self.is_written or self.loading.kind == "busy":
             return self.loading
         return Failure("missing", message=name, loading=self.loading)
 
@@ -200,7 +200,8 @@ class SubmissionHandle:
         written = [found for found in seen if found.is_written]
         nothing = Located("", Failure("missing"), readable=False)
         located = next(iter(defining or written or seen), nothing).choosing(name, wanted)
-        self.located[exercise.id] = (self.session.generation, located)
+        had_turn = located.loading is None or located.loading.kind != "busy"
+        self.located[exercise.id] = (self.session.generation if had_turn else 0, located)
         return located
 
     def uses(self, exercise: Exercise, name: str, *by: str) -> bool:
@@ -336,10 +337,11 @@ class SubmissionHandle:
         """Load a file, once per process; one that ended its process is not run again."""
         generation, frame = self.opened.get(key, (0, None))
         is_current = generation == self.session.generation
-        if frame is None or not (is_current or "failure" in frame.header):
+        if frame is None or not (is_current or (generation and "failure" in frame.header)):
             request = Frame({"verb": "open", "source": key})
             frame = self.session.ask(request, self.limits.load_seconds)
-            self.opened[key] = (self.session.generation, frame)
+            had_turn = not is_busy(frame)
+            self.opened[key] = (self.session.generation if had_turn else 0, frame)
         return frame
 
     def why_missing(self, exercise: Exercise, located: Located, name: str) -> Failure:
@@ -367,11 +369,11 @@ class SubmissionHandle:
             "missing", message=name, loading=located.loading, similar=similar, stopped=stopped
         )
 
-    def slow_files(self) -> dict[str, CodeLine | None]:
-        """The files whose loading was stopped for taking too long, and the line that was running."""
+    def ended_loading(self) -> dict[str, Failure]:
+        """The files whose loading was stopped, or ended its process, and where that was."""
         return {
-            key: failure.location
+            key: failure
             for key, (_generation, frame) in self.opened.items()
             for failure in reversed(read_failures(frame))  # the first one is the last to be kept
-            if failure.kind == "timeout"
+            if failure.kind in ("timeout", "crashed")
         }

@@ -13,6 +13,7 @@ from grader.core.language import _
 from grader.core.records import Outcome
 from grader.sandbox.failures import IMPORTS, CodeLine
 from grader.sandbox.wire import Frame, Unpacker, WireFault
+from grader.sessions.base import death
 from grader.testing.costs import Cost, read_cost
 
 OUTCOMES = {
@@ -22,6 +23,7 @@ OUTCOMES = {
     "timeout": Outcome.TIMEOUT,
     "out_of_memory": Outcome.OUT_OF_MEMORY,
     "crashed": Outcome.CRASHED,
+    "busy": Outcome.ERROR,
     "blocked": Outcome.BLOCKED,
     "no_instance": Outcome.FAILED,
     "wrong_shape": Outcome.FAILED,
@@ -29,8 +31,12 @@ OUTCOMES = {
 """The kinds of failure, and the outcome of a check that ends in one."""
 
 REPORTED_BY_SERVANTS = ("missing", "not_attempted", "exception", "timeout", "out_of_memory")
-"""The kinds that the student's own process can report; the others only the trusted side knows."""
+"""The kinds that the student's own process can report; the others only the trusted side knows.
 
+It repeats which statement ended an earlier process while a file was loaded, and how, as it was told.
+"""
+
+EXIT_STATUS = re.compile(r"-?[0-9]{1,3}|None")
 EXERCISE_ID = re.compile(r"[0-9]{2}_[a-z0-9_]{1,60}/\w{1,80}")
 FULL_NAME = re.compile(r"\w{1,100}(\.\w{1,100}){0,9}")
 PROPOSED = re.compile(r"(self\.)?\w{1,100}")
@@ -315,6 +321,8 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
     Of its messages only an exception's is kept, and shown as such, unless the reply is ours.
     """
     kinds = OUTCOMES if is_ours else REPORTED_BY_SERVANTS
+    if not is_ours and (ended := _read_end(content)) is not None:
+        return ended
     if not isinstance(content, dict) or _text(content.get("kind")) not in kinds:
         return Failure("crashed", message=_("its process reported a failure in an unknown form"))
     kind, message, bases = content["kind"], _text(content.get("message")), content.get("bases")
@@ -337,6 +345,17 @@ def read_failure(content: Any, *, is_ours: bool = False) -> Failure:
         in_text=in_text if is_proposal and in_text in (wrote, meant) else "",
         asked_bytes=int(asked[1]) if asked is not None else 0,
     )
+
+
+def _read_end(content: Any) -> Failure | None:
+    """How a statement ended an earlier process, in our words; None for any other failure."""
+    if not isinstance(content, dict) or content.get("kind") != "crashed":
+        return None
+    status, where = _text(content.get("message")), _code_line(content.get("where"))
+    if not EXIT_STATUS.fullmatch(status) or where is None:
+        return None
+    words = death(None if status == "None" else int(status))
+    return Failure("crashed", message=words, location=where, own=True)
 
 
 def _code_line(content: Any) -> CodeLine | None:

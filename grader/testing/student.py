@@ -16,7 +16,7 @@ from grader.core.errors import GraderFault
 from grader.core.language import _
 from grader.course.course import Exercise
 from grader.sandbox.wire import Frame, NamedFunction, Packer, RemoteObject, WireFault
-from grader.sessions.base import OwnFrame
+from grader.sessions.base import OwnFrame, is_busy
 from grader.testing.lookup import Located, SubmissionHandle
 from grader.testing.replies import (
     Answer,
@@ -85,6 +85,17 @@ class StudentOutcome(pytest.fail.Exception):  # type: ignore[name-defined, misc]
         self.failure = failure
         self.calls = calls
         super().__init__(failure.message or failure.kind, pytrace=False)
+
+
+class NotJudged(pytest.fail.Exception):  # type: ignore[name-defined, misc]
+    """Ends a check because student code got too little of the processor to be judged."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "This was not judged: the computer was busy, and your code got no turn. Run it again."
+            )
+        )
 
 
 @dataclass(slots=True)
@@ -401,6 +412,9 @@ class StudentHandle:
         """The file to ask; one that cannot be asked ends the check."""
         self.located = self.located or self.submission.locate(self.exercise)
         obstacle = self.located.obstacle(self.exercise.name)
+        if obstacle is not None and obstacle.kind == "busy":
+            self.located = None
+            raise NotJudged
         if obstacle is not None:
             raise self._outcome(obstacle)
         return self.located.key
@@ -429,6 +443,8 @@ class StudentHandle:
         if printed:
             self.outputs.append(printed)
         if "failure" in frame.header:
+            if is_busy(frame):
+                raise NotJudged
             failure = read_failure(frame.header["failure"], is_ours=isinstance(frame, OwnFrame))
             raise self._outcome(self._explained(failure, self._lacking(header)))
         return frame

@@ -77,7 +77,7 @@ class LayerNorm(nn.Module):
         """Each token with its features normalised, then scaled and moved.
 
         The tokens stay as they are. Gradients flow to them and to both parameters. The result has
-        the dtype of both.
+        the dtype of both, and does not depend on earlier calls.
 
         Args:
             x: shape `(batch_size, num_tokens, features)`.

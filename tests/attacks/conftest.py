@@ -87,9 +87,9 @@ _PRINTED = r"(?:\nYour code printed: .*)?"
 _LOOP = r"\nIs there a loop that never ends\?"
 _UNFINISHED = rf"{_CALL}The check could not finish: "
 OURS = {
-    "exit status": rf"{_UNFINISHED}[a-zA-Z ]+ \(exit status (?P<detail>\d+)\)\.",
-    "died of": rf"{_UNFINISHED}[a-zA-Z ]+ died of (?P<detail>SIG[A-Z]+)\.",
-    "ended without an answer": rf"{_UNFINISHED}[a-zA-Z ]+ ended without an answer\.",
+    "exit status": rf"{_UNFINISHED}[a-zA-Z ]+ \(exit status (?P<detail>\d+)\)\.{_PLACE}",
+    "died of": rf"{_UNFINISHED}[a-zA-Z ]+ died of (?P<detail>SIG[A-Z]+)\.{_PLACE}",
+    "ended without an answer": rf"{_UNFINISHED}[a-zA-Z ]+ ended without an answer\.{_PLACE}",
     "malformed": rf"{_UNFINISHED}its process sent a malformed reply: [a-zA-Z0-9 ,']+\.",
     "left out": rf"{_UNFINISHED}its process left out the gradients\.",
     "no known failure": rf"{_UNFINISHED}[a-zA-Z ]+ a failure in an unknown form\.",

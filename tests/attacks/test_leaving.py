@@ -24,9 +24,15 @@ def test_each_function_that_ends_its_process_costs_its_own_exercise(attack):
     assert verdict == (2, lost, "exit status 7")
 
 
-def test_a_file_that_ends_its_process_defines_nothing(attack):
-    """`os._exit` while the file is loaded; it is not run once more for the next exercise."""
-    assert attack("os._exit(0)\n") == (0, all_of("crashed"), "exit status 0")
+def test_what_stands_before_the_end_of_a_process_counts(attack):
+    """`os._exit` while the file is loaded: a new process loads what stands above it."""
+    assert attack("os._exit(0)\n") == UNHARMED
+
+
+def test_what_stands_after_the_end_of_a_process_is_not_defined(attack):
+    """`os._exit` at the start of a file; the reason names its line."""
+    verdict = attack("", before="import os\nos._exit(0)\n")
+    assert verdict == (0, all_of("crashed"), "exit status 0")
 
 
 def test_exiting_politely_is_an_exception_like_any_other(attack):

@@ -14,6 +14,7 @@ NOTHING_LOADED = {
 INTERRUPTED = {
     "a loop": "while True:\n        n += 1",
     "a sleep": "time.sleep(1000)",
+    "a sleep without a timer": "signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(1000)",
     "a loop over everything": "for n in itertools.count():\n        pass",
     "a wait in C": "LIBC.pause()",
     "a lock that nobody releases": (
@@ -38,7 +39,6 @@ NOT_INTERRUPTED = {
         "while True:\n        try:\n            while True:\n                n += 1\n"
         "        except BaseException:\n            n = 0"
     ),
-    "an alarm that is switched off": "signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(1000)",
     "an alarm that is ignored": (
         "signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    time.sleep(1000)"
     ),
@@ -67,7 +67,7 @@ def slow(body):
 @pytest.mark.parametrize("body", INTERRUPTED.values(), ids=INTERRUPTED.keys())
 def test_what_can_be_interrupted_names_its_line(attack, body):
     """The student reads where time went."""
-    assert attack(slow(body), request_seconds=1.0) == TOO_LONG
+    assert attack(slow(body), request_seconds=0.5) == TOO_LONG
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_what_can_be_interrupted_names_its_line(attack, body):
 @pytest.mark.parametrize("body", NOT_INTERRUPTED.values(), ids=NOT_INTERRUPTED.keys())
 def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
     """The deadline that counts is kept outside; the other exercises have a new process."""
-    assert attack(slow(body), request_seconds=1.0) == STILL_RUNNING
+    assert attack(slow(body), request_seconds=0.5) == STILL_RUNNING
 
 
 @pytest.mark.slow
@@ -89,13 +89,13 @@ def test_what_cannot_be_interrupted_is_ended_with_its_process(attack, body):
 )
 def test_what_can_sometimes_be_interrupted_is_ended(attack, body):
     """Whether it can depends on the moment, and on the version of Python."""
-    score, lost, reason = attack(slow(body), request_seconds=1.0)
+    score, lost, reason = attack(slow(body), request_seconds=0.5)
     assert ((score, lost), reason in ("too long", "still running")) == (TOO_LONG[:2], True)
 
 
 def test_what_stands_before_a_sleep_counts(attack):
     """A file that falls asleep at its end has defined everything."""
-    assert attack("import time\ntime.sleep(1000)\n", load_seconds=4.0) == UNHARMED
+    assert attack("import time\ntime.sleep(1000)\n", load_seconds=1.5) == UNHARMED
 
 
 def test_what_stands_after_a_sleep_is_lost(attack):
@@ -105,13 +105,21 @@ def test_what_stands_after_a_sleep_is_lost(attack):
 
 
 @pytest.mark.slow
-def test_a_file_that_cannot_be_interrupted_is_loaded_once(attack):
-    """Its process is ended, and no other exercise waits for it again."""
+def test_what_stands_before_what_cannot_be_interrupted_counts(attack):
+    """Its process is ended, and a new one loads what stands above it."""
     verdict = attack(
         "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)",
         load_seconds=1.0,
     )
-    assert verdict == (0, NOTHING_LOADED, "still running")
+    assert verdict == UNHARMED
+
+
+@pytest.mark.slow
+def test_what_stands_after_what_cannot_be_interrupted_is_lost(attack):
+    """It is run once; the reason names its line."""
+    endless = "import collections, itertools\ncollections.deque(itertools.repeat(0), maxlen=0)\n"
+    verdict = attack("", before=endless, load_seconds=1.0)
+    assert verdict == (0, NOTHING_LOADED, "too long")
 
 
 @pytest.mark.slow

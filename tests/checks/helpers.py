@@ -12,6 +12,9 @@ JOURNEY = 1
 FOUR_DECIMALS = 5.1e-5
 """Figures with 4 decimals: half a unit of the last digit."""
 
+NAN_IN_TRAINING = N_("In training, NaN (not a number) comes back")
+FOR_ALL_QUERIES = N_("What is dropped is dropped for all queries at once: it is no single weight")
+
 
 def inputs_004(printed):
     """The six tokens as 004 has them: it prints nothing, and its second token differs."""
@@ -171,6 +174,44 @@ def judge_surplus(judge, state):
     judge.that(not others, sentence, about=others)
 
 
+def judge_each_weight(judge, is_dropped):
+    """Judge that keys are not dropped for all queries at once.
+
+    Args:
+        judge: what judges.
+        is_dropped: where weights are dropped, shape `(…, num_queries, num_keys)`.
+    """
+    *_others, one, other = is_dropped[..., :2].unbind(dim=-2)
+    judge.that(not torch.equal(one, other), FOR_ALL_QUERIES)
+
+
+def judge_counts(judge, counts):
+    """The same of how many weights each query of a causal layer keeps, shape `(…, num_queries, d_out)`."""
+    added = counts.diff(dim=-2)
+    goes_on = bool(((added > -0.5) & (added < 1.5)).all())
+    judge.that(not goes_on, FOR_ALL_QUERIES)
+
+
+NOT_FITTING = ("ValueError", "AssertionError")
+"""What may be raised where heads do not share the features evenly."""
+
+
+def judge_refused(judge, failure, kinds, sentence, *, about=None):
+    """Judge that a call ended in an exception that the docstring names.
+
+    Args:
+        judge: what judges.
+        failure: the exception; None where there was none.
+        kinds: the names of the types that are right.
+        sentence: what is wrong where nothing was raised.
+        about: what came back instead.
+    """
+    judge.that(failure is not None, sentence, about=about)
+    template = N_("It raised {type}, not {kind}")
+    sentence = judge.words(template, type=failure.type, kind=kinds[0])
+    judge.that(not {*kinds}.isdisjoint(failure.bases), sentence, about=failure.type)
+
+
 class MultiHeadLayers:
     """Layers of several heads; `make(attempt, *sizes, **how)` makes one, `num_heads` the last size.
 
@@ -193,16 +234,20 @@ class MultiHeadLayers:
         make = self.make if sizes else self.layer
         return make(attempt, *sizes, given=values, spare=zero_biases(values), **how)
 
+    def square(self, attempt, values, **how):
+        """The same with as many features of a token as of a context vector: added tokens show."""
+        sizes = (self.d_out, self.d_out, self.context_length, self.num_heads)
+        return self.given(attempt, values, *sizes, **how)
+
     def rows(self, layer):
         """How many rows the weight of one of `LAYERS` has."""
         return self.d_out
 
-    def drawn(self, draw, *, qkv_bias=False, dtype=torch.float32):
-        """Values for all parameters of a layer of the sizes above."""
+    def drawn(self, draw, d_in=None, *, qkv_bias=False, dtype=torch.float32):
+        """Values for all parameters of a layer of the sizes above, or with another `d_in`."""
         rows = {layer: self.rows(layer) for layer in LAYERS}
-        values = {
-            f"{layer}.weight": draw.normal(n, self.d_in, std=0.5) for layer, n in rows.items()
-        }
+        d_in = d_in or self.d_in
+        values = {f"{layer}.weight": draw.normal(n, d_in, std=0.5) for layer, n in rows.items()}
         if qkv_bias:
             values |= {f"{layer}.bias": draw.normal(n, std=0.5) for layer, n in rows.items()}
         values["out_proj.weight"] = draw.normal(self.d_out, self.d_out, std=0.5)
@@ -270,10 +315,10 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
 
     def test_a_single_token_sees_itself(self, attempt, draw):
         """A text of one token should give `out_proj` of its value, whatever its scores."""
-        values = self.drawn(draw)
+        layer = self.square(attempt, self.drawn(draw, self.d_out))
         # Among them a token of zeros, whose score is zero.
-        for x in (draw.normal(1, 1, self.d_in), torch.zeros(1, 1, self.d_in)):
-            self.given(attempt, values)(x, training=False).agrees()
+        for x in (draw.normal(1, 1, self.d_out), torch.zeros(1, 1, self.d_out)):
+            layer(x, training=False).agrees()
 
     @pytest.mark.conduct
     def test_the_future_does_not_leak(self, attempt, judge, draw):
@@ -329,6 +374,7 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
         # A quotient of float32 numbers down to 0.05.
         judge(factor, torch.tensor(1 / 0.6), what="the factor of what is kept", atol=1e-3)
         judge.that(is_mixed, "Something other than attention weights was dropped")
+        judge_each_weight(judge, is_dropped.transpose(1, 2))
         again = showing.shown(layer(showing.eye, training=True, seed=2))[0]
         sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")
         judge.that(not torch.equal(again, weights), sentence)

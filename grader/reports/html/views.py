@@ -19,6 +19,7 @@ from grader.feedback.outcomes import (
     ExerciseStatus,
     checks_passed,
     exercise_status,
+    judged_with,
     not_judged,
     shown_checks,
     status_words,
@@ -144,6 +145,11 @@ class Card:
         is_known = self.status in (ExerciseStatus.WAITING, ExerciseStatus.PARTLY)
         word = status_words(self.exercise) if is_known else self.status.word
         return ", ".join(filter(None, (word, checks_passed(self.exercise))))
+
+    @property
+    def judged_with(self) -> str:
+        """With which right exercises in place of the student's own it was judged."""
+        return judged_with(self.exercise)
 
     @property
     def passed(self) -> tuple[str, ...]:

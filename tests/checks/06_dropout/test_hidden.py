@@ -7,6 +7,7 @@ recognised in whatever way a student draws.
 import pytest
 import torch
 
+from ..helpers import NAN_IN_TRAINING
 from .helpers import judge_entries, judge_shares, judged_kept, plain
 
 ROWS, COLUMNS = 80, 130
@@ -64,6 +65,8 @@ class TestDropout:
         """In training, two calls should drop different entries."""
         weights = draw.uniform(ROWS, COLUMNS, low=0.1)
         called = attempt(weights, 0.4, True, seed=draw.seed()), attempt(weights, 0.4, True)
+        one, two = (each.has_shape(ROWS, COLUMNS) for each in called)
+        judge.that(not (one.isnan() | two.isnan()).any(), NAN_IN_TRAINING)
         one, two = map(judged_kept, called)
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
 

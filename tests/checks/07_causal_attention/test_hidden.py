@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from ..helpers import NAN_IN_TRAINING, judge_each_weight
 from .helpers import (
     AXES,
     DRAWS,
@@ -149,7 +150,7 @@ class TestCausalAttention(MaskedStep):
     test_calls_do_not_depend_on_earlier_ones = MaskedStep.test_calls_do_not_depend_on_earlier_ones
     test_with_qkv_bias_the_biases_count = Step.test_with_qkv_bias_the_biases_count
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(3)
     @pytest.mark.deepens("test_training_drops_weights")
     def test_training_drops_weights(self, attempt, judge, draw):
         """In training, each weight should be dropped or scaled, with the given probability."""
@@ -161,6 +162,7 @@ class TestCausalAttention(MaskedStep):
         own = of_step_before(still)
         plain = still.expected[0] if own is None else own[0]
         judge_dropped(judge, value, plain, 0.8)
+        judge_each_weight(judge, value == 0)
         dropped = (value == 0).double().mean(dim=0)[torch.ones(5, 5).tril().bool()]
         share = round(float(dropped.mean()), 1)
         judge(share, 0.2, what="the share of dropped weights, to one decimal")
@@ -189,6 +191,7 @@ class TestCausalAttention(MaskedStep):
         x = draw.normal(8, NUM_TOKENS, D_IN)
         called = layer(x, training=True, seed=draw.seed()), layer(x, training=True)
         one, two = (each.has_shape(8, NUM_TOKENS, D_OUT) for each in called)
+        judge.that(not (one.isnan() | two.isnan()).any(), NAN_IN_TRAINING)
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same weights")
 
     @pytest.mark.deepens("test_training_drops_weights")

@@ -6,7 +6,13 @@ import torch
 from grader.testing import N_, RemoteObject
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import HidesTheFuture, StepsWrittenOut, judge_kept, judge_start
+from ..helpers import (
+    HidesTheFuture,
+    StepsWrittenOut,
+    judge_each_weight,
+    judge_kept,
+    judge_start,
+)
 from .helpers import (
     AXES,
     DRAWS,
@@ -299,12 +305,13 @@ class TestCausalAttention(MaskedStep):
     )
     test_with_qkv_bias_the_biases_count = Step.test_with_qkv_bias_the_biases_count
 
-    @pytest.mark.weight(2)
+    @pytest.mark.weight(3)
     def test_training_drops_weights(self, attempt, judge, draw):
         """In training, each weight should be either dropped or kept and scaled by 1 / (1 - p)."""
         layer, x = made(attempt, look_up_weights(draw, 4), 4, 0.4), torch.eye(4).repeat(DRAWS, 1, 1)
         value = layer(x, training=True, seed=1).has_shape(DRAWS, 4, 4)
         judge_dropped(judge, value, plain_weights(layer, x), 0.6)
+        judge_each_weight(judge, value == 0)
         again = layer(x, training=True, seed=2).value
         sentence = N_("Two seeds drop the same weights: does `forward` set the seed itself?")
         judge.that(not torch.equal(again, value), sentence)

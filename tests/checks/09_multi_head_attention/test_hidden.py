@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ..helpers import OF_CONTEXT_VECTORS
+from ..helpers import OF_CONTEXT_VECTORS, judge_counts
 from .helpers import Layers
 
 
@@ -66,7 +66,9 @@ class TestMultiHeadAttention(Layers):
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_texts_of_full_length(self, attempt, draw):
         """Texts as long as `context_length` should give the right result, too."""
-        self.judge_texts(attempt, draw, 3, self.context_length)
+        layer = self.square(attempt, self.drawn(draw, self.d_out))
+        called = layer(draw.normal(3, self.context_length, self.d_out), training=False)
+        called.agrees(axes=OF_CONTEXT_VECTORS)
 
     @pytest.mark.deepens("test_the_context_vectors_for_given_parameters")
     def test_as_many_tokens_as_heads(self, attempt, draw):
@@ -99,6 +101,7 @@ class TestMultiHeadAttention(Layers):
         # 16,800 weights: the share that is kept has a standard deviation of 0.003.
         share = float(counts.sum() / (300 * 2 * lengths.sum()))
         judge.that(abs(share - 0.8) < 0.02, "The share that is kept is not about 0.8")
+        judge_counts(judge, counts)
         judge.that(not torch.equal(first, second), "Two calls dropped the same weights")
 
     @pytest.mark.deepens("test_dropout_drops_weights_and_scales_the_rest")

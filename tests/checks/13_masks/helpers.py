@@ -2,11 +2,13 @@
 
 import torch
 
-from grader.testing import N_
+from grader.testing import N_, by_name
 
 OF_WEIGHTS = (N_("text"), N_("query"), N_("key"))
 OF_VECTORS = (N_("text"), N_("query"), N_("feature"))
 NAMES = ("W_query", "W_key", "W_value")
+
+NAN_GRADIENTS = N_("Gradients became NaN (not a number), though no context vector is")
 
 HALF = 1e-3
 """Weights in float16: twice the distance of its numbers below 1."""
@@ -47,3 +49,13 @@ def judge_finite(judge, value, sentence):
     """Judge that a tensor has no NaN; where NaN stands tells mistakes apart."""
     lost = value.isnan() if isinstance(value, torch.Tensor) else None
     judge.that(lost is None or not bool(lost.any()), sentence, about=lost)
+
+
+def judge_finite_gradients(called):
+    """Judge that no gradient of a layer, for its texts or its parameters, is NaN."""
+    found = called.answer.gradients
+    for number in ("0", "1"):
+        judge_finite(called.judge, found.arguments.get(number), NAN_GRADIENTS)
+    for name in NAMES:
+        value = by_name(found.parameters, f"{name}.weight")
+        judge_finite(called.judge, value, NAN_GRADIENTS)

@@ -13,6 +13,7 @@ from .helpers import (
     OF_WEIGHTS,
     drawn,
     judge_finite,
+    judge_finite_gradients,
     made,
     padding,
     pattern,
@@ -110,6 +111,7 @@ class TestMaskedSoftmax(KeepsNames, KeepsArguments, KeepsDoublePrecision):
         judge_finite(judge, called.value, NAN_WEIGHTS)
         called.agrees()
 
+    @pytest.mark.weight(2)
     def test_hidden_scores_may_be_large(self, attempt, draw):
         """However large a hidden score is, and however low the others are, it should have no weight."""
         scores, mask = self.inputs(draw)
@@ -186,12 +188,13 @@ class TestCrossAttention(KeepsNames):
         judge(two, one, what=what, atol=0.0, axes=self.axes)
 
     def test_a_token_that_may_use_nothing_gets_zeros(self, attempt, judge, draw):
-        """Where all of its context is hidden, a text should get zeros, and the others their vectors."""
+        """Where all of its context is hidden, a text should get zeros, the others their vectors, and all finite gradients."""
         layer = made(attempt, drawn(draw, 3, 4, 5))
         x, context, mask = draw.normal(2, 3, 3), draw.normal(2, 6, 4), padding(0, 4, num_tokens=6)
-        called = layer(x, context, mask)
+        called = layer(x, context, mask, cotangent=draw.normal(2, 3, 5))
         judge_finite(judge, called.value, NAN_VECTORS)
         called.agrees()
+        judge_finite_gradients(called)
 
     @pytest.mark.weight(2)
     def test_gradients_reach_both_texts_and_all_weights(self, attempt, draw):

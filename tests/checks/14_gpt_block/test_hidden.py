@@ -25,7 +25,8 @@ class TestLayerNorm:
     def test_unseen_tokens(self, attempt, draw):
         """Other sizes should give the right result, too."""
         layer = given(attempt, norm_parameters(draw, 8), 8)
-        layer(draw.normal(3, 4, 8)).agrees(axes=OF_CONTEXT_VECTORS)
+        for _text in range(2):
+            layer(draw.normal(3, 4, 8)).agrees(axes=OF_CONTEXT_VECTORS)
 
     @pytest.mark.deepens("test_the_result_for_given_parameters")
     def test_as_many_tokens_as_features(self, attempt, draw):
@@ -96,13 +97,17 @@ class TestGPT:
 
     @pytest.mark.deepens("test_the_scores_for_given_parameters")
     def test_a_single_block(self, attempt, draw):
-        """A model of a single block should give the right scores, too."""
-        self.judge_scores(attempt, draw, (9, 6, 8, 4, 1))
+        """A model of a single block should give the right scores and gradients, too."""
+        called = self.judge_scores(attempt, draw, (9, 6, 8, 4, 1), cotangent=draw.normal(3, 6, 9))
+        # Sums over all tokens.
+        called.parameter_gradients_agree("wte.weight", "wpe.weight", "ln_f.weight", atol=1e-3)
 
-    def judge_scores(self, attempt, draw, sizes):
-        """Judge the scores of a model of these sizes."""
+    def judge_scores(self, attempt, draw, sizes, **how):
+        """Judge the scores of a model of these sizes; the call comes back."""
         model = given(attempt, gpt_parameters(draw, sizes), *sizes)
-        model(tokens(draw, 3, 6, sizes[0]), training=False).agrees(axes=OF_SCORES, atol=OF_SUMS)
+        called = model(tokens(draw, 3, 6, sizes[0]), training=False, **how)
+        called.agrees(axes=OF_SCORES, atol=OF_SUMS)
+        return called
 
 
 @pytest.mark.exercise("from_gpt2")

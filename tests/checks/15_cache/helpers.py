@@ -25,6 +25,9 @@ from ..helpers import (
 
 VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS = 11, 9, 12, 3
 MODEL_SIZES = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS)
+LONG = 44
+"""The tokens of a long text or cache: what is cut to fewer shows."""
+
 OF_TEXTS = (N_("text"), N_("place"))
 OF_CACHES = (N_("batch"), N_("head"), N_("token"), N_("feature"))
 KEYS, VALUES = N_("the keys in the cache"), N_("the values in the cache")
@@ -83,7 +86,7 @@ class Layers(MultiHeadLayers):
         for found, tensor, what in zip(cache, right, (KEYS, VALUES), strict=True):
             judge(found, tensor, what=what, axes=OF_CACHES)
 
-    def judge_pieces(self, layer, values, x, sizes):
+    def judge_pieces(self, layer, values, x, sizes, between=None):
         """Judge what a layer finds in texts that come in pieces; the last cache comes back.
 
         Args:
@@ -91,9 +94,12 @@ class Layers(MultiHeadLayers):
             values: its parameters.
             x: the whole texts.
             sizes: how many tokens each piece has.
+            between: another text, which the layer reads by itself after the first piece.
         """
         right, cache, start = attention_of_torch(values, self.num_heads, x)[0], None, 0
         for size in sizes:
+            if between is not None and start == sizes[0]:
+                self.read(layer, between)
             end = start + size
             vectors, cache, _called = self.read(layer, x[:, start:end], cache)
             judge_vectors(layer.judge, vectors, right, start, end)
@@ -168,11 +174,11 @@ def parts_of_the_layer(draw):
 def part_of_the_model(draw):
     """The student's own layer, as a model of it uses it."""
     layers = Layers()
-    values, x = layers.drawn(draw), draw.normal(*layers.texts)
+    values, x = layers.drawn(draw, layers.d_out), draw.normal(*layers.vectors)
     right, _cache = attention_of_torch(values, layers.num_heads, x)
 
     def is_right(attempt):
-        layer, cache = layers.given(attempt.beside("CachedAttention"), values), None
+        layer, cache = layers.square(attempt.beside("CachedAttention"), values), None
         for start, end in ((0, 2), (2, 3), (3, 5)):
             value = layer(x[:, start:end], cache, training=False).value
             if not is_pair(value) or not is_close(value[0], right[:, start:end]):
@@ -203,22 +209,39 @@ def judge_parts(attempt, parts):
 
 
 def texts(draw, batch_size, num_tokens):
-    """Texts, as numbers of tokens; in each text all differ."""
-    return torch.stack([draw.permutation(VOCAB_SIZE)[:num_tokens] for _ in range(batch_size)])
+    """Texts, as numbers of tokens; none comes again before all others have come."""
+    return torch.stack([in_turn(draw, num_tokens) for _ in range(batch_size)])
 
 
-def embeddings(draw):
+def in_turn(draw, num_tokens):
+    """So many tokens, all of the vocabulary in turn."""
+    rounds = range(0, num_tokens, VOCAB_SIZE)
+    return torch.cat([draw.permutation(VOCAB_SIZE) for _ in rounds])[:num_tokens]
+
+
+def by_place(draw, num_places):
+    """Values for a `SumModel` that goes by places alone, and writes each token of the vocabulary."""
+    scores = torch.nn.functional.one_hot(in_turn(draw, num_places), FEATURES).float()
+    return {
+        "tokens.weight": torch.zeros(VOCAB_SIZE, FEATURES),
+        "places.weight": scores.diff(dim=0, prepend=torch.zeros(1, FEATURES)),
+        "head.weight": torch.eye(VOCAB_SIZE, FEATURES),
+        "head.bias": torch.zeros(VOCAB_SIZE),
+    }
+
+
+def embeddings(draw, num_places=CONTEXT_LENGTH):
     """Values for what every model has: tables of tokens and places, and a head."""
     return {
         "tokens.weight": draw.normal(VOCAB_SIZE, FEATURES),
-        "places.weight": draw.normal(CONTEXT_LENGTH, FEATURES),
+        "places.weight": draw.normal(num_places, FEATURES),
         **prefixed("head", linear_parameters(draw, FEATURES, VOCAB_SIZE, 0.8)),
     }
 
 
-def model_parameters(draw):
+def model_parameters(draw, num_places=CONTEXT_LENGTH):
     """Values for the parameters of a `Model`."""
-    found = embeddings(draw)
+    found = embeddings(draw, num_places)
     for number in range(2):
         layer = {f"{name}.weight": draw.normal(FEATURES, FEATURES, std=0.4) for name in LAYERS}
         layer |= prefixed("out_proj", linear_parameters(draw, FEATURES, FEATURES, 0.4))
@@ -251,6 +274,22 @@ class Writes:
             **how: what a call takes besides.
         """
         return attempt.student.call(attempt.name, model.own, tokens, num_new, **how)
+
+    def judge_long(self, attempt, draw, batch_size, num_tokens):
+        """Judge long texts, with each token of the vocabulary written behind them, and one more."""
+        num_new = VOCAB_SIZE + 1
+        num_places = num_tokens + num_new
+        model = made(
+            attempt, "SumModel", by_place(draw, num_places), VOCAB_SIZE, num_places, FEATURES
+        )
+        self.judge_texts(attempt, model, texts(draw, batch_size, num_tokens), num_new)
+
+    def judge_long_with_a_cache(self, attempt, draw, batch_size, num_tokens, num_new):
+        """Judge what a `Model` writes behind long texts."""
+        num_places = num_tokens + num_new
+        values = model_parameters(draw, num_places)
+        model = made(attempt, "Model", values, VOCAB_SIZE, num_places, FEATURES, NUM_HEADS)
+        self.judge_texts(attempt, model, texts(draw, batch_size, num_tokens), num_new)
 
     def judge_texts(self, attempt, model, tokens, num_new, **how):
         """Judge the texts that it writes by those that the solution writes; arguments as above."""

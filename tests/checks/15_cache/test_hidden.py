@@ -8,6 +8,7 @@ from ..helpers import attention_of_torch
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
+    LONG,
     MODEL_SIZES,
     VOCAB_SIZE,
     Layers,
@@ -31,6 +32,11 @@ class TestGenerate(Writes):
         for batch_size, num_tokens, num_new in ((3, 2, 5), (1, 4, 4)):
             self.judge_texts(attempt, model, texts(draw, batch_size, num_tokens), num_new)
 
+    @pytest.mark.deepens("test_a_long_text_is_read_from_its_beginning")
+    def test_other_long_texts(self, attempt, draw):
+        """Other long texts should be continued rightly, too."""
+        self.judge_long(attempt, draw, 1, LONG + 3)
+
 
 @pytest.mark.exercise("append_to_cache")
 class TestAppendToCache:
@@ -46,6 +52,13 @@ class TestAppendToCache:
     def test_an_unseen_beginning(self, attempt, draw):
         """The first tokens of another text should be the whole cache."""
         called = attempt(None, *(draw.normal(2, 3, 3, 4) for _ in range(2)))
+        Layers().judge_cache(attempt.judge, called.value, called.expected)
+
+    @pytest.mark.deepens("test_a_long_cache_is_kept_whole")
+    def test_another_long_cache(self, attempt, draw):
+        """Another long cache should be kept whole, too."""
+        past, new = (tuple(draw.normal(2, 1, n, 2) for _ in range(2)) for n in (LONG + 3, 2))
+        called = attempt(past, *new)
         Layers().judge_cache(attempt.judge, called.value, called.expected)
 
 
@@ -69,30 +82,35 @@ class TestCachedAttention(Layers):
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_three_tokens_and_then_four")
     def test_other_pieces(self, attempt, judge, draw):
-        """Texts in other pieces should give what they give at once."""
+        """Texts in other pieces should give what they give at once, with another text in between."""
         values = self.drawn(draw)
-        x = draw.normal(3, 7, self.d_in)
-        layer = self.given(attempt, values)
-        cache = self.judge_pieces(layer, values, x, (2, 1, 4))
+        x, other = draw.normal(3, 7, self.d_in), draw.normal(3, 2, self.d_in)
+        # In eval mode nothing is dropped.
+        layer = self.given(attempt, values, dropout=0.5)
+        cache = self.judge_pieces(layer, values, x, (2, 1, 4), other)
         self.judge_cache(judge, cache, attention_of_torch(values, self.num_heads, x)[1])
 
     @pytest.mark.weight(2)
     @pytest.mark.deepens("test_one_token_after_the_other")
     def test_other_sizes_token_by_token(self, attempt, draw):
-        """Other sizes should give the right vectors token by token, too."""
+        """Other sizes should give the right vectors token by token, too, of two texts in turn."""
         layers = OtherSizes()
         values = layers.drawn(draw, qkv_bias=True)
         layer = layers.given(attempt, values, qkv_bias=True)
-        layers.judge_pieces(layer, values, draw.normal(2, 5, layers.d_in), [1] * 5)
+        x, other = draw.normal(2, 5, layers.d_in), draw.normal(2, 1, layers.d_in)
+        layers.judge_pieces(layer, values, x, [1] * 5, other)
 
     @pytest.mark.deepens("test_a_cache_made_elsewhere")
     def test_another_cache_made_elsewhere(self, attempt, judge, draw):
-        """Another layer's cache should be continued rightly, too."""
-        values, x = self.drawn(draw), draw.normal(1, 7, self.d_in)
+        """Another layer's long cache should be continued rightly, too, after another text."""
+        values, x = self.drawn(draw), draw.normal(1, LONG + 5, self.d_in)
         right, cache = attention_of_torch(values, self.num_heads, x)
-        past = tuple(tensor[:, :, :2] for tensor in cache)
-        vectors, _cache, _called = self.read(self.given(attempt, values), x[:, 2:], past)
-        judge_vectors(judge, vectors, right, 2, 7)
+        past = tuple(tensor[:, :, : LONG + 2] for tensor in cache)
+        sizes = (self.d_in, self.d_out, LONG + 6, self.num_heads)
+        layer = self.given(attempt, values, *sizes)
+        self.read(layer, draw.normal(1, 2, self.d_in))
+        vectors, _cache, _called = self.read(layer, x[:, LONG + 2 :], past)
+        judge_vectors(judge, vectors, right, LONG + 2, LONG + 5)
 
     @pytest.mark.conduct
     @pytest.mark.memory(mib=300)
@@ -111,7 +129,7 @@ class TestCachedAttention(Layers):
 class OtherSizes(Layers):
     """Layers of other sizes."""
 
-    d_in, d_out, context_length, num_heads = 5, 12, 5, 2
+    d_in, d_out, context_length, num_heads = 12, 12, 5, 2
 
 
 @pytest.mark.exercise("generate_cached")
@@ -123,3 +141,8 @@ class TestGenerateCached(Writes):
         model = made(attempt, "Model", model_parameters(draw), *MODEL_SIZES)
         for batch_size, num_tokens, num_new in ((3, 2, 5), (1, 4, 4), (2, 1, 7)):
             self.judge_texts(attempt, model, texts(draw, batch_size, num_tokens), num_new)
+
+    @pytest.mark.deepens("test_a_long_text_is_kept_whole")
+    def test_other_long_texts(self, attempt, draw):
+        """Other long texts should be continued rightly, too."""
+        self.judge_long_with_a_cache(attempt, draw, 3, LONG + 3, 4)

@@ -6,10 +6,18 @@ import torch
 from grader.testing import N_
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import FOUND_PARAMETERS, attention_of_torch, is_close, is_pair, judge_surplus
+from ..helpers import (
+    FOUND_PARAMETERS,
+    attention_of_torch,
+    is_close,
+    is_pair,
+    judge_refused,
+    judge_surplus,
+)
 from .helpers import (
     CONTEXT_LENGTH,
     FEATURES,
+    LONG,
     MODEL_SIZES,
     VOCAB_SIZE,
     Layers,
@@ -47,6 +55,10 @@ class TestGenerate(KeepsNames, Writes):
     def test_each_new_token_is_read_before_the_next(self, attempt, draw):
         """Each new token should depend on those before it, the new ones among them."""
         self.judge_texts(attempt, self.model(attempt, draw), texts(draw, 2, 3), 6)
+
+    def test_a_long_text_is_read_from_its_beginning(self, attempt, draw):
+        """A text of 44 tokens should be read from its beginning, and no token should end the writing."""
+        self.judge_long(attempt, draw, 2, LONG)
 
     @pytest.mark.conduct
     def test_the_texts_that_are_given_stay(self, attempt, draw):
@@ -94,6 +106,11 @@ class TestAppendToCache(KeepsNames, Appends):
     def test_axes_of_the_same_size_are_told_apart(self, attempt, draw):
         """Also where all axes are as long, the tokens should be the third of them."""
         past, new = (tuple(heads(draw, 3, (3, 3, 3)) for _ in range(2)) for _ in range(2))
+        self.judge_appended(attempt, past, *new)
+
+    def test_a_long_cache_is_kept_whole(self, attempt, draw):
+        """Of a cache of 44 tokens, none should be lost."""
+        past, new = (tuple(heads(draw, n, (1, 2, 3)) for _ in range(2)) for n in (LONG, 1))
         self.judge_appended(attempt, past, *new)
 
     @pytest.mark.conduct
@@ -157,8 +174,8 @@ class TestCachedAttention(KeepsNames, Layers):
 
     def test_at_once_it_gives_what_torch_gives(self, attempt, judge, draw):
         """A whole text at once should give what torch's `scaled_dot_product_attention` gives."""
-        values, x = self.drawn(draw, qkv_bias=True), draw.normal(2, 7, self.d_in)
-        layer = self.given(attempt, values, qkv_bias=True)
+        values, x = self.drawn(draw, self.d_out, qkv_bias=True), draw.normal(2, 7, self.d_out)
+        layer = self.square(attempt, values, qkv_bias=True)
         cache = self.judge_pieces(layer, values, x, (7,))
         self.judge_cache(judge, cache, attention_of_torch(values, self.num_heads, x)[1])
 
@@ -175,6 +192,13 @@ class TestCachedAttention(KeepsNames, Layers):
         self.judge_pieces(
             self.given(attempt, values), values, draw.normal(2, 7, self.d_in), [1] * 7
         )
+
+    def test_a_long_text(self, attempt, judge, draw):
+        """44 tokens and then two should give what 46 give at once, and all should be in the cache."""
+        values, x = self.drawn(draw), draw.normal(1, LONG + 2, self.d_in)
+        sizes = (self.d_in, self.d_out, LONG + 2, self.num_heads)
+        cache = self.judge_pieces(self.given(attempt, values, *sizes), values, x, (LONG, 2))
+        self.judge_cache(judge, cache, attention_of_torch(values, self.num_heads, x)[1])
 
     @pytest.mark.weight(2)
     def test_the_cache_holds_all_keys_and_values(self, attempt, judge, draw):
@@ -229,7 +253,7 @@ class TestCachedAttention(KeepsNames, Layers):
             failure = attempt.student.refusal(layer.own, *args, training=False)
             last = attempt.student.answers.get(len(attempt.student.calls) - 1)
             about = last.value if failure is None and last is not None else None
-            judge.that(failure is not None, sentence, about=about)
+            judge_refused(judge, failure, ("ValueError",), sentence, about=about)
 
     def test_dropout_drops_weights_in_training_alone(self, attempt, judge, draw):
         """With dropout, weights should be dropped in training, and none in eval mode."""
@@ -335,6 +359,10 @@ class TestGenerateCached(KeepsNames, Writes):
         for _text in range(2):
             self.judge_texts(attempt, model, texts(draw, 2, 3), 3)
 
+    def test_a_long_text_is_kept_whole(self, attempt, draw):
+        """After a text of 44 tokens, six more should be right."""
+        self.judge_long_with_a_cache(attempt, draw, 2, LONG, 6)
+
     @pytest.mark.conduct
     def test_the_texts_that_are_given_stay(self, attempt, draw):
         """The texts so far should stay as they are."""
@@ -344,7 +372,7 @@ class TestGenerateCached(KeepsNames, Writes):
 
     @pytest.mark.conduct
     def test_eight_tokens_cost_eight_steps(self, attempt, judge, draw):
-        """Eight new tokens should cost at most twice what eight steps of the model cost."""
+        """One new token should cost one step of the model, and eight at most twice what eight steps cost."""
         model, tokens = self.model(attempt, model_parameters(draw)), texts(draw, 1, 8)
         caches, steps = None, []
         for place in range(8):
@@ -357,6 +385,11 @@ class TestGenerateCached(KeepsNames, Writes):
         # What a step of one's own layer costs too much is judged there.
         at_most = 2 * sum(steps) / max(steps[0], 1)
         judge.grows(answers, at_most=at_most, step=N_("the call with num_new={number}"))
+        ratio = answers[1].cost.multiplications / max(steps[0], 1)
+        sentence = N_(
+            "For one new token after a text of one, the model computes more than one step"
+        )
+        judge.that(ratio < 1.5, sentence, about=round(ratio))
 
 
 def is_same(value, right):

@@ -65,6 +65,10 @@ class Layers(MultiHeadLayers):
         """A layer of the sizes above."""
         return super().layer(attempt, num_kv_heads=self.num_kv_heads, **how)
 
+    def square(self, attempt, values, **how):
+        """The same with as many features of a token as of a context vector."""
+        return super().square(attempt, values, num_kv_heads=self.num_kv_heads, **how)
+
     def rows(self, layer):
         """How many rows the weight of one of the layers has."""
         head_dim = self.d_out // self.num_heads

@@ -24,7 +24,7 @@ class TestRepeatKV:
 class Fewer(Layers):
     """Four heads of three features, in two groups."""
 
-    d_in, d_out, context_length, num_heads, num_kv_heads = 5, 12, 6, 4, 2
+    d_in, d_out, context_length, num_heads, num_kv_heads = 12, 12, 6, 4, 2
 
 
 class OneHead(Layers):

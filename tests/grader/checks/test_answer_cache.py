@@ -11,7 +11,7 @@ from grader.grading.results import to_json
 from grader.grading.submission_grader import Scope, full_grader, grade
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame
-from grader.sessions.child import ChildSession
+from grader.sessions.child import ChildSession, TimeLeft
 from grader.submissions.submission import read_submission
 
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
@@ -192,7 +192,7 @@ class Child:
 
     replies: tuple
     generation: int = 1
-    seconds_left: float = 100.0
+    time_left: TimeLeft = field(default_factory=lambda: TimeLeft(100.0, 1000.0))
     limits: Limits = field(default_factory=Limits)
     asked: list = field(default_factory=list)
 
@@ -258,7 +258,7 @@ def test_another_way_to_pass_is_kept_beside_the_first(cache):
     assert known(cache, "check", "file", 1, 5, 3) is other
 
 
-@pytest.mark.parametrize("state", [{"generation": 2}, {"seconds_left": 9.0}])
+@pytest.mark.parametrize("state", [{"generation": 2}, {"time_left": TimeLeft(9.0, 1000.0)}])
 def test_nothing_is_known_of_a_process_after_the_first_or_in_a_hurry(cache, state):
     """Neither kept nor used: what is asked then depends on what happened before."""
     keep(cache, "check", "file", END, 1, **state)

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from grader.sandbox.failures import CodeLine
+from grader.sandbox.wire import Frame
 from grader.sessions.launchers import SpawnLauncher
+from grader.testing.replies import read_failures
 from tests.grader.conftest import Talks
 
 pytestmark = pytest.mark.slow
@@ -47,9 +50,35 @@ def test_a_death_is_told_in_words_and_costs_only_this_request(
 
 
 @pytest.mark.parametrize(("statement", "message"), DEATHS[:3], ids=IDS[:3])
-def test_a_death_while_loading_is_told_in_words(talk_to: Any, statement: str, message: str) -> None:
-    """As one in a call."""
-    assert talk_to(f"X = 1\n{statement}\n").ask("open") == crashed(message)
+def test_what_stands_before_a_statement_that_ends_the_process_counts(
+    talk_to: Any, statement: str, message: str
+) -> None:
+    """A new child loads the file without it; of a script nothing below it is run, either."""
+    talk = talk_to(f"X = 1\n{statement}\nY = 2\n")
+    opened = talk.ask("open")
+    (failure,) = read_failures(Frame(opened))
+    assert opened["names"] == ["X"]
+    assert (failure.kind, failure.message) == ("crashed", message)
+    assert failure.location == CodeLine("first.py", None, 2, statement)
+    assert (talk.get("X"), talk.session.generation) == (1, 2)
+
+
+def test_cells_below_one_that_ends_the_process_are_run(talk_to: Any) -> None:
+    """As below any exception; the reason names the cell."""
+    talk = talk_to({"first.ipynb": ["X = 1", "import os\nos._exit(3)\nY = 2", "Z = 3"]})
+    opened = talk.ask("open", source="first.ipynb")
+    (failure,) = opened["failures"]
+    assert (opened["names"], failure["where"]["cell"]) == (["X", "Z"], 2)
+
+
+def test_a_file_that_ends_every_process_is_given_up(talk_to: Any) -> None:
+    """Whatever it does to be loaded again and again, it is loaded a few times."""
+    cells = [f"import os\nX{number} = 1\nos._exit({number})" for number in range(6)]
+    talk = talk_to({"first.ipynb": cells})
+    assert talk.ask("open", source="first.ipynb") == crashed(
+        "your code ended the Python process it ran in (exit status 4)"
+    )
+    assert talk.session.generation == 6
 
 
 @pytest.mark.proof

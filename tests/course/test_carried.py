@@ -1,0 +1,192 @@
+"""Tests that one slip costs once inside a file, and that nothing but a neighbour's absence costs nothing."""
+
+from contextlib import closing
+
+import pytest
+
+from grader.course.course import load_course
+from grader.grading.submission_grader import Scope, full_grader, grade
+from grader.sessions.child import ChildSession
+from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import WarmParent
+from grader.submissions.submission import read_submission
+
+pytestmark = pytest.mark.slow
+
+MASK = "torch.ones(context_length, context_length).triu(diagonal=1)"
+WRONG_MASK = MASK.replace("triu(diagonal=1)", "tril(diagonal=-1)")
+STUB = 'raise NotImplementedError("05_causal_mask/upper_triangular_mask: not attempted yet")'
+ALONE = """
+import torch
+from torch import nn
+
+def count_parameters(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+"""
+LOOP = "    scores = torch.zeros(len(inputs), len(inputs))\n    return scores\n"
+OWN_BEND = """
+import torch
+from torch import nn
+
+def gelu(x):
+    raise NotImplementedError("14_gpt_block/gelu: not attempted yet")
+
+class FeedForward(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.c_fc = nn.Linear(features, 4 * features)
+        self.c_proj = nn.Linear(4 * features, features)
+        self.bend = nn.{bend}
+
+    def forward(self, x):
+        return self.c_proj(self.bend(self.c_fc(x)))
+"""
+
+
+@pytest.fixture(scope="module")
+def course(root):
+    """The course."""
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def bench(course):
+    """What it is graded with."""
+    with closing(full_grader(course, "3")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def parent():
+    """What makes the child processes."""
+    with closing(WarmParent(packages=("torch",))) as made:
+        made.wait()
+        yield made
+
+
+@pytest.fixture
+def solution(course):
+    """The text of a solution."""
+
+    def text(id_):
+        return course.paths(course.by_id[id_]).solution.read_text("utf-8")
+
+    return text
+
+
+@pytest.fixture
+def graded(course, bench, parent, tmp_path):
+    """Grades files in one assignment; its exercises by name."""
+
+    def run(id_, files, *, in_process=False):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, "utf-8")
+        submission = read_submission(course, tmp_path, "someone")
+        session = InProcessSession(submission)
+        if not in_process:
+            session = ChildSession(parent, submission, course.limits)
+        exercises = {exercise.id: exercise for exercise in course.by_id[id_].exercises}
+        with closing(session):
+            result = grade(bench, submission, session, Scope(exercises))
+        return {exercise.name: exercise for exercise in result.exercises}
+
+    return run
+
+
+def test_a_slip_in_a_mask_costs_nothing_where_the_mask_is_used(graded, solution):
+    """The weights are judged with a right mask, and say so; the mask has lost its own points."""
+    text = solution("05_causal_mask")
+    found = graded("05_causal_mask", {"causal_mask.py": text.replace(MASK, WRONG_MASK)})
+    assert found["upper_triangular_mask"].score < 1
+    assert (found["causal_weights"].score, found["causal_weights"].judged_with) == (
+        3,
+        ("upper_triangular_mask",),
+    )
+
+
+def test_a_mistake_of_its_own_is_found_beside_a_wrong_part(graded, solution):
+    """With a right mask in its place, what is wrong in the weights themselves has its name."""
+    text = solution("05_causal_mask").replace(MASK, WRONG_MASK)
+    text = text.replace("masked / d_k**0.5", "masked")
+    found = graded("05_causal_mask", {"causal_mask.py": text})["causal_weights"]
+    assert 0 < found.score < 3
+    assert found.judged_with == ("upper_triangular_mask",)
+    assert found.misconceptions == ("causal-weights-not-scaled",)
+
+
+def test_a_part_that_is_not_written_is_waited_for(graded, solution):
+    """Only what was attempted is answered."""
+    text = solution("05_causal_mask").replace(f"return {MASK}", STUB)
+    found = graded("05_causal_mask", {"causal_mask.py": text})["causal_weights"]
+    assert (found.score, found.judged_with) == (0, ())
+    assert found.waits_for == "upper_triangular_mask"
+
+
+def test_what_the_solution_does_not_call_is_not_answered(graded, solution):
+    """A product that only returns a wrong loop earns no more than the loop does."""
+    text = solution("02_all_tokens")
+    for name in ("loop", "matmul"):
+        start = text.index("### BEGIN SOLUTION", text.index(f"def attention_scores_{name}"))
+        end = text.index("### END SOLUTION", start)
+        body = LOOP if name == "loop" else "    return attention_scores_loop(inputs)\n"
+        text = f"{text[:start]}\n{body}    {text[end:]}"
+    found = graded("02_all_tokens", {"all_tokens.py": text})
+    both = [found[f"attention_scores_{name}"] for name in ("loop", "matmul")]
+    assert [exercise.judged_with for exercise in both] == [(), ()]
+    assert all(exercise.score < 1 for exercise in both)
+
+
+def test_where_nothing_can_be_asked_the_exercise_says_with_what_it_will_be_judged(graded, solution):
+    """Students' copies have no solution; where there is no process of its own, it is the same."""
+    text = solution("05_causal_mask").replace(MASK, WRONG_MASK)
+    found = graded("05_causal_mask", {"causal_mask.py": text}, in_process=True)["causal_weights"]
+    assert (found.judged_with, found.to_judge_with) == ((), ("upper_triangular_mask",))
+
+
+def test_a_layer_is_judged_with_right_parts_that_have_parameters(graded, solution):
+    """A wrong norm costs its own points; what is built of it is given parameters, and learns."""
+    text = solution("14_gpt_block").replace("correction=0", "correction=1")
+    files = {"gpt_block.py": text, "multi_head_attention.py": solution("09_multi_head_attention")}
+    found = graded("14_gpt_block", files)
+    assert found["LayerNorm"].score < 3
+    whole = {
+        name: (found[name].score, found[name].judged_with) for name in ("TransformerBlock", "GPT")
+    }
+    assert whole == {"TransformerBlock": (4, ("LayerNorm",)), "GPT": (5, ("LayerNorm",))}
+
+
+@pytest.mark.parametrize(("bend", "score"), [('GELU(approximate="tanh")', 2), ("ReLU()", 0.8)])
+def test_a_network_with_a_bend_of_its_own_does_not_wait_for_one(graded, bend, score):
+    """`gelu` is a stub, and nothing calls it: the network is judged, and its mistake has its name."""
+    found = graded("14_gpt_block", {"gpt_block.py": OWN_BEND.replace("{bend}", bend)})
+    assert (float(found["FeedForward"].score), found["FeedForward"].waits_for) == (score, "")
+
+
+def test_counting_needs_no_layer_of_the_students(graded):
+    """Without one, modules of torch's own are counted."""
+    found = graded("11_gpt2_attention", {"gpt2_attention.py": ALONE})
+    assert found["count_parameters"].score == 2
+
+
+def test_an_import_of_an_assignment_that_is_not_there_ends_no_file(graded, solution):
+    """What does not use it has full marks."""
+    text = "from causal_attention import CausalAttention\n" + solution("09_multi_head_attention")
+    found = graded("09_multi_head_attention", {"multi_head_attention.py": text})
+    assert [exercise.score for exercise in found.values()] == [2, 2, 2, 8]
+
+
+def test_a_block_without_its_attention_has_everything_else(graded, solution):
+    """14 without 09: only what is made of the layer waits for it."""
+    found = graded("14_gpt_block", {"gpt_block.py": solution("14_gpt_block")})
+    scores = {name: exercise.score for name, exercise in found.items()}
+    assert scores == {
+        "LayerNorm": 3,
+        "gelu": 2,
+        "FeedForward": 2,
+        "from_gpt2": 4,
+        "TransformerBlock": 0,
+        "GPT": 0,
+    }
+    assert found["TransformerBlock"].checks[0].waits_for == (
+        "09_multi_head_attention/MultiHeadAttention"
+    )

@@ -1,0 +1,67 @@
+"""Tests of what a function or a class reaches, by the names that its code looks up."""
+
+import pytest
+
+from grader.sandbox.reached import reaches
+
+FILE = """
+import torch.nn.functional as F
+from torch import nn
+
+
+def bend(x):
+    return x
+
+
+def indirect(x):
+    return [bend(value) for value in x]
+
+
+def other(x):
+    return F.bend(x) + x.bend
+
+
+class Base:
+    def bent(self, x):
+        return bend(x)
+
+
+class Inherits(Base):
+    pass
+
+
+class Own(nn.Module):
+    class bend:
+        pass
+
+    def forward(self, x):
+        return self.bend(x)
+
+
+class Uses(nn.Module):
+    def forward(self, x):
+        return indirect(x)
+
+
+number = 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["indirect"], True),
+        (["Uses"], True),
+        (["Inherits"], True),
+        (["other"], False),
+        (["Own"], False),
+        (["number"], False),
+        (["missing"], False),
+        (["other", "indirect"], True),
+    ],
+)
+def test_a_name_is_reached_by_what_looks_it_up(names, expected):
+    """Itself or through others; an attribute of that name is another thing."""
+    namespace = {"__name__": "mine"}
+    exec(FILE, namespace)
+    assert reaches(namespace, names, "bend") is expected

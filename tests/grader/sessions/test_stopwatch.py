@@ -1,0 +1,243 @@
+"""Tests of time: what counts is the processor's, whatever the clock on the wall shows."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from grader.course.course import Limits
+from grader.sandbox.limits import SLOW_PART
+from grader.sandbox.wire import Frame
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import WarmParent
+from grader.sessions.stopwatch import (
+    BUSY,
+    PATIENCE,
+    PATIENCE_IN_DOUBT,
+    NoTurn,
+    ProcessClock,
+    Spent,
+    Stopwatch,
+    processor_seconds,
+    seconds_of,
+)
+from tests.grader.conftest import KEY
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says who waits")
+
+
+@dataclass
+class Machine:
+    """A child's connection and its clock, on a machine whose time passes while somebody waits.
+
+    Args:
+        share: of each second, the part in which the child computes.
+        sleeps: whether it sleeps for the rest, or else waits for a processor.
+        tells: whether the system says who waits.
+        needs: the seconds it computes until it replies.
+    """
+
+    share: float
+    sleeps: bool = False
+    tells: bool = True
+    needs: float = float("inf")
+    seconds: float = 0.0
+    timeout: float = 0.0
+    pid: int = 0
+    last: Spent = field(default_factory=lambda: Spent(0.0, 0.0))
+
+    def now(self) -> float:
+        """What the clock on the wall shows."""
+        return self.seconds
+
+    def read(self, *, threads: bool = False) -> Spent:
+        """What the child has spent."""
+        del threads
+        computed = min(self.share * self.seconds, self.needs)
+        waited = 0.0 if self.sleeps else self.seconds - computed
+        self.last = Spent(computed, waited if self.tells else None)
+        return self.last
+
+    def settimeout(self, seconds: float) -> None:
+        """How long the next read waits."""
+        self.timeout = seconds
+
+    def recv_into(self, _buffer: memoryview) -> int:
+        """A byte once it has computed what it needs."""
+        self.seconds += self.timeout
+        if self.share * self.seconds >= self.needs:
+            return 1
+        raise TimeoutError
+
+    def wait(self, monkeypatch: pytest.MonkeyPatch, seconds: float = 1.0) -> int:
+        """Wait for a reply that may take these seconds."""
+        monkeypatch.setattr(os, "kill", lambda *_: None)
+        given: Any = self
+        watch = Stopwatch(given, given, seconds, 0.5, BUSY * seconds, self.now)
+        return watch.recv_into(memoryview(bytearray(1)))
+
+
+def test_who_waits_for_a_processor_has_all_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of a processor is enough, at ten times the seconds on the wall."""
+    machine = Machine(share=0.1, needs=0.9)
+    assert machine.wait(monkeypatch) == 1
+    assert machine.seconds >= 9
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_who_computes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    """At the limit, a quarter, and the slack: alone on the machine, and beside others."""
+    machine = Machine(share=share)
+    with pytest.raises(TimeoutError):
+        machine.wait(monkeypatch)
+    assert 1.75 <= machine.share * machine.seconds < 1.9
+
+
+def test_who_sleeps_is_ended_sooner_than_a_busy_machine_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It costs the student the points: nothing kept it from going on."""
+    machine = Machine(share=0.01, sleeps=True)
+    with pytest.raises(TimeoutError):
+        machine.wait(monkeypatch)
+    assert PATIENCE < machine.seconds < PATIENCE + 1
+
+
+def test_who_has_no_turn_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that gives it next to nothing is given up some time."""
+    machine = Machine(share=0.001, needs=0.5)
+    with pytest.raises(NoTurn):
+        machine.wait(monkeypatch)
+    assert BUSY <= machine.seconds < BUSY + 1
+
+
+def test_where_nobody_says_who_waits_who_computed_little_is_not_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may sleep, or wait for a processor; who computed for all its time has had it."""
+    idle = Machine(share=0.0, tells=False)
+    with pytest.raises(NoTurn):
+        idle.wait(monkeypatch)
+    assert PATIENCE_IN_DOUBT <= idle.seconds < PATIENCE_IN_DOUBT + 1
+    with pytest.raises(TimeoutError):
+        Machine(share=1.0, tells=False).wait(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("00:03", 3.0), ("1:02.50", 62.5), ("2-01:00:05", 176_405.0)]
+)
+def test_the_time_of_a_process_is_read_as_systems_write_it(text: str, seconds: float) -> None:
+    """By `ps`, on Linux and on macOS."""
+    assert seconds_of(text) == seconds
+
+
+@on_linux
+def test_the_clock_of_a_process_that_ended_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it shows in the end is what was read last."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", "print(); input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with closing(ProcessClock(process.pid)) as clock, process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        spent = clock.read(threads=True)
+        process.kill()
+        process.wait()
+        assert spent.processor > 0
+        assert clock.read() == spent
+    with pytest.raises(OSError, match="Invalid argument"):
+        processor_seconds(process.pid)
+
+
+# On a busy machine.
+
+
+@contextmanager
+def crowded(loops: int) -> Iterator[None]:
+    """Have this process and its children share one processor with loops, each as a session."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    running = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
+        for _ in range(loops)
+    ]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+        os.sched_setaffinity(0, allowed)
+
+
+WORK = """\
+import time
+
+
+def f():
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        pass
+    return 7
+
+
+def g():
+    time.sleep(1000)
+"""
+
+
+@on_linux
+@pytest.mark.slow
+def test_a_busy_machine_takes_no_time_from_a_right_answer(submit: Any) -> None:
+    """Twelve loops beside it on one processor; whoever sleeps there is ended all the same."""
+    with closing(WarmParent()) as parent:
+        parent.wait()
+        with closing(ChildSession(parent, submit(WORK), Limits(), slack=0.05)) as session:
+            call = {"verb": "call", "source": KEY, "args": [], "kwargs": {}}
+            session.ask(Frame({"verb": "open", "source": KEY}), 10.0)
+            os.sched_setaffinity(session.child.pid, {min(os.sched_getaffinity(0))})  # type: ignore[union-attr]
+            with crowded(12):
+                reply = session.ask(Frame({**call, "name": "f"}), 0.4).header
+                late = session.ask(Frame({**call, "name": "g"}), 0.4).header
+    assert (reply.get("value"), late["failure"]["kind"]) == (7, "timeout")
+
+
+# What is imported in a student's time.
+
+
+def test_no_import_is_left_behind_half_done(talk_to: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The alarm waits until the import is over, and then names the student's line."""
+    talk = talk_to(
+        "import os, sys, time\n\n\n"
+        "def f(text):\n"
+        "    with open('slowly.py', 'w') as file:\n"
+        "        file.write(text)\n"
+        "    sys.path.insert(0, os.getcwd())\n"
+        "    import slowly\n"
+        "    while True:\n"
+        "        pass\n\n\n"
+        "def g():\n"
+        "    import slowly\n"
+        "    return slowly.X\n",
+        slack=2.0,
+    )
+    slowly = "import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end:\n    pass\nX = 3\n"
+    header = {"verb": "call", "source": KEY, "name": "f", "args": [slowly], "kwargs": {}}
+    failure = talk.session.ask(Frame(header), 0.3).header["failure"]
+    assert (failure["kind"], failure["where"]["text"]) == ("timeout", "while True:")
+    assert (talk.call("g").get("value"), talk.session.generation) == (3, 1)
+
+
+def test_what_counting_a_cost_imports_takes_no_time_of_the_students(talk_to: Any) -> None:
+    """More than a second, which is imported before the request, and before the next child."""
+    talk = talk_to("import torch\n\n\ndef f():\n    return torch.ones(2) * 2\n")
+    assert talk.ask("open")["failures"] == []
+    reply = talk.ask("call", seconds=0.5, name="f", args=[], kwargs={}, meter=True)
+    assert reply["cost"]["multiplications"] == 2
+    assert talk.session.limits.submission_seconds - talk.session.time_left.processor < 0.5
+    assert SLOW_PART in talk.session.launcher.packages
