@@ -1,24 +1,29 @@
 """What code earns that knows nothing: the solution, whose values are spoilt after they are computed.
 
 Everything else stays right: names, types, shapes, parameters, what is left alone. What such code
-earns, checks give to code that computes nothing.
+earns, checks give to code that computes nothing. It is tried in one exercise after the other, whose
+neighbours are right, and in all exercises of a file at once, also where they call one another.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import torch
 
+from grader.authoring.spoilt_values import EVERYWHERE, KINDS, Spoil, spoil_names, spoilt
 from grader.checks.fixtures import Fixtures
 from grader.checks.run import Check, outcome_of
 from grader.core.records import CheckResult, Outcome, Visibility
-from grader.course.course import Exercise
+from grader.course.course import Assignment, Exercise
+from grader.feedback.diagnosis import Known
 from grader.grading.known_mistakes import Checks, LiveMistakes
-from grader.grading.scoring import passed_share
+from grader.grading.scoring import earned_share, passed_share
+from grader.grading.submission_grader import Scope, SubmissionGrader, outcomes
 from grader.sandbox.wire import RemoteObject
 from grader.sessions.in_process import InProcessSession
+from grader.testing.lookup import SubmissionHandle
 from grader.testing.replies import Answer, Gradients, State
 from grader.testing.student import StudentHandle
 
@@ -28,46 +33,12 @@ MOST_FOR_NOTHING = 0.15
 MOST_BY_HEART = 0.4
 """The share that code may earn which is right on what students see, and nowhere else."""
 
-Spoil = Callable[[torch.Tensor, tuple[Any, ...]], torch.Tensor]
-"""Other values in the shape of a right result, from it and from the call's arguments."""
-
-
-def _uniform(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
-    """The same share for every entry of a row."""
-    del args
-    return torch.full_like(right, 1 / right.shape[-1] if right.ndim and right.shape[-1] else 1)
-
-
-def _first_argument(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
-    """The first tensor that was given, as far as it goes."""
-    given = next((a for a in args if isinstance(a, torch.Tensor) and a.numel()), None)
-    if given is None:
-        return torch.zeros_like(right)
-    wanted = torch.arange(right.numel()) % given.numel()
-    return given.detach().flatten()[wanted].to(right.dtype).reshape(right.shape)
-
-
-def _random(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
-    """Numbers that have nothing to do with the task."""
-    del args
-    generator = torch.Generator().manual_seed(right.numel())
-    return torch.rand(right.shape, generator=generator, dtype=torch.float64).to(right.dtype)
-
-
-KINDS: Mapping[str, Spoil] = {
-    "zeros": lambda right, args: torch.zeros_like(right),
-    "ones": lambda right, args: torch.ones_like(right),
-    "a uniform share": _uniform,
-    "the first argument": _first_argument,
-    "random values": _random,
-}
-
 
 @dataclass
 class _Spoilt(StudentHandle):
     """A handle that spoils what the exercise returns."""
 
-    spoil: Spoil = _random
+    spoil: Spoil = KINDS["zeros"]
 
     def call(self, target: str | RemoteObject, *args: Any, **kwargs: Any) -> Answer:
         answer = super().call(target, *args, **kwargs)
@@ -76,12 +47,12 @@ class _Spoilt(StudentHandle):
             return answer
         return replace(
             answer,
-            value=_spoilt(answer.value, args, self.spoil),
+            value=spoilt(answer.value, args, self.spoil),
             gradients=answer.gradients and _no_gradients(answer.gradients),
         )
 
     def get(self, name: str) -> Any:
-        return _spoilt(super().get(name), (), self.spoil)
+        return spoilt(super().get(name), (), self.spoil)
 
     def state(self, instance: RemoteObject, *, values: bool = True) -> State:
         """What a method of the exercise may have changed, it has changed to something else."""
@@ -90,29 +61,9 @@ class _Spoilt(StudentHandle):
             return state
         return replace(
             state,
-            parameters=_spoilt(state.parameters, (), self.spoil),
-            buffers=_spoilt(state.buffers, (), self.spoil),
+            parameters=spoilt(state.parameters, (), self.spoil),
+            buffers=spoilt(state.buffers, (), self.spoil),
         )
-
-
-def _spoilt(value: Any, args: tuple[Any, ...], spoil: Spoil) -> Any:
-    """A right result with other numbers in it; what is no number stays."""
-    if isinstance(value, torch.Tensor):
-        if value.is_complex():
-            return value
-        spoilt = spoil(value if value.is_floating_point() else value.double(), args)
-        return spoilt > 0.5 if value.dtype is torch.bool else spoilt.to(value.dtype)
-    if isinstance(value, np.ndarray):
-        return np.asarray(_spoilt(torch.from_numpy(value), args, spoil))
-    if isinstance(value, set | frozenset | bytes | bytearray | str):
-        return type(value)()
-    if isinstance(value, bool) or not isinstance(value, int | float | list | tuple | dict):
-        return value
-    if isinstance(value, int | float):
-        return type(value)(spoil(torch.tensor(float(value)), args))
-    if isinstance(value, dict):
-        return {key: _spoilt(item, args, spoil) for key, item in value.items()}
-    return type(value)(_spoilt(item, args, spoil) for item in value)
 
 
 def _no_gradients(right: Gradients) -> Gradients:
@@ -131,24 +82,33 @@ class Unearned:
 
     Args:
         for_nothing: by what it returns instead.
+        everywhere: the same where all exercises of the file do so at once.
         by_heart: what it earns that is right on visible inputs, and returns zeros elsewhere.
         guessable: why its values can be guessed, where the checks say so.
     """
 
     for_nothing: Mapping[str, float] = field(default_factory=dict)
+    everywhere: Mapping[str, float] = field(default_factory=dict)
     by_heart: float = 0.0
     guessable: str = ""
 
     @property
     def most(self) -> float:
         """What knowing nothing earns at best."""
-        return max(self.for_nothing.values(), default=0.0)
+        return max((*self.for_nothing.values(), *self.everywhere.values()), default=0.0)
+
+    @property
+    def best(self) -> str:
+        """What to return to earn that; "" where it is nothing."""
+        everywhere = {f"{kind}, in all exercises": n for kind, n in self.everywhere.items()}
+        shares = {**self.for_nothing, **everywhere}
+        return max(shares, key=lambda kind: shares[kind]) if self.most else ""
 
     @property
     def problems(self) -> list[str]:
         """Which bound is broken, in sentences; that none is, where the exercise is exempt."""
         bounds = (
-            ("knowing nothing", self.most, MOST_FOR_NOTHING),
+            (f"knowing nothing ({self.best})", self.most, MOST_FOR_NOTHING),
             ("by heart", self.by_heart, MOST_BY_HEART),
         )
         broken = [(what, earned, most) for what, earned, most in bounds if earned > most]
@@ -159,7 +119,7 @@ class Unearned:
 
 
 def unearned(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> Unearned:
-    """What the solution of an exercise earns when its values are spoilt.
+    """What the solution of an exercise earns when its values are spoilt, and no other's.
 
     Args:
         mistakes: what has the solutions, and runs checks on them.
@@ -172,9 +132,59 @@ def unearned(mistakes: LiveMistakes, exercise: Exercise, checks: Checks) -> Unea
 
     return Unearned(
         {kind: share(kind, *Visibility) for kind in KINDS},
-        share("zeros", Visibility.HIDDEN),
-        next((check.guessable for check in checks if check.guessable), ""),
+        by_heart=share("zeros", Visibility.HIDDEN),
+        guessable=next((check.guessable for check in checks if check.guessable), ""),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OneAtATime:
+    """Known mistakes without those two at a time, which take far longer."""
+
+    mistakes: LiveMistakes
+
+    def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        """As `LiveMistakes` has them, and no pairs."""
+        return self.mistakes.known(exercise, checks, size) if size == 1 else []
+
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> AbstractContextManager[SubmissionHandle | None]:
+        """As `LiveMistakes` makes it."""
+        return self.mistakes.stand_in(exercise, mistakes, submission)
+
+
+def earned_everywhere(
+    grader: SubmissionGrader,
+    mistakes: LiveMistakes,
+    assignment: Assignment,
+    exercises: Mapping[str, Exercise],
+) -> dict[str, dict[str, float]]:
+    """What exercises earn when the values of all exercises of the file are spoilt, by kind.
+
+    So are those of the assignments that this one is compared with. A kind is left out where an
+    exercise has nothing to spoil in that way.
+
+    Args:
+        grader: has the checks, and what they run with.
+        mistakes: what has the solutions.
+        assignment: whose file is spoilt.
+        exercises: those of the assignment that are wanted, by id.
+    """
+    found: dict[str, dict[str, float]] = {id_: {} for id_ in exercises}
+    course, solutions = grader.environment.course, mistakes.solutions
+    used = replace(grader, mistakes=OneAtATime(mistakes))
+    for kind, spoil in EVERYWHERE.items():
+        session, changed = InProcessSession(solutions), set[str]()
+        for id_ in (*assignment.compares, assignment.id):
+            opened = session.servant.loader.open(solutions.readings[id_].sources[0])
+            names = [exercise.name for exercise in course.by_id[id_].exercises]
+            changed = spoil_names(opened.namespace, names, spoil)
+        for exercise in outcomes(used, solutions, session, Scope(dict(exercises))).exercises:
+            if exercises[exercise.id].name in changed:
+                share = earned_share(exercise.checks, exercise.findings)
+                found[exercise.id][kind] = float(share)
+    return found
 
 
 def _run(

@@ -16,7 +16,7 @@ from grader.authoring.before_and_after import (
     wrong_styles,
 )
 from grader.authoring.examples import wrong_examples
-from grader.authoring.knowing_nothing import Unearned, unearned
+from grader.authoring.knowing_nothing import Unearned, earned_everywhere, unearned
 from grader.authoring.proved_views import views_show_solutions
 from grader.authoring.recognition import (
     Left,
@@ -334,6 +334,12 @@ class _CheckProofs:
 
     def points_mean_something(self) -> None:
         """Code that knows nothing earns next to nothing, and so does what is learnt by heart."""
+        for assignment in course_texts.assignments_of(self.course, self.chosen):
+            own = {e.id: e for e in assignment.exercises if e.id in self.chosen}
+            found = earned_everywhere(self.grader, self.mistakes, assignment, own)
+            for row in self.report.rows:
+                if row.exercise.id in own:
+                    row.unearned = replace(row.unearned, everywhere=found[row.exercise.id])
         for row in self.report.rows:
             for problem in row.unearned.problems:
                 self.fault(row.exercise.id, problem)

@@ -223,6 +223,7 @@ class CheckRun:
     def exercise(self, id_: str) -> tuple[CheckResult, ...]:
         """Run the checks of an exercise, the visible ones first; their outcomes."""
         checks = self.of(id_)
+        self.blocked.pop(id_, None)
         for check in checks:
             self._run(check)
         records = [self.records[check.id] for check in checks if check.id in self.records]
@@ -279,7 +280,8 @@ class CheckRun:
         submission = self._asked_by(check)
         located = submission.locate(check.exercise)
         # Of a file that lacks the exercise nothing may be asked: loading it may end its process.
-        may_ask = check.exercise.name in located.names and not check.memory_mib
+        is_there = check.exercise.name in located.names
+        may_ask = is_there and not check.memory_mib and not submission.stand_ins
         asked = submission.asked_as(check.exercise, self._compared(check)) if may_ask else ""
         known: CheckRecord | None = submission.session.begin(check.id, asked)
         if known is not None:

@@ -122,10 +122,8 @@ def unearned_table(report: "Report") -> Table:
     table.add_column("why it can be guessed")
     for row in report.rows:
         unearned = row.unearned
-        best = max(unearned.for_nothing, key=lambda kind: unearned.for_nothing[kind], default="")
         most, by_heart = f"{unearned.most:.0%}", f"{unearned.by_heart:.0%}"
-        returned = best if unearned.most else ""
-        table.add_row(row.exercise.name, most, returned, by_heart, unearned.guessable)
+        table.add_row(row.exercise.name, most, unearned.best, by_heart, unearned.guessable)
     table.caption = "By heart: right on visible inputs, and zeros elsewhere."
     return table
 

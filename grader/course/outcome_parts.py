@@ -57,6 +57,9 @@ def _own(course: Course, assignment: Assignment) -> dict[str, str]:
     }
     for id_ in sorted(course.with_imports(assignment) - {assignment.id}):
         own[f"the solution of {id_}"] = _code(solutions / id_)
+    for id_ in assignment.compares:  # whose mistakes may come along
+        own[f"the checks of {id_}"] = (checks / id_).rglob("*")
+        own[f"solution and known mistakes of {id_}"] = (solutions / id_).rglob("*")
     return {what: _hash_of_files(course, files, _deciding) for what, files in own.items()}
 
 

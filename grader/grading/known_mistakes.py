@@ -6,8 +6,8 @@ sealed where this machine can seal.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -58,6 +58,17 @@ class KnownMistakes(Protocol):
             exercise: the exercise.
             checks: its checks; there may be none.
             size: how many mistakes at a time, one or two.
+        """
+
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> AbstractContextManager[SubmissionHandle | None]:
+        """What gives what the student's gives, as far as known mistakes explain it; None for nothing.
+
+        Args:
+            exercise: whose mistakes.
+            mistakes: their ids, all that were recognised in it.
+            submission: in which they were recognised.
         """
 
 
@@ -129,6 +140,19 @@ class RecordedMistakes:
         """
         return self.recorded.get(exercise.id, ([], []))[size - 1]
 
+    @contextmanager
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> Iterator[SubmissionHandle | None]:
+        """The student's own, in another process: where there are recordings, there is no solution."""
+        del exercise, mistakes
+        apart = submission.apart()
+        try:
+            yield replace(apart, stand_ins={})
+        finally:
+            if apart is not submission:
+                apart.session.close()
+
 
 @dataclass(slots=True)
 class LiveMistakes:
@@ -191,6 +215,20 @@ class LiveMistakes:
         course = self.environment.course
         launcher = self.launcher or seal_probe.shared_launcher(course.packages)
         return ChildSession(launcher, made, course.limits)
+
+    @contextmanager
+    def stand_in(
+        self, exercise: Exercise, mistakes: Sequence[str], submission: SubmissionHandle
+    ) -> Iterator[SubmissionHandle | None]:
+        """The solution with these mistakes in it; None where their edits collide."""
+        del submission
+        group = [one for one in self.of(exercise) if one.id in mistakes]
+        made = self.with_mistakes(exercise, *group)
+        if made is None:
+            yield None
+            return
+        with closing(self.session(made)) as session:
+            yield SubmissionHandle(made, session, self.environment.course.limits)
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
         """The solutions with these mistakes in them, or None where the edits collide."""

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
@@ -24,17 +23,16 @@ from grader.core.versions import versions
 from grader.course.builds_on import builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
-from grader.grading.carried import Judgement, with_right_parts
 from grader.grading.definitions import defined_at, ignored
+from grader.grading.exercise_judge import ExerciseJudge
 from grader.grading.file_notes import with_file_notes
-from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
+from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes
 from grader.grading.scoring import scored
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
-from grader.testing.earlier import judged
 from grader.testing.lookup import SubmissionHandle
 
 ALL_CHECKS = (Visibility.VISIBLE, Visibility.HIDDEN)
@@ -127,6 +125,7 @@ def visible_grader(
         return full_grader(course, VISIBLE_SEED, apart=apart, launcher=launcher)
     wanted = course.exercises if exercises is None else exercises
     needed = {course.exercises[id_].assignment for id_ in wanted}
+    needed |= {id_ for needing in needed for id_ in course.by_id[needing].compares}
     assignments = [a for a in course.assignments if a.id in needed]
     recordings = {a.id: read_recording(course.paths(a).recording) for a in assignments}
     known = {id_: pair for r in recordings.values() for id_, pair in r.known.items()}
@@ -173,8 +172,14 @@ def outcomes(
         session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
     with closing(CheckRun(environment, handle, checks)) as run:
+        judge = ExerciseJudge(
+            run,
+            grader.mistakes,
+            grader.builds_on,
+            lambda e: grader.checks(Scope({e.id: e}, scope.visibilities)),
+        )
         exercises = {
-            id_: _exercise(grader, run, exercise)
+            id_: _exercise(judge, exercise)
             for id_, exercise in course.exercises.items()
             if id_ in scope.exercises
         }
@@ -195,21 +200,16 @@ def outcomes(
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
 
 
-def _exercise(grader: SubmissionGrader, run: CheckRun, exercise: Exercise) -> ExerciseResult:
-    """An exercise's outcomes and what was recognised in it, which later ones may ask for."""
-    diagnose = partial(findings, grader.mistakes, run.of(exercise.id))
-    ended = run.exercise(exercise.id)
-    first = Judgement(ended, run.records, diagnose(run.records))
-    parts = grader.builds_on.get(exercise.id, ())
-    made = with_right_parts(run, exercise, first, parts, diagnose)
-    run.submission.judged[exercise.id] = judged(made.checks, made.findings)
+def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
+    """An exercise's outcomes and what was recognised in it, in words."""
+    made = judge.judge(exercise)
     return ExerciseResult(
         exercise.id,
         None,
         exercise.points,
         made.checks,
-        _in_words(grader.environment.course, made.findings),
-        defined_at(run.submission, exercise),
+        _in_words(judge.run.environment.course, made.findings),
+        defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
     )

@@ -152,6 +152,24 @@ class Attempt:
         """
         return replace(self.of(name), student=self.student.aside(exercise))
 
+    def step_before(self, name: str, assignment: str = "") -> "Attempt | None":
+        """An earlier exercise as the student's known mistakes make it; None where nothing is known.
+
+        Whoever has made a mistake there makes it here as well, and has paid for it: what comes back
+        is to be judged by this, where it is not right. It is the solution with these mistakes in
+        it, in a process of its own; nothing of the student's stands for anything.
+
+        Args:
+            name: of the exercise that the one at hand grows from. The attempt may have the name of
+                one before that, where the mistake has come along from there.
+            assignment: the id of another assignment that it is in; "" for the one at hand.
+        """
+        id_ = f"{assignment or self.student.exercise.assignment}/{name}"
+        student = self.student.step_before(id_)
+        if student is None:
+            return None
+        return Attempt(student, self.reference, self.judge, student.exercise.name)
+
     @property
     def own(self) -> str | RemoteObject:
         """What of the student's is called."""

@@ -9,6 +9,19 @@ NO_CODE = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """Known mistakes that may come along in an exercise which grows from this one.
+
+    Args:
+        exercise: the id of the one in which they were recognised.
+        mistakes: their names.
+    """
+
+    exercise: str
+    mistakes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """How an exercise stands, all of whose checks have run.
 
@@ -17,12 +30,14 @@ class Judged:
         is_right: whether all checks that count have passed.
         mistakes: the names of the known mistakes that were recognised for certain.
         is_explained: whether mistakes that were recognised are all that is wrong.
+        comes_along: mistakes that explain all that is wrong in it, or in what it was judged beside.
     """
 
     is_attempted: bool
     is_right: bool
     mistakes: tuple[str, ...] = ()
     is_explained: bool = False
+    comes_along: Carried | None = None
 
 
 def judged(checks: Sequence[CheckResult], findings: Sequence[Finding] = ()) -> Judged:

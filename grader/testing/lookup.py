@@ -94,6 +94,19 @@ class Located:
         return candidates[place].parameters if candidates else None
 
 
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """The solution of an earlier exercise, with the mistakes by which the student's was recognised.
+
+    Args:
+        exercise: the earlier one.
+        submission: the solution, in a process where nothing of the student's runs.
+    """
+
+    exercise: Exercise
+    submission: "SubmissionHandle"
+
+
 @dataclass(slots=True)
 class SubmissionHandle:
     """A submission in a session: which of its files are loaded, and what each defines.
@@ -106,6 +119,8 @@ class SubmissionHandle:
         unlimited: the assignments of checks that limit memory, where no such limit could be set.
         notes_chance: whether calls are asked if they drew random numbers.
         judged: the exercises that are judged already, by id.
+        compared: the ids of earlier exercises that checks have asked for since this was cleared.
+        stand_ins: what stands for earlier exercises, by id, while another is judged beside them.
     """
 
     submission: Submission
@@ -118,6 +133,8 @@ class SubmissionHandle:
     unlimited: set[str] = field(default_factory=set)
     notes_chance: bool = False
     judged: dict[str, Judged] = field(default_factory=dict)
+    compared: set[str] = field(default_factory=set)
+    stand_ins: dict[str, StandIn] = field(default_factory=dict)
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""
@@ -162,6 +179,8 @@ class SubmissionHandle:
         """Let go of all instances made so far."""
         if self.opened:
             self.ask({"verb": "forget"})
+        for stand_in in self.stand_ins.values():
+            stand_in.submission.forget()
 
     def locate(self, exercise: Exercise) -> Located:
         """The file in which an exercise is looked up: the first that defines its name.

@@ -161,6 +161,21 @@ class StudentHandle:
                 located = Located("", Failure("missing"), readable=False)
         return StudentHandle(self.submission, other, located=located, roles=self.roles)
 
+    def step_before(self, exercise: str) -> "StudentHandle | None":
+        """A handle on the solution of an earlier exercise, with the student's mistakes in it.
+
+        None where the student's is right, or its mistakes were not recognised. It may be one of an
+        exercise before that, where a mistake has come along from there.
+
+        Args:
+            exercise: the full id of the exercise that the one at hand grows from.
+        """
+        self.submission.compared.add(exercise)
+        found = self.submission.stand_ins.get(exercise)
+        if found is None:
+            return None
+        return StudentHandle(found.submission, found.exercise, roles=self.roles)
+
     def parameters(self, name: str) -> list[str]:
         """The names of a function's parameters, or of those of a class's constructor.
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.knowing_nothing import OneAtATime
 from grader.core.records import Outcome
 from grader.course.course import Course
-from grader.grading.known_mistakes import RecordedMistakes
+from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import (
     ALL_CHECKS,
     VISIBLE_CHECKS,
@@ -22,6 +23,7 @@ from grader.submissions.submission import read_submission
 from tests.course.conftest import Answer
 
 BATCHED, MASKED, CAUSAL = "BatchAttention", "MaskedAttention", "CausalAttention"
+STEPS = (BATCHED, MASKED, CAUSAL)
 pytestmark = pytest.mark.slow
 
 ROOTS = ("k.shape[-1] ** 0.5", "key.shape[-1] ** 0.5", "keys.shape[-1] ** 0.5")
@@ -47,22 +49,79 @@ SEED = "        super().__init__()\n"
         pytest.param(KEYS, BATCHED, (MASKED,), id="keys"),
         pytest.param(BIASES, BATCHED, (MASKED, CAUSAL), id="bias"),
         pytest.param(
-            [(SEED, f"{SEED}        torch.manual_seed(1)\n")], BATCHED, (MASKED, CAUSAL), id="seed"
+            [(SEED, f"{SEED}        torch.manual_seed(123)\n")],
+            BATCHED,
+            (MASKED, CAUSAL),
+            id="seed",
         ),
         pytest.param(SEEN, MASKED, (CAUSAL,), id="mask"),
         pytest.param(PLAIN, MASKED, (CAUSAL,), id="buffer"),
     ],
 )
 def test_a_slip_that_comes_along_costs_points_once(
-    checked: Answer, edits: tuple[tuple[str, str], ...], paid: str, later: tuple[str, ...]
+    answer: Answer, edits: tuple[tuple[str, str], ...], paid: str, later: tuple[str, ...]
 ) -> None:
     """In the class where it was made, and in none that grows from it."""
     first, *more = edits
-    assert checked(paid, *first, *more, hidden=True).score < checked(paid, "", "").max_score
+    wrong = answer(paid, *first, *more, hidden=True)
+    assert wrong.score < wrong.max_score
     for name in later:
-        result = checked(name, *first, *more, hidden=True)
+        result = answer(name, *first, *more, hidden=True)
         assert [check.id for check in result.checks if check.outcome is Outcome.FAILED] == []
         assert result.is_solved
+
+
+V2 = "attn_scores / keys.shape[-1] ** 0.5"
+V1_AND_NORMAL = (("scores / keys.shape[-1] ** 0.5", "scores"), ("@ keys.T / d_k**0.5", "@ keys.T"))
+
+
+def hand_in(course: Course, folder: Path, id_: str, *edits: tuple[str, str]) -> None:
+    """Write an assignment's solution there, with texts replaced."""
+    solution = course.paths(course.by_id[id_]).solution
+    text = solution.read_text("utf-8")
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / solution.name).write_text(text, "utf-8")
+
+
+def test_a_slip_comes_along_from_an_assignment_that_is_not_graded(
+    course: Course, grader: SubmissionGrader, tmp_path: Path
+) -> None:
+    """It is looked for there, and none of the classes that grow from one another pays for it."""
+    hand_in(course, tmp_path, "04_self_attention", (V2, "attn_scores"))
+    hand_in(course, tmp_path, "07_causal_attention", *UNSCALED)
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope(course.select(tuple(f"07/{name}" for name in STEPS)))
+    result = grade(grader, submission, InProcessSession(submission), scope)
+    assert [assignment.id for assignment in result.assignments] == ["07_causal_attention"]
+    assert [exercise.is_solved for exercise in result.exercises] == [True, True, True]
+
+
+def test_a_slip_without_a_name_is_paid_for_in_every_step(answer: Answer) -> None:
+    """Who scales by another number, alike in all classes, has not been recognised in the first."""
+    first, *more = ((root, f"(1.7 * {root})") for root in ROOTS)
+    wrong = answer(BATCHED, *first, *more, hidden=True)
+    assert wrong.findings == ()
+    assert not answer(MASKED, *first, *more, hidden=True).is_solved
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_in_a_students_copy_their_own_class_stands_for_a_mistake_with_a_name(
+    course: Course, grader: SubmissionGrader, tmp_path: Path, is_named: bool
+) -> None:
+    """There is no solution that the mistake could be put into; without a name nothing stands."""
+    hand_in(course, tmp_path, "04_self_attention", *V1_AND_NORMAL)
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope(course.select(("04/SelfAttention_v1", "04/SelfAttentionNormal")), VISIBLE_CHECKS)
+    first = next(iter(scope.exercises.values()))
+    checks = grader.checks(Scope({first.id: first}, VISIBLE_CHECKS))
+    known = grader.mistakes.known(first, checks, 1)
+    recorded = RecordedMistakes({first.id: (known, [])} if is_named else {})
+    result = grade(
+        replace(grader, mistakes=recorded), submission, InProcessSession(submission), scope
+    )
+    assert [one.is_solved for one in result.exercises] == [False, is_named]
 
 
 @pytest.mark.parametrize("name", [MASKED, CAUSAL])
@@ -91,6 +150,28 @@ def test_a_step_is_judged_by_the_solution_where_the_one_before_is_missing(checke
     assert checked(CAUSAL, *missing[0], missing[1]).is_solved
     result = checked(CAUSAL, "keys.shape[-1] ** 0.5", "1", *missing)
     assert not result.is_solved
+
+
+NONSENSE = sorted((Path(__file__).parent / "nonsense").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", NONSENSE, ids=[path.stem for path in NONSENSE])
+def test_nonsense_in_every_step_earns_next_to_nothing(
+    course: Course, grader: SubmissionGrader, tmp_path: Path, path: Path
+) -> None:
+    """Not even where all classes agree with one another, or one behaves otherwise beside others."""
+    for assignment in (course.by_id["04_self_attention"], course.by_id["07_causal_attention"]):
+        shutil.copy(path, tmp_path / course.paths(assignment).solution.name)
+    submission = read_submission(course, tmp_path, "me")
+    scope = Scope(course.select(tuple(f"07/{name}" for name in STEPS)))
+    assert isinstance(grader.mistakes, LiveMistakes)
+    # Two mistakes at a time take a minute, and explain none of these either.
+    used = replace(grader, mistakes=OneAtATime(grader.mistakes))
+    result = grade(used, submission, InProcessSession(submission), scope)
+    shares = {one.id: float(one.score or 0) / one.max_score for one in result.exercises}
+    if path.stem.startswith("two_faced"):  # where that class is right
+        assert shares.pop(f"07_causal_attention/{BATCHED}") > 0.15
+    assert {id_: share for id_, share in shares.items() if share > 0.15} == {}
 
 
 LAYER = "09_multi_head_attention/MultiHeadAttention"

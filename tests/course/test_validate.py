@@ -47,6 +47,22 @@ def test_a_course_that_keeps_its_promises_has_no_fault(example) -> None:
     assert [row.recognised_visibly for row in report.rows] == [3, 1, 2]
 
 
+BY_THE_SOLUTION = "expected = reference.call(with_weights(reference, given), x).value"
+BY_OWN_WEIGHTS = """query, key, own = (x @ weight.T for weight in given.values())
+        expected = student.call("weights", query @ key.T / 2).value @ own"""
+
+
+def test_nonsense_in_all_exercises_at_once_is_tried(example) -> None:
+    """A check that goes by another exercise of the student's gives points to whoever has both wrong."""
+    example.edit(OTHER_VISIBLE, BY_THE_SOLUTION, BY_OWN_WEIGHTS)
+    report = example.report()
+    assert report.faults == [
+        "02_mixture/Mixture: knowing nothing (zeros, in all exercises) earns 40%; at most 15%"
+    ]
+    (row,) = (row for row in report.rows if row.exercise.name == "Mixture")
+    assert max(row.unearned.for_nothing.values()) == 0
+
+
 # Stubs, solutions, checks.
 
 

@@ -5,27 +5,17 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from grader.authoring.knowing_nothing import OneAtATime
 from grader.core.records import ExerciseResult
 from grader.course.course import Assignment, Course
 from grader.course.misconceptions import Misconception, edited
-from grader.grading.known_mistakes import KnownMistakes, LiveMistakes
+from grader.grading.known_mistakes import LiveMistakes
 from grader.grading.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.course_modules import standing_for
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import Reading, Submission
-
-
-@dataclass(frozen=True, slots=True)
-class Singles:
-    """Known mistakes one at a time: no student here has two of them."""
-
-    inner: KnownMistakes
-
-    def known(self, exercise, checks, size):
-        """As they are; none for two at a time."""
-        return self.inner.known(exercise, checks, size) if size == 1 else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +54,7 @@ def costs(
 ) -> Iterator[Cost]:
     """What known mistakes of an assignment cost, in it and in those that import it."""
     course = grader.environment.course
-    with_singles = replace(grader, mistakes=Singles(grader.mistakes))
+    with_singles = replace(grader, mistakes=OneAtATime(grader.mistakes))
     graded = [a for a in course.assignments if assignment.id in (a.id, *a.imports)]
     scope = Scope({e.id: e for a in graded for e in a.exercises})
     for mistake in chosen:

@@ -43,6 +43,7 @@ class TestInitWeights(InitWeights):
     test_other_sizes = InitWeights.test_other_sizes
 
     @pytest.mark.deepens("test_no_weight_requires_gradients")
+    @pytest.mark.conduct
     def test_each_weight_is_a_parameter_without_gradients(self, attempt, judge, draw):
         """Each weight should be an `nn.Parameter` that requires no gradients."""
         self.judge_parameters(attempt, judge, draw, requires_grad=False)
@@ -60,6 +61,7 @@ class TestInitWeightsNormal(InitWeights):
     test_other_sizes = InitWeights.test_other_sizes
 
     @pytest.mark.deepens("test_each_weight_requires_gradients")
+    @pytest.mark.conduct
     def test_each_weight_is_a_parameter_with_gradients(self, attempt, judge, draw):
         """Each weight should be an `nn.Parameter` that requires gradients."""
         self.judge_parameters(attempt, judge, draw, requires_grad=True)

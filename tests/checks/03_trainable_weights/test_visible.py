@@ -32,6 +32,9 @@ ROUNDED_WEIGHTS = 6.6e-5
 ROUNDED_MIXTURE = 3.9e-4
 
 
+RANDOM = "Random numbers are judged by how they spread: others that spread alike are right, too."
+
+
 def projected_004(reference, printed):
     """The query of "journey" in 004, and the keys and the values of all tokens."""
     weights = reference.call("init_weights_normal", 3, 2, seed=123).value
@@ -71,12 +74,14 @@ class InitWeights(KeepsNames):
         value = attempt(3, 2, seed=1).value
         judge.that(isinstance(value, tuple), "It is a list, and the signature says a tuple")
 
+    @pytest.mark.conduct
     def test_each_weight_is_a_parameter(self, attempt, judge):
         """Each weight should be an `nn.Parameter`."""
         weights = three(attempt(3, 2, seed=1), 3, 2)
         kinds = [isinstance(weight, torch.nn.Parameter) for weight in weights]
         judge(kinds, [True] * 3, what="whether it is an nn.Parameter")
 
+    @pytest.mark.conduct
     def test_each_call_draws_anew(self, attempt, judge):
         """The three weights should differ, and another seed before the call should give others."""
         first, second = (three(attempt(3, 2, seed=seed), 3, 2) for seed in (1, 2))
@@ -91,6 +96,7 @@ class InitWeights(KeepsNames):
 
 
 @pytest.mark.exercise("init_weights")
+@pytest.mark.guessable(RANDOM)
 class TestInitWeights(InitWeights):
     test_each_weight_is_a_parameter = InitWeights.test_each_weight_is_a_parameter
 
@@ -117,9 +123,11 @@ class TestInitWeights(InitWeights):
 
 
 @pytest.mark.exercise("init_weights_normal")
+@pytest.mark.guessable(RANDOM)
 class TestInitWeightsNormal(InitWeights):
     test_each_weight_is_a_parameter = InitWeights.test_each_weight_is_a_parameter
 
+    @pytest.mark.conduct
     def test_each_weight_requires_gradients(self, attempt, judge):
         """The weights should require gradients."""
         needs = [weight.requires_grad for weight in three(attempt(3, 2, seed=1), 3, 2)]

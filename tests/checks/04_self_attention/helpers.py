@@ -69,23 +69,24 @@ class Layers:
             judge.shape(matrix, shape)
         return found
 
-    def by_own_v1(self, attempt, values, *args, **how):
-        """A call of the student's own v1, None where it raises."""
+    def by_v1(self, attempt, values, *args, **how):
+        """A call of v1 with the student's mistake in it, None where none was recognised."""
+        before = attempt.step_before("SelfAttention_v1")
         try:
-            return self.made(attempt.of("SelfAttention_v1"), values)(*args, **how)
+            return before and self.made(before, values)(*args, **how)
         except StudentOutcome:
             return None
 
     def judge_like_v1(self, attempt, draw, num_tokens, d_in, d_out, dtype=torch.float32):
         """Judge that SelfAttentionNormal gives what SelfAttention_v1 gives."""
         values, x = self.drawn(draw, d_in, d_out, dtype), draw.normal(num_tokens, d_in, dtype=dtype)
-        # A slip that the student's own v1 makes too is paid for there.
-        own = self.by_own_v1(attempt, values, x)
         called = self.given(attempt, values)(x)
         # The solution is asked in any case: a recording has its replies in one order.
         right = called.expected
-        is_own = own is not None and alike(called.value, own.value)
-        called.gives(own.value if is_own else right)
+        # A mistake that came along from v1 is paid for there.
+        before = None if alike(called.value, right) else self.by_v1(attempt, values, x)
+        is_alike = before is not None and alike(called.value, before.value)
+        called.gives(before.value if is_alike else right)
 
 
 def held(layer):

@@ -13,17 +13,17 @@ NUM_TOKENS, D_IN, D_OUT = 5, 7, 4
 class HasGradients(Layers):
     """Layers whose gradients are judged."""
 
-    def judge_gradients(self, attempt, draw, *, is_own_fine=False):
+    def judge_gradients(self, attempt, draw, *, grows_from_v1=False):
         """Judge the gradients for the parameters and for the tokens.
 
-        With `is_own_fine`, those of the student's own v1 pass as well.
+        With `grows_from_v1`, those of v1 with the student's mistake in it pass as well.
         """
         values = self.drawn(draw, D_IN, D_OUT)
         x, cotangent = draw.normal(NUM_TOKENS, D_IN), draw.normal(NUM_TOKENS, D_OUT)
         called = self.made(attempt, values)(x, cotangent=cotangent)
         found, expected, judge = called.answer.gradients, called.right.gradients, attempt.judge
-        own = self.by_own_v1(attempt, values, x, cotangent=cotangent) if is_own_fine else None
-        other = own and own.answer.gradients
+        before = self.by_v1(attempt, values, x, cotangent=cotangent) if grows_from_v1 else None
+        other = before and before.answer.gradients
         for each in values:
             gradient = by_name(found.parameters, each)
             theirs = other and by_name(other.parameters, each)
@@ -103,8 +103,8 @@ class TestSelfAttentionNormal(HasGradients):
     @pytest.mark.deepens("test_gradients_reach_the_matrices")
     def test_gradients_are_right(self, attempt, draw):
         """The gradients for the matrices and for the tokens should be right."""
-        # A slip that the student's own v1 makes too is paid for there.
-        self.judge_gradients(attempt, draw, is_own_fine=True)
+        # A mistake that came along from v1 is paid for there.
+        self.judge_gradients(attempt, draw, grows_from_v1=True)
 
     @pytest.mark.deepens("test_the_matrices_start_normally_drawn")
     @pytest.mark.conduct

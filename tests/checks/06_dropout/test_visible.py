@@ -11,7 +11,7 @@ from grader.testing import N_
 from grader.testing.mixins import KeepsArguments, KeepsNames
 
 from ..helpers import future, scores_of_the_text
-from .helpers import judge_entries, judge_shares, plain, share_of_zeros
+from .helpers import judge_entries, judge_shares, judged_kept, plain, share_of_zeros
 
 LARGE = 96
 """Rows and columns: the share of dropped entries has a standard deviation of 0.004, so that to one
@@ -20,6 +20,8 @@ decimal it is the same for every draw.
 
 AXES = (N_("query"), N_("key"))
 ONES = torch.ones(LARGE, LARGE)
+WEIGHTS = torch.linspace(0.1, 0.5, LARGE)[:, None] + torch.linspace(0.0, 0.5, LARGE)
+"""All different, so that none stands in another's place."""
 
 
 def kept_as_printed(printed):
@@ -130,19 +132,20 @@ class TestDropout(KeepsNames):
         """In training, ones should become either 0 or 1.25 when a fifth is dropped."""
         values = attempt(ONES, 0.2, True, seed=1).has_shape(LARGE, LARGE).unique()
         judge(values, torch.tensor([0.0, 1.25]), what="the values that occur")
+        judged_kept(attempt(WEIGHTS, 0.2, True, seed=1))
 
     @pytest.mark.weight(2)
     def test_the_right_share_is_dropped(self, attempt, judge):
         """In training, about as many entries should be dropped as p says."""
-        judge_shares(attempt, ONES, (0.2, 0.6), seed=lambda: 1)
+        judge_shares(attempt, WEIGHTS, (0.2, 0.6), seed=lambda: 1)
         # Weights below p: the draw decides, not how large a weight is.
         share = share_of_zeros(attempt(torch.full((LARGE, LARGE), 0.1), 0.2, True, seed=1).value)
         judge(share, 0.2, what=N_("the share of zeros for weights of 0.1, to one decimal"))
 
     def test_every_call_draws_anew(self, attempt, judge):
         """In training, two calls should drop different entries."""
-        called = attempt(ONES, 0.2, True, seed=1), attempt(ONES, 0.2, True)
-        one, two = (each.has_shape(LARGE, LARGE) for each in called)
+        called = attempt(WEIGHTS, 0.2, True, seed=1), attempt(WEIGHTS, 0.2, True)
+        one, two = map(judged_kept, called)
         judge.that(bool((one == 0).any()), "No entry was dropped")
         judge.that(not torch.equal(one, two), "Two calls in a row dropped the same entries")
 
@@ -165,7 +168,7 @@ class TestDropout(KeepsNames):
 
     def test_every_entry_is_drawn_for_itself(self, attempt, judge):
         """In training, neither all rows nor all columns should lose the same entries."""
-        kept = attempt(ONES, 0.2, True, seed=1).has_shape(LARGE, LARGE) != 0
+        kept = judged_kept(attempt(WEIGHTS, 0.2, True, seed=1)) != 0
         judge.that(not bool(kept.all()), "No entry was dropped")
         judge_entries(judge, kept)
 

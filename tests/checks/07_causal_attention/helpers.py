@@ -10,7 +10,7 @@ BEFORE = {
     "MaskedAttention": "BatchAttention",
     "CausalAttention": "MaskedAttention",
 }
-"""Of each class, the student's own class that it grows from."""
+"""Of each class, the one that it grows from."""
 
 NAMES = ("W_query", "W_key", "W_value")
 AXES = (N_("batch entry"), N_("token"), N_("feature"))
@@ -38,20 +38,28 @@ def made(attempt, weights, *arguments, **options):
 
 
 def step_before(layer):
-    """The student's own class that this one grows from, made alike; None where it cannot be."""
-    name, (args, how) = BEFORE[layer.name], layer.by
+    """The class that this one grows from, with the student's mistake, made alike; None without one."""
+    name = BEFORE[layer.name]
+    before = layer.step_before(name, "04_self_attention" if name == OF_ONE_TEXT else "")
+    if before is None:
+        return None
+    args, how = layer.by
     sizes = args[:2]
-    if name == "MaskedAttention":
+    if before.name == "MaskedAttention":
         sizes += (args[2] if len(args) > 2 else how["context_length"],)
     biased = (True,) if args[-1] is True or how.get("qkv_bias") else ()
     values = {"given": layer.given, "spare": no_biases(layer.given)} if layer.given else {}
-    elsewhere = f"04_self_attention/{name}" if name == OF_ONE_TEXT else ""
     try:
-        return layer.beside(name, elsewhere).instance(
-            *sizes, *biased, seed=how.get("seed"), **values
-        )
+        return before.instance(*sizes, *biased, seed=how.get("seed"), **values)
     except StudentOutcome:
         return None
+
+
+def context_vectors(layer, x):
+    """What a layer of assignment 07 gives for texts, and one of 04 for each of them."""
+    if layer.name == OF_ONE_TEXT:
+        return torch.stack([layer(text, training=False).value for text in x])
+    return layer(x, training=False).value
 
 
 def by_step_before(layer, x):
@@ -59,16 +67,14 @@ def by_step_before(layer, x):
 
     A token that sees no later ones has what it has in a text that ends with it.
     """
-    own = step_before(layer)
-    if own is None:
+    before = step_before(layer)
+    if before is None:
         return None
     try:
-        if own.name == OF_ONE_TEXT:
-            return torch.stack([own(text, training=False).value for text in x])
-        if own.name == "BatchAttention":
-            texts = (x[:, : end + 1] for end in range(x.shape[1]))
-            return torch.cat([own(text, training=False).value[:, -1:] for text in texts], dim=1)
-        return own(x, training=False).value
+        if layer.name == "BatchAttention" or before.name == "MaskedAttention":
+            return context_vectors(before, x)
+        texts = (x[:, : end + 1] for end in range(x.shape[1]))
+        return torch.cat([context_vectors(before, text)[:, -1:] for text in texts], dim=1)
     except (StudentOutcome, TypeError, IndexError, RuntimeError):
         return None
 
@@ -85,26 +91,26 @@ def alike(one, other):
 def of_step_before(called):
     """What the step before gives, where that is what came back and is not right; None elsewhere.
 
-    A slip that stands in both classes is paid for in the one where it was made. A class that does
-    not mix the tokens is no step to build on.
+    A mistake that comes along is paid for in the class where it was made, if it has a name there. A
+    class that does not mix the tokens is no step to build on.
     """
     layer, x = called.attempt, called.args[0]
     if alike(called.value, called.expected):
         return None
-    own = by_step_before(layer, x)
-    if not alike(called.value, own):
+    before = by_step_before(layer, x)
+    if not alike(called.value, before):
         return None
     other = x.clone()
     other[:, 0] += 1
     changed = by_step_before(layer, other)
-    is_mixing = isinstance(changed, torch.Tensor) and changed.shape == own.shape
-    return own if is_mixing and not alike(changed[:, -1], own[:, -1]) else None
+    is_mixing = isinstance(changed, torch.Tensor) and changed.shape == before.shape
+    return before if is_mixing and not alike(changed[:, -1], before[:, -1]) else None
 
 
 def judge_vectors(called):
-    """Judge context vectors by the solution's, or by those of the student's own step before."""
-    own = of_step_before(called)
-    called.gives(called.expected if own is None else own, axes=AXES)
+    """Judge context vectors by the solution's, or by those of the step before with its mistake."""
+    before = of_step_before(called)
+    called.gives(called.expected if before is None else before, axes=AXES)
 
 
 def judge_dropped(judge, value, plain, kept):

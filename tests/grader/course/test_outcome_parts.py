@@ -107,3 +107,34 @@ def test_what_checks_share_decides_outcomes(course_copy, name, touched):
     """Of an assignment, or of all."""
     (course_copy / name).write_text("SIZE = 3\n", "utf-8")
     assert changed(course_copy, name, "3", "4") == touched
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "own", "compared"),
+    [
+        (
+            f"{CHECKS}test_hidden.py",
+            "(4, 6, 5)",
+            "(4, 6, 3)",
+            "its checks",
+            "the checks of 01_scores",
+        ),
+        (
+            f"{SOLUTIONS}misconceptions.toml",
+            "'''** 1'''",
+            "'''** 2'''",
+            "its known mistakes",
+            "solution and known mistakes of 01_scores",
+        ),
+    ],
+)
+def test_what_an_assignment_is_compared_with_decides_outcomes(
+    course_copy, name, old, new, own, compared
+):
+    """A mistake that is recognised there may come along."""
+    manifest = course_copy / "course.toml"
+    text = manifest.read_text("utf-8")
+    imports = 'imports = ["01_scores"]\n'
+    manifest.write_text(text.replace(imports, 'compares = ["01_scores"]\n' + imports), "utf-8")
+    touched = changed(course_copy, name, old, new)
+    assert touched == {"01_scores": [own], "02_mixture": [compared]}
