@@ -89,9 +89,9 @@ def test_what_may_follow_from_an_earlier_failure_is_counted_there():
     ("known", "expected"),
     [
         ({"judged_with": ("f",)}, "Judged with a right `f`, because yours is not."),
-        ({"judged_with": ("f", "g")}, "Judged with right `f` and `g`, because yours are not."),
+        ({"judged_with": ("f", "g")}, "Judged with right `f`, `g`, because yours are not."),
         ({"to_judge_with": ("f",)}, "Judged with a right `f` when it is graded."),
-        ({"to_judge_with": ("f", "g")}, "Judged with right `f` and `g` when it is graded."),
+        ({"to_judge_with": ("f", "g")}, "Judged with right `f`, `g` when it is graded."),
     ],
 )
 def test_what_an_exercise_was_judged_with_is_said_first(known, expected):
