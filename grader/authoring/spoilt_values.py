@@ -52,7 +52,7 @@ def _turned(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
 
 
 def _running_sum(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
-    """For each token the cosine of the sum of all numbers up to it."""
+    """For each row the cosine of the sum of all numbers up to it."""
     given = _first_tensor(args)
     if given is None or given.ndim < 2 or given.shape[:-1] != right.shape[:-1]:
         return _filled(right, None if given is None else given.flatten().cumsum(0).cos())
@@ -60,7 +60,7 @@ def _running_sum(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
 
 
 def _mean(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
-    """The mean of all tokens for every token; of a single one, or of a vector, that of its numbers."""
+    """The mean of all rows for every row; of a single one, or of a vector, that of its numbers."""
     del args
     if not right.ndim:
         return right
@@ -69,7 +69,7 @@ def _mean(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
 
 
 def _but_the_last(right: torch.Tensor, args: tuple[Any, ...]) -> torch.Tensor:
-    """NaN for all tokens but the last."""
+    """NaN for all rows but the last."""
     del args
     spoilt = torch.full_like(right, torch.nan)
     if right.ndim > 1 and right.shape[-2] > 1:
@@ -105,8 +105,8 @@ EVERYWHERE: Mapping[str, Spoil] = {
     "a uniform share": _uniform,
     "turned features": _turned,
     "a running sum": _running_sum,
-    "the mean of all tokens": _mean,
-    "NaN but for the last token": _but_the_last,
+    "the mean of all rows": _mean,
+    "NaN but for the last row": _but_the_last,
 }
 """What is tried in all exercises of a file at once; some leave a single number as it is."""
 

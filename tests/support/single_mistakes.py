@@ -88,6 +88,8 @@ def _cost(mistake: Misconception, exercises: tuple[ExerciseResult, ...]) -> Cost
     lost = {e.id: Decimal(str(e.max_score)) - (e.score or 0) for e in exercises}
     touched = [e for e in exercises if lost[e.id] and e.id != mistake.exercise]
     names = {mistake.exercise.partition("/")[2], *(e.name for e in touched)}
+    # What is right with a right part is not right by itself, and says so.
+    names |= {e.name for e in exercises if not names.isdisjoint(e.judged_with)}
     elsewhere = tuple(Loss(e.id, lost[e.id], _is_said(e, names - {e.name})) for e in touched)
     return Cost(mistake.id, mistake.exercise, lost[mistake.exercise], elsewhere)
 

@@ -6,7 +6,13 @@ from decimal import Decimal
 import pytest
 
 from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Visibility
-from grader.feedback.outcomes import check_head, reported_checks, shown_checks
+from grader.feedback.outcomes import (
+    check_head,
+    details,
+    leading_lines,
+    reported_checks,
+    shown_checks,
+)
 
 WHERE = CodeLocation("a.py", 3)
 OUT_OF_BOUNDS = "IndexError: index 2 is out of bounds"
@@ -77,3 +83,20 @@ def test_what_may_follow_from_an_earlier_failure_is_counted_there():
         ("d", "Not so."),
         ("e", "Better."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({"judged_with": ("f",)}, "Judged with a right `f`, because yours is not."),
+        ({"judged_with": ("f", "g")}, "Judged with right `f`, `g`, because yours are not."),
+        ({"to_judge_with": ("f",)}, "Judged with a right `f` when it is graded."),
+        ({"to_judge_with": ("f", "g")}, "Judged with right `f`, `g` when it is graded."),
+    ],
+)
+def test_what_an_exercise_was_judged_with_is_said_first(known, expected):
+    """Once for the exercise, before its mistakes and its checks; nothing where nothing was replaced."""
+    exercise = ExerciseResult("01_a/one", Decimal(0), 1, (check("a", message="Wrong."),))
+    assert leading_lines(replace(exercise, **known)) == [expected]
+    assert details(replace(exercise, **known)).splitlines()[0] == expected
+    assert leading_lines(exercise) == []

@@ -348,3 +348,17 @@ def test_a_defect_is_known_by_its_field_not_by_its_words() -> None:
     assert row_of(result, "").defects == (defect,)
     assert to_json(result)["assignments"][0]["notes"] == [note, defect]
     assert "defects" not in to_json(result)["assignments"][0]
+
+
+@pytest.mark.parametrize("name", ["judged_with", "to_judge_with"])
+def test_what_an_exercise_was_judged_with_is_in_its_record_where_there_is_any(name):
+    """It comes back from there; records of before have no such key."""
+    (exercise, *others) = RESULT.assignments[0].exercises
+    changed = replace(exercise, **{name: ("one",)})
+    result = replace(
+        RESULT, assignments=(replace(RESULT.assignments[0], exercises=(changed, *others)),)
+    )
+    record = to_json(result)
+    entries = [entry.get(name) for entry in record["assignments"][0]["exercises"]]
+    assert entries == [["one"], *[None] * len(others)]
+    assert from_json(record).assignments == result.assignments

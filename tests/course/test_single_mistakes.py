@@ -1,0 +1,78 @@
+"""Tests that a single known mistake costs once: each is graded as one student."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from single_mistakes import BEGIN, END, HEAD, costs, faults, row
+
+from grader.course.builds_on import builds_on
+from grader.course.course import load_course
+from grader.grading.submission_grader import full_grader
+from grader.sessions.launchers import WarmParent
+
+COURSE = load_course(Path(__file__).parents[2])
+IDS = [assignment.id for assignment in COURSE.assignments]
+PAGE = COURSE.root / "docs" / "fair_checks.md"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """What the course is graded with."""
+    with closing(full_grader(COURSE, "3")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def parent():
+    """What makes the child processes."""
+    with closing(WarmParent(packages=("torch",))) as made:
+        made.wait()
+        yield made
+
+
+def table():
+    """The lines of the table by exercise."""
+    text = PAGE.read_text("utf-8")
+    lines = text.partition(BEGIN)[2].partition(END)[0].removeprefix(HEAD).splitlines(keepends=True)
+    return {re.findall(r"`(.+?)`", line)[0]: line for line in lines}
+
+
+def write(lines):
+    """Put these lines in place of those of their exercises."""
+    text = PAGE.read_text("utf-8")
+    before, _begin, rest = text.partition(BEGIN)
+    found = {**table(), **lines}
+    ordered = [found[id_] for id_ in COURSE.exercises if id_ in found]
+    PAGE.write_text(
+        f"{before}{BEGIN}{HEAD}{''.join(ordered)}{END}{rest.partition(END)[2]}", "utf-8"
+    )
+
+
+@pytest.mark.parametrize("id_", IDS)
+def test_one_mistake_of_each_assignment_costs_once(bench, parent, id_):
+    """One of a part that others build on, where there are such parts."""
+    assignment = COURSE.by_id[id_]
+    used = {part for e in assignment.exercises for part in builds_on(COURSE, e)}
+    every = bench.mistakes.misconceptions[id_]
+    chosen = next((m for m in every if m.exercise in used), every[0])
+    (cost,) = costs(bench, parent, assignment, [chosen])
+    assert faults(cost) == []
+
+
+@pytest.mark.proof
+@pytest.mark.long
+@pytest.mark.parametrize("id_", IDS)
+def test_each_mistake_costs_once_and_the_table_says_what(bench, parent, id_, request):
+    """None costs anything elsewhere without a sentence, or more in its file than in its exercise."""
+    assignment = COURSE.by_id[id_]
+    found = list(costs(bench, parent, assignment, bench.mistakes.misconceptions[id_]))
+    assert [fault for cost in found for fault in faults(cost)] == []
+    by_exercise = {e.id: [c for c in found if c.exercise == e.id] for e in assignment.exercises}
+    lines = {exercise: row(exercise, some) for exercise, some in by_exercise.items() if some}
+    if request.config.getoption("--update-golden"):
+        write(lines)
+    assert {exercise: table()[exercise] for exercise in lines} == lines
