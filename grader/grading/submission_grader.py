@@ -24,7 +24,7 @@ from grader.core.versions import versions
 from grader.course.builds_on import builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
-from grader.grading.carried import Judgement, with_right_parts
+from grader.grading.carried import Judgement, imported_and_wrong, with_right_parts
 from grader.grading.definitions import defined_at, ignored
 from grader.grading.file_notes import with_file_notes
 from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedMistakes, findings
@@ -203,6 +203,7 @@ def _exercise(grader: SubmissionGrader, run: CheckRun, exercise: Exercise) -> Ex
         defined_at(run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
+        may_come_from=() if made.is_right else imported_and_wrong(run, exercise),
     )
 
 
