@@ -233,6 +233,8 @@ class ExerciseResult:
         judged_with: the names of exercises that it builds on and that are wrong: it was judged with
             right ones in their place.
         to_judge_with: those with which it is judged where it is graded.
+        may_come_from: those of earlier assignments that its code uses and that are wrong, where it
+            has not all its points.
     """
 
     id: str
@@ -244,6 +246,7 @@ class ExerciseResult:
     decision: Decision | None = None
     judged_with: tuple[str, ...] = ()
     to_judge_with: tuple[str, ...] = ()
+    may_come_from: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -328,14 +328,21 @@ def check_head(check: CheckResult, beside: str = "") -> str:
 
 
 def judged_with(exercise: ExerciseResult) -> str:
-    """That an exercise was judged, or will be, with right ones of those that it builds on; else ""."""
-    names = [f"`{name}`" for name in exercise.judged_with or exercise.to_judge_with]
-    if not names:
+    """With which right ones an exercise was judged, or will be, or which wrong one it uses; else ""."""
+    named = exercise.judged_with or exercise.to_judge_with or exercise.may_come_from
+    if not named:
         return ""
+    names = [f"`{name}`" for name in named]
     if exercise.judged_with:
         sentence = ngettext(
             "Judged with a right {names}, because yours is not.",
             "Judged with right {names}, because yours are not.",
+            len(names),
+        )
+    elif not exercise.to_judge_with:
+        sentence = ngettext(
+            "Part of this may come from your {names}, which is not right yet.",
+            "Part of this may come from your {names}, which are not right yet.",
             len(names),
         )
     else:

@@ -116,3 +116,12 @@ def _used_by(
     """The names of these that the student's own code uses, or that it waits for."""
     awaited = {check.waits_for for check in first.checks}
     return [p.name for p in wrong if p.id in awaited or run.submission.uses(exercise, p.name)]
+
+
+def imported_and_wrong(run: CheckRun, exercise: Exercise) -> tuple[str, ...]:
+    """The names of exercises of earlier assignments that are wrong and that the student's code uses."""
+    course, standing = run.environment.course, run.submission.judged
+    imported = [course.by_id[id_] for id_ in course.by_id[exercise.assignment].imports]
+    judged = [e for a in imported if not a.lends for e in a.exercises if e.id in standing]
+    wrong = [e for e in judged if standing[e.id].is_attempted and not standing[e.id].is_right]
+    return tuple(e.name for e in wrong if run.submission.uses(exercise, e.name))

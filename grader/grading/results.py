@@ -32,13 +32,14 @@ ORDER: dict[type, tuple[str, ...]] = {
     ),
     ExerciseResult: (
         *("id", "score", "max_score", "decision", "defined", "judged_with", "to_judge_with"),
-        *("misconceptions", "findings", "checks"),
+        *("may_come_from", "misconceptions", "findings", "checks"),
     ),
 }
 """What a file has of these, in its order; of other records it has the fields in theirs."""
 
 WHERE_ANY = (
-    *("file_failures", "ignored", "defined", "decision", "judged_with", "to_judge_with"),
+    *("file_failures", "ignored", "defined", "decision"),
+    *("judged_with", "to_judge_with", "may_come_from"),
     *("late_days_used", "time_source", "attempts", "handed_in_by"),
 )
 """Those of them that a file has only where there is any."""

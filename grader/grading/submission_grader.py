@@ -23,6 +23,7 @@ from grader.core.versions import versions
 from grader.course.builds_on import builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
+from grader.grading.carried import imported_and_wrong
 from grader.grading.definitions import defined_at, ignored
 from grader.grading.exercise_judge import ExerciseJudge
 from grader.grading.file_notes import with_file_notes
@@ -212,6 +213,7 @@ def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
         defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
+        may_come_from=() if made.is_right else imported_and_wrong(judge.run, exercise),
     )
 
 

@@ -97,7 +97,7 @@ def _cost(mistake: Misconception, exercises: tuple[ExerciseResult, ...]) -> Cost
 def _is_said(exercise: ExerciseResult, names: Collection[str]) -> bool:
     """Whether what is read of an exercise names another one that its loss comes from."""
     awaited = {check.waits_for.partition("/")[2] for check in exercise.checks}
-    return not {*exercise.judged_with, *awaited}.isdisjoint(names)
+    return not {*exercise.judged_with, *exercise.may_come_from, *awaited}.isdisjoint(names)
 
 
 BEGIN, END = "<!-- single mistakes -->\n", "<!-- /single mistakes -->\n"

@@ -90,6 +90,10 @@ def test_what_may_follow_from_an_earlier_failure_is_counted_there():
     [
         ({"judged_with": ("f",)}, "Judged with a right `f`, because yours is not."),
         ({"judged_with": ("f", "g")}, "Judged with right `f`, `g`, because yours are not."),
+        (
+            {"may_come_from": ("f",)},
+            "Part of this may come from your `f`, which is not right yet.",
+        ),
         ({"to_judge_with": ("f",)}, "Judged with a right `f` when it is graded."),
         ({"to_judge_with": ("f", "g")}, "Judged with right `f`, `g` when it is graded."),
     ],

@@ -350,7 +350,7 @@ def test_a_defect_is_known_by_its_field_not_by_its_words() -> None:
     assert "defects" not in to_json(result)["assignments"][0]
 
 
-@pytest.mark.parametrize("name", ["judged_with", "to_judge_with"])
+@pytest.mark.parametrize("name", ["judged_with", "to_judge_with", "may_come_from"])
 def test_what_an_exercise_was_judged_with_is_in_its_record_where_there_is_any(name):
     """It comes back from there; records of before have no such key."""
     (exercise, *others) = RESULT.assignments[0].exercises
