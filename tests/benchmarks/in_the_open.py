@@ -1,46 +1,53 @@
 """A pytest plugin that runs the graded checks as they are, on student code in the same process.
 
-    python -m pytest -p in_the_open --submission FOLDER tests/checks
+    python -m pytest -p in_the_open --course COURSE --submission FOLDER COURSE/tests/checks
 
 What a course without isolation would do: a fresh pytest process per student. No score, no gates,
 no diagnosis; only whether each check passed.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from grader.checks.collect import FILES, MARKS, describe_check
-from grader.checks.fixtures import Fixtures, live_environment
+from grader.checks.collect import FILES, FIXTURES, MARKS, describe_check
+from grader.checks.fixtures import CheckEnvironment, Fixtures, live_environment
+from grader.checks.modules import load
+from grader.course.check_helpers import imported_helpers
 from grader.course.course import load_course
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import read_submission
 from grader.testing.lookup import SubmissionHandle
 
-ROOT = Path(__file__).parents[2]
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Whose code to check."""
+    """Whose code to check, against which course."""
+    parser.addoption("--course", type=Path, required=True)
     parser.addoption("--submission", type=Path, required=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marks known."""
+    """Make the marks known, and load what check files import."""
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
+    course = load_course(config.getoption("--course"))
+    for file in FILES:
+        for helper in imported_helpers((course.root / "tests" / "checks").glob(f"*/{file}")):
+            if fault := load(course, helper):
+                raise pytest.UsageError(fault)
 
 
 @pytest.fixture(scope="session")
-def environment():
+def environment(request: pytest.FixtureRequest) -> Iterator[CheckEnvironment]:
     """The course and its reference."""
-    made = live_environment(load_course(ROOT), "1")
+    made = live_environment(load_course(request.config.getoption("--course")), "1")
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
-def submission(environment, request):
+def submission(environment: CheckEnvironment, request: pytest.FixtureRequest) -> SubmissionHandle:
     """The student's code, in this process."""
     course = environment.course
     read = read_submission(course, request.config.getoption("--submission"), "student")
@@ -48,37 +55,26 @@ def submission(environment, request):
 
 
 @pytest.fixture
-def fixtures(environment, submission, request) -> Fixtures:
-    """What one check is called with."""
+def fixtures(
+    environment: CheckEnvironment, submission: SubmissionHandle, request: pytest.FixtureRequest
+) -> Iterator[Fixtures]:
+    """What one check is called with; where it names its memory, in a process of its own."""
     check = describe_check(environment.course, request.node)
-    return environment.fixtures(submission, check.exercise, check.id, FILES[request.path.name])
+    submission.declared[check.exercise.id] = environment.declared(check.exercise)
+    with submission.within(check.memory_mib, check.exercise.assignment) as asked:
+        made = environment.fixtures(asked, check.exercise, check.id, FILES[request.path.name])
+        made.judge.axes = getattr(check.owner, "axes", ())
+        yield made
 
 
-@pytest.fixture
-def student(fixtures):
-    """The student's code."""
-    return fixtures.student
+def _part(name: str) -> object:
+    """A fixture that is a part of the others."""
+
+    @pytest.fixture(name=name)
+    def part(fixtures: Fixtures) -> object:
+        return getattr(fixtures, name)
+
+    return part
 
 
-@pytest.fixture
-def reference(fixtures):
-    """The solution."""
-    return fixtures.reference
-
-
-@pytest.fixture
-def judge(fixtures):
-    """What compares."""
-    return fixtures.judge
-
-
-@pytest.fixture
-def draw(fixtures):
-    """What draws inputs."""
-    return fixtures.draw
-
-
-@pytest.fixture
-def printed(fixtures):
-    """The documents' tensors."""
-    return fixtures.printed
+globals().update({f"the_{name}": _part(name) for name in FIXTURES})

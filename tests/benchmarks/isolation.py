@@ -1,11 +1,12 @@
 """What sealing costs, as ratios taken in one run on one machine.
 
-    python tests/benchmarks/isolation.py
+    python tests/benchmarks/isolation.py [--rounds 7] [--course FOLDER]
 
 Prints a table in Markdown. Each row is the median of several rounds, the rows taken in turn, so
 that a change of the machine's speed meets all of them alike.
 """
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -25,11 +26,10 @@ from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher, WarmParent
 
-ROUNDS = 7
 ROOT = Path(__file__).parents[2]
 
 
-class Listening:
+class Listening(Session):
     """A session that passes requests on and keeps them."""
 
     def __init__(self, inner: Session) -> None:
@@ -38,7 +38,7 @@ class Listening:
         self.heard: list[tuple[Frame, float]] = []
 
     @property
-    def generation(self) -> int:
+    def generation(self) -> int:  # type: ignore[override]
         """The inner session's."""
         return self.inner.generation
 
@@ -74,8 +74,12 @@ def seconds_of(action: Callable[[], None]) -> float:
 
 def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--course", type=Path, default=ROOT)
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    course = load_course(ROOT)
+    course = load_course(options.course.resolve())
     submission = read_solutions(course)
     sealed, plain = sealed_launcher(), WarmParent()
 
@@ -100,7 +104,7 @@ def main() -> None:
         "fresh interpreter that imports torch": fresh_interpreter,
     }
     taken: dict[str, list[float]] = {name: [] for name in actions}
-    for _ in range(ROUNDS):
+    for _ in range(options.rounds):
         for name, action in actions.items():
             taken[name].append(seconds_of(action))
     grader.close()

@@ -16,7 +16,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -132,8 +132,8 @@ class Trials:
             right, other = (self._said(s, exercise, checks, seed) for s in (solution, submission))
             if not all(are_same(right[id_], other[id_]) for id_ in right):
                 return "missed"
-        sessions = [HeardSession(s, keeps=False) for s in (solution, submission)]
-        is_other = any(differ_elsewhere(*sessions, said) for said in right.values())
+        first, second = (HeardSession(s, keeps=False) for s in (solution, submission))
+        is_other = any(differ_elsewhere(first, second, said) for said in right.values())
         return "missed" if is_other else "equivalent"
 
     def _said(
@@ -286,7 +286,7 @@ def tried(root: Path, all_samples: Sequence[Sample], jobs: int) -> list[Trial]:
 # The table.
 
 
-def print_table(rows: dict[str, Sequence[Trial]]) -> None:
+def print_table(rows: Mapping[str, Sequence[Trial]]) -> None:
     """Print how many were caught, named, described and named falsely."""
     print("| | tried | left out | caught | named | else in words | neither | named falsely |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
@@ -318,11 +318,13 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--course", type=Path, default=ROOT)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     started = time.monotonic()
-    single, both = samples(load_course(ROOT), given.mutants, given.pairs, given.seed)
-    trials = tried(ROOT, [*single, *both], given.jobs)
+    root = given.course.resolve()
+    single, both = samples(load_course(root), given.mutants, given.pairs, given.seed)
+    trials = tried(root, [*single, *both], given.jobs)
     is_pair = {id(t): len(t.sample.edits) > 1 for t in trials}
     rows = {
         "mutants": [t for t in trials if not is_pair[id(t)]],

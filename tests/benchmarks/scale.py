@@ -34,8 +34,8 @@ import psutil
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from grader.cli import cli  # noqa: E402
 from grader.cli import grade as grade_command  # noqa: E402
+from grader.cli.commands import cli  # noqa: E402
 from grader.core.records import Outcome, Result  # noqa: E402
 from grader.course.course import Assignment, Course, load_course  # noqa: E402
 from grader.course.misconceptions import read_misconceptions  # noqa: E402
@@ -52,7 +52,7 @@ MISTAKES = 5
 """Versions of each assignment with a mistake; version 0 has none."""
 AS_KNOWN = "--as-known"
 GRADED = re.compile(r"Grading: .* of (\d+) attempts")
-VERSION = re.compile(r"^# version (\d+)$", re.MULTILINE)
+VERSION = "\n\n# version "
 SECONDS_BETWEEN_LOOKS = 0.1
 MIB = 1 << 20
 
@@ -93,8 +93,8 @@ def main() -> None:
         for size in map(int, given.sizes.split(",")):
             (folder / f"class-of-{size}").mkdir()
             costs[size] = [*a_term(course, folder / f"class-of-{size}", size, known)]
-    columns = ("command", "students", "attempts graded", "s", "s of CPU", "MiB")
-    columns = (*columns, "ms of CPU per student", "against the class before")
+    columns = ["command", "students", "attempts graded", "s", "s of CPU", "MiB"]
+    columns += ["ms of CPU per student", "against the class before"]
     print(f"| {' | '.join(columns)} |\n|---{'|---:' * (len(columns) - 1)}|")
     for line in lines(costs):
         print(line)
@@ -110,7 +110,7 @@ def version(course: Course, assignment: Assignment, number: int) -> str:
     if number and known:
         mistake = known[number * len(known) // (MISTAKES + 1)]
         text = text.replace(mistake.find, mistake.replace)
-    return f"{text}\n\n# version {number}\n"
+    return f"{text}{VERSION}{number}\n"
 
 
 def versions(course: Course) -> dict[str, list[str]]:
@@ -159,7 +159,7 @@ def as_known(known: Path, arguments: Sequence[str]) -> None:
         for student in students:
             yield student, outcomes(course, results, student)
 
-    grade_command._scheduler = lambda _options: grade
+    vars(grade_command)["_scheduler"] = lambda _options: grade
     cli(arguments)
 
 
@@ -172,10 +172,10 @@ def outcomes(course: Course, results: Sequence[Result], student: Student) -> Res
     """What is known of what a student handed in."""
     parts = []
     for position, assignment in enumerate(course.assignments):
-        if assignment.id in (student.only or course.by_id):
+        if student.path is not None and assignment.id in (student.only or course.by_id):
             path = student.path / assignment.id / f"{assignment.module}.py"
-            number = int(VERSION.search(path.read_text("utf-8"))[1])
-            parts.append(results[number].assignments[position])
+            number = path.read_text("utf-8").rpartition(VERSION)[2]
+            parts.append(results[int(number)].assignments[position])
     return replace(results[0], student=student.id, assignments=tuple(parts))
 
 
@@ -185,9 +185,9 @@ def outcomes(course: Course, results: Sequence[Result], student: Student) -> Res
 def a_term(course: Course, folder: Path, size: int, known: Path) -> Iterator[Cost]:
     """Each command of a term, with what it cost."""
     students, out = folder / "class", folder / "out"
-    grade = (AS_KNOWN, known, "grade", students, "--out", out, "--seed", "1")
-    grade = (*grade, "--isolation", "process", "--roster", folder / "roster.csv")
-    grade = (*grade, *(word for id_ in course.by_id for word in ("--assignment", id_)))
+    grade: list[object] = [AS_KNOWN, known, "grade", students, "--out", out, "--seed", "1"]
+    grade += ["--isolation", "process", "--roster", folder / "roster.csv"]
+    grade += [word for id_ in course.by_id for word in ("--assignment", id_)]
     names = (f"student-{number:05},everybody\n" for number in range(size))
     (folder / "roster.csv").write_text("student,labels\n" + "".join(names), "utf-8")
     for attempt in range(1, ATTEMPTS):

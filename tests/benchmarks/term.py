@@ -207,8 +207,8 @@ def play(term: Term, folder: Path) -> None:
         return said(course, *words)
 
     (folder / "roster.csv").write_text(roster(term), "utf-8")
-    grade = ("grade", "../handed_in", "--out", "../graded", "--roster", "../roster.csv")
-    grade = (*grade, "--policy", "best", "--report", "html")
+    grade = ["grade", "../handed_in", "--out", "../graded", "--roster", "../roster.csv"]
+    grade += ["--policy", "best", "--report", "html"]
     heading(f"Week 1: {FIRST} is due")
     print(dict(hand_in(term, handed_in, FIRST)))
     run(*grade, "--assignment", FIRST)

@@ -3,6 +3,7 @@
     python tests/benchmarks/throughput.py                      # everything: an hour, or more
     python tests/benchmarks/throughput.py --only student,check # some parts
     python tests/benchmarks/throughput.py --students 100,1000  # a smaller class
+    python tests/benchmarks/throughput.py --course tests/example_course --rounds 1
 
 Prints tables in Markdown. What is compared is measured in turn, so that a change of the machine's
 speed meets all alike; ratios are of medians. Parts: student (one student, whole course: sealed
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -111,9 +113,9 @@ class Counting(AnswerCacheSession):
 def count(worker: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
     """What is asked of a student's code, and the share of checks whose replies were known."""
     child = Listening(worker.launcher, read(course, student), course.limits)
-    session = Counting(child, worker.bench.answers)
+    session = Counting(child, worker.grader.answers)
     try:
-        result = grade(worker.bench, child.submission, session, Scope(course.exercises))
+        result = grade(worker.grader, child.submission, session, Scope(course.exercises))
     finally:
         session.close()
     checks = sum(len(e.checks) for a in result.assignments for e in a.exercises)
@@ -131,7 +133,7 @@ def by_visible_checks(worker: Worker, course: Course, student: Student) -> None:
     """Grade a student by what nbgrader's notebooks hold: the visible checks."""
     session = ChildSession(worker.launcher, read(course, student), course.limits)
     try:
-        grade(worker.bench, session.submission, session, Scope(course.exercises, VISIBLE_CHECKS))
+        grade(worker.grader, session.submission, session, Scope(course.exercises, VISIBLE_CHECKS))
     finally:
         session.close()
 
@@ -144,12 +146,13 @@ def serve(worker: Worker, course: Course, student: Student, requests: list[bytes
     session.close()
 
 
-def pytest_in_the_open(student: Student) -> None:
+def pytest_in_the_open(course: Course, student: Student) -> None:
     """A fresh pytest process runs the same checks on the student's code, unsealed."""
-    options = ("-q", "-c", os.devnull, "--rootdir", ROOT, "--import-mode=importlib")
+    options = ("-q", "-c", os.devnull, "--rootdir", course.root, "--import-mode=importlib")
     plugins = ("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "in_the_open")
     command = (sys.executable, "-m", "pytest", *options, *plugins)
-    arguments = ("--submission", student.path, ROOT / "tests" / "checks")
+    given = ("--course", course.root, "--submission", student.path)
+    arguments = (*given, course.root / "tests" / "checks")
     done = subprocess.run(
         [str(part) for part in (*command, *arguments)],
         cwd=HERE,
@@ -185,10 +188,10 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
 
             taken[kind].append(seconds_of(graded))
         right = classes["right, in other words"][number]
-        taken["floor"].append(seconds_of(lambda who=right: serve(worker, course, who, requests)))
+        taken["floor"].append(seconds_of(partial(serve, worker, course, right, requests)))
         kind = tuple(KINDS)[number % len(KINDS)]
         student = classes[kind][number]
-        in_the_open[kind].append(seconds_of(lambda who=student: pytest_in_the_open(who)))
+        in_the_open[kind].append(seconds_of(partial(pytest_in_the_open, course, student)))
     for kind in KINDS:  # after all, so that it counts what is known by then
         student = students_in(make_class(course, work / "late", kind, size + 1))[-1]
         shares[kind] = [count(worker, course, student)[1]]
@@ -257,7 +260,7 @@ def with_and_without(course: Course, work: Path, rounds: int) -> None:
         folder = make_class(course, work / f"both-{position}", kind, WARM_UP + rounds)
         for number, student in enumerate(students_in(folder)):
             for name, worker in workers.items():
-                seconds = seconds_of(lambda w=worker, s=student: w.result(s))
+                seconds = seconds_of(partial(worker.result, student))
                 taken[name] += [seconds] if number >= WARM_UP else []
         ms = {name: 1000 * median(times) for name, times in taken.items()}
         times_as_long = f"{ms['with'] / ms['without']:.2f}"
@@ -290,7 +293,7 @@ def run(*command: object, cwd: Path) -> str:
 def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
     """Autograde the generated notebooks of full solutions, assignment by assignment."""
     folder = work / "nbgrader"
-    run(*GRADER, "release", folder, "--to", "nbgrader", cwd=ROOT)
+    run(*GRADER, "release", folder, "--to", "nbgrader", cwd=course.root)
     nbgrader = Path(sys.executable).with_name("nbgrader")
     names = ("one", "two")
     worker = new_worker(RunSettings(course.root, course.hash, "1", "sealed"))
@@ -307,9 +310,7 @@ def against_nbgrader(course: Course, work: Path, rounds: int) -> None:
             handed = folder / "submitted" / name / assignment.id
             shutil.copytree(folder / "source" / assignment.id, handed)
         theirs.append(
-            seconds_of(
-                lambda id_=assignment.id: run(nbgrader, "autograde", id_, "--force", cwd=folder)
-            )
+            seconds_of(partial(run, nbgrader, "autograde", assignment.id, "--force", cwd=folder))
             / len(names)
         )
         mine += [seconds_of(lambda: worker.result(next(following))) for _ in range(rounds)]
@@ -409,10 +410,10 @@ def grading(folder: Path, out: Path) -> list[str]:
     return [str(part) for part in command]
 
 
-def a_class(folder: Path, out: Path) -> tuple[float, int, int]:
+def a_class(course: Course, folder: Path, out: Path) -> tuple[float, int, int]:
     """Grade a class by the command: seconds, and peak MiB of the main process and of a worker."""
     started = time.perf_counter()
-    process = psutil.Popen(grading(folder, out), cwd=ROOT)
+    process = psutil.Popen(grading(folder, out), cwd=course.root)
     seen: dict[int, int] = {}
     for found in peaks(process):
         seen = found
@@ -429,9 +430,9 @@ def classes_of(course: Course, work: Path, sizes: Sequence[int]) -> None:
     for size in sizes:
         out = work / f"out-{size}"
         folder = make_class(course, work / f"class-{size}", "right, in other words", size)
-        seconds, main, worker = a_class(folder, out)
+        seconds, main, worker = a_class(course, folder, out)
         command = grading(folder, out)
-        again = seconds_of(lambda command=command: run(*command, cwd=ROOT))
+        again = seconds_of(partial(run, *command, cwd=course.root))
         summary = json.loads((out / "summary.json").read_text("utf-8"))
         if summary["submitted"] != size or summary["undecided"]:
             raise SystemExit(f"{summary['submitted']} of {size}, undecided {summary['undecided']}")
@@ -461,7 +462,7 @@ def classes_of(course: Course, work: Path, sizes: Sequence[int]) -> None:
 def cold_check(course: Course, work: Path, rounds: int) -> None:
     """`grader check 01` in a new process against importing torch in a new process."""
     released = work / "released"
-    run(*GRADER, "release", released, "--to", "students", cwd=ROOT)
+    run(*GRADER, "release", released, "--to", "students", cwd=course.root)
     for assignment in course.assignments:
         shutil.copy(
             course.paths(assignment).solution,
@@ -476,7 +477,9 @@ def cold_check(course: Course, work: Path, rounds: int) -> None:
     actions: dict[str, Callable[[], object]] = {
         'python -c "import torch"': lambda: run(*torch_alone, cwd=work),
         "grader check 01, a student's copy": check(released),
-        "grader check 01, the course": check(ROOT, "--submission", ROOT / "solutions"),
+        "grader check 01, the course": check(
+            course.root, "--submission", course.root / "solutions"
+        ),
     }
     taken: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
@@ -506,9 +509,10 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(parts), help="parts, with commas between")
     parser.add_argument("--students", default="100,1000,5000", help="sizes of classes")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--course", type=Path, default=ROOT)
     options = parser.parse_args()
     wanted = options.only.split(",")
-    course = load_course(ROOT)
+    course = load_course(options.course.resolve())
     print(f"Load of the machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.")
     with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
         work = Path(name)

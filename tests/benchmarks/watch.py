@@ -1,12 +1,13 @@
 """From saving a file to the verdict in `grader watch`, as a ratio to `import torch` in one run.
 
-    python tests/benchmarks/watch.py
+    python tests/benchmarks/watch.py [--rounds 5]
 
 Drives the real command in a pseudo-terminal, in a copy of this course: a wrong answer, an
 exception, a right answer, each saved several times. Exits with 1 when the median save takes more than
 a quarter of the time of `python -c "import torch"`.
 """
 
+import argparse
 import os
 import shutil
 import statistics
@@ -21,7 +22,6 @@ import pexpect
 from grader.course.course import load_course
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 5
 MOST = 0.25
 EXERCISES = {
     "02_all_tokens/attention_scores_matmul": {
@@ -51,7 +51,7 @@ def save(path: Path, text: str) -> None:
     beside.replace(path)
 
 
-def measured(folder: Path, exercise_id: str) -> dict[str, list[float]]:
+def measured(folder: Path, exercise_id: str, rounds: int) -> dict[str, list[float]]:
     """Seconds from each save of an exercise to its verdict, by what was saved."""
     course = load_course(folder)
     exercise = course.exercises[exercise_id]
@@ -72,7 +72,7 @@ def measured(folder: Path, exercise_id: str) -> dict[str, list[float]]:
     child.delaybeforesend = None
     child.expect("Write it where it says TODO")
     taken: dict[str, list[float]] = {name: [] for name in EXERCISES[exercise_id]}
-    for number in range(ROUNDS):
+    for number in range(rounds):
         for name, line in EXERCISES[exercise_id].items():
             started = time.perf_counter()
             save(stub, text.replace(gap, f"{line}  # {number}"))
@@ -87,13 +87,16 @@ def measured(folder: Path, exercise_id: str) -> dict[str, list[float]]:
 
 def main() -> int:
     """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "course"
         ignored = shutil.ignore_patterns(".*", "build", "example_class", "attacks", "*.egg-info")
         shutil.copytree(ROOT, folder, ignore=ignored)
-        imports = [import_torch() for _ in range(ROUNDS)]
-        taken = {id_: measured(folder, id_) for id_ in EXERCISES}
-        imports += [import_torch() for _ in range(ROUNDS)]
+        imports = [import_torch() for _ in range(rounds)]
+        taken = {id_: measured(folder, id_, rounds) for id_ in EXERCISES}
+        imports += [import_torch() for _ in range(rounds)]
     torch = statistics.median(imports)
     print(f'`python -c "import torch"`: {torch * 1000:.0f} ms (median of {len(imports)}).\n')
     print("| exercise | what was saved | ms to the verdict (median) | share of `import torch` |")
