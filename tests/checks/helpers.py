@@ -192,26 +192,6 @@ def judge_counts(judge, counts):
     judge.that(not goes_on, FOR_ALL_QUERIES)
 
 
-NOT_FITTING = ("ValueError", "AssertionError")
-"""What may be raised where heads do not share the features evenly."""
-
-
-def judge_refused(judge, failure, kinds, sentence, *, about=None):
-    """Judge that a call ended in an exception that the docstring names.
-
-    Args:
-        judge: what judges.
-        failure: the exception; None where there was none.
-        kinds: the names of the types that are right.
-        sentence: what is wrong where nothing was raised.
-        about: what came back instead.
-    """
-    judge.that(failure is not None, sentence, about=about)
-    template = N_("It raised {type}, not {kind}")
-    sentence = judge.words(template, type=failure.type, kind=kinds[0])
-    judge.that(not {*kinds}.isdisjoint(failure.bases), sentence, about=failure.type)
-
-
 class MultiHeadLayers:
     """Layers of several heads; `make(attempt, *sizes, **how)` makes one, `num_heads` the last size.
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.core.records import Outcome
 from tests.course.conftest import Answer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
@@ -75,7 +76,7 @@ def cut(size: int) -> str:
         pytest.param(
             *("CausalAttention", f"kept = {DROPPED}"),
             f"kept = {DROPPED}; kept = kept / kept.sum(-1, keepdim=True).clamp(min=1e-9)",
-            0.86,
+            0.85,
             id="07, rows repaired",
         ),
         pytest.param(HEADS, f"weights = {DROPPED}", VALUES_DROPPED, 0.95, id="09, values dropped"),
@@ -183,3 +184,26 @@ def test_small_numbers_are_no_zeros(checked: Answer) -> None:
     """A head that is switched off has columns of exactly zero; 12 is worth no points."""
     cut = "[:, head * head_dim : (head + 1) * head_dim]"
     assert not checked("switch_off_head", f"{cut} = 0", f"{cut} *= 1e-9").is_solved
+
+
+@pytest.mark.parametrize(
+    ("exercise", "find", "put", "name"),
+    [
+        (
+            *("CausalAttention", "return kept @ values"),
+            *("return torch.nan * (kept @ values)", "test_every_call_drops_anew"),
+        ),
+        (
+            *("dropout", "return apply_dropout_mask(weights, keep_mask, p)"),
+            *("return torch.nan * weights", "test_every_call_draws_anew"),
+        ),
+    ],
+)
+def test_nan_is_no_other_result_in_each_call(
+    checked: Answer, exercise: str, find: str, put: str, name: str
+) -> None:
+    """NaN differs from itself, and is nothing that was drawn anew."""
+    checks = checked(exercise, find, put, hidden=True).checks
+    (drawn,) = (check for check in checks if check.id.endswith(f"hidden::{name}"))
+    assert drawn.outcome is Outcome.FAILED
+    assert "In training, NaN (not a number) comes back" in drawn.message

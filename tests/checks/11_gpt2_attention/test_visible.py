@@ -6,14 +6,7 @@ import torch
 from grader.testing import N_, StudentOutcome, describe
 from grader.testing.mixins import KeepsNames
 
-from ..helpers import (
-    NOT_FITTING,
-    SHOWING,
-    MultiHead,
-    judge_refused,
-    judge_surplus,
-    zero_biases,
-)
+from ..helpers import SHOWING, MultiHead, judge_surplus, zero_biases
 from .helpers import make, named, numbers, twice
 
 # 004's configuration, and what its code gives: (2, 10, 768) stays (2, 10, 768), and four layers of
@@ -184,4 +177,4 @@ class TestGPT2MultiHeadAttention(KeepsNames, MultiHead):
         )
         judge.that(fits is None, "4 features were to be shared by 2 heads, and that was refused")
         sentence = N_("5 features were to be shared by 2 heads, and nothing was raised")
-        judge_refused(judge, refused, NOT_FITTING, sentence)
+        judge.that(refused is not None, sentence)

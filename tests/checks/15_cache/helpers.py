@@ -25,7 +25,7 @@ from ..helpers import (
 
 VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS = 11, 9, 12, 3
 MODEL_SIZES = (VOCAB_SIZE, CONTEXT_LENGTH, FEATURES, NUM_HEADS)
-LONG = 44
+LONG = 4 * VOCAB_SIZE
 """The tokens of a long text or cache: what is cut to fewer shows."""
 
 OF_TEXTS = (N_("text"), N_("place"))
@@ -276,8 +276,8 @@ class Writes:
         return attempt.student.call(attempt.name, model.own, tokens, num_new, **how)
 
     def judge_long(self, attempt, draw, batch_size, num_tokens):
-        """Judge long texts, with each token of the vocabulary written behind them, and one more."""
-        num_new = VOCAB_SIZE + 1
+        """Judge long texts, of all tokens in turn: each is written once more, with another behind it."""
+        num_new = VOCAB_SIZE + 2
         num_places = num_tokens + num_new
         model = made(
             attempt, "SumModel", by_place(draw, num_places), VOCAB_SIZE, num_places, FEATURES

@@ -88,13 +88,10 @@ class Model(nn.Module):
 
 def generate_cached(model, tokens, num_new):
     caches, place = None, 0
-    # The text, too, is read token by token.
-    while place < tokens.shape[1]:
-        scores, caches = model(tokens[:, place : place + 1], place, caches)
-        place += 1
-    end = tokens.shape[1] + num_new
-    while tokens.shape[1] < end:
-        best = scores[:, -1].argmax(-1, keepdim=True)
-        tokens = torch.cat([tokens, best], dim=1)
-        scores, caches = model(best, tokens.shape[1] - 1, caches)
+    for _ in range(num_new):
+        # The text, too, is read token by token.
+        while place < tokens.shape[1]:
+            scores, caches = model(tokens[:, place : place + 1], place, caches)
+            place += 1
+        tokens = torch.cat([tokens, scores[:, -1].argmax(-1, keepdim=True)], dim=1)
     return tokens
