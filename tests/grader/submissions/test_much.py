@@ -34,31 +34,39 @@ def test_a_notebook_of_millions_of_values_is_refused():
     assert len(cells_of(said.encode())) == 1
 
 
-def test_so_many_files_are_read(small_course, tmp_path):
+@pytest.fixture
+def folder(tmp_path):
+    """A student's folder."""
+    path = tmp_path / "ada"
+    path.mkdir()
+    return path
+
+
+def test_so_many_files_are_read(small_course, folder):
     """The others are named in a note."""
     for number in range(300):
-        (tmp_path / f"f{number:03}.py").write_text("x = 1\n", "utf-8")
-    (tmp_path / "01_first").mkdir()
-    (tmp_path / "01_first" / "first.py").write_text(ONE, "utf-8")
-    found = read_submission(small_course, tmp_path, "ada")
+        (folder / f"f{number:03}.py").write_text("x = 1\n", "utf-8")
+    (folder / "01_first").mkdir()
+    (folder / "01_first" / "first.py").write_text(ONE, "utf-8")
+    found = read_submission(small_course, folder, "ada")
     assert len(found.sources) == 200
     (note,) = [n for n in found.readings["01_first"].notes if n.startswith(NOT_READ)]
     assert note == f"{NOT_READ}f200.py, f201.py, f202.py, f203.py, f204.py, …."
 
 
-def test_time_is_counted(small_course, tmp_path, monkeypatch):
+def test_time_is_counted(small_course, folder, monkeypatch):
     """When it is over, no other file is begun."""
-    (tmp_path / "first.py").write_text(ONE, "utf-8")
+    (folder / "first.py").write_text(ONE, "utf-8")
     monkeypatch.setattr(reading_room, "MOST_SECONDS", -1.0)
-    found = read_submission(small_course, tmp_path, "ada")
+    found = read_submission(small_course, folder, "ada")
     assert found.sources == {}
     assert found.readings["01_first"].notes == (f"{NOT_READ}first.py.",)
 
 
-def test_of_all_files_so_many_bytes_are_kept(tmp_path, monkeypatch):
+def test_of_all_files_so_many_bytes_are_kept(folder, monkeypatch):
     """Two hundred notebooks of 64 MiB would fill the memory."""
     monkeypatch.setattr(payload, "MOST_IN_ALL", 10)
     for name in "abc":
-        (tmp_path / f"{name}.py").write_text("12345678", "utf-8")
-    sizes = [(len(data), size) for _name, data, size in read_payload(tmp_path, "ada").files]
+        (folder / f"{name}.py").write_text("12345678", "utf-8")
+    sizes = [(len(data), size) for _name, data, size in read_payload(folder, "ada").files]
     assert sizes == [(8, 8), (2, 8), (0, 8)]
