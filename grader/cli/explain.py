@@ -18,7 +18,7 @@ from grader.cli.view import View, console, indented, sign_of
 from grader.core.errors import UsageError
 from grader.core.language import listed, use
 from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Result
-from grader.core.text import location_words
+from grader.core.text import escaped, location_words
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
 from grader.grading.choices import FOLDER as ATTEMPTS
@@ -199,7 +199,7 @@ def _print(out: Console, explained: Explained, submission: Submission | None) ->
     earned = f"{score} of {exercise.max_score}" if exercise.max_score else "unscored"
     sign, style = exercise_sign(exercise)
     out.print(
-        f"[{style}]{sign}[/] [bold]{escape(result.student)}[/]  {exercise.id}  [bold]{earned}[/]"
+        f"[{style}]{sign}[/] [bold]{escape(escaped(result.student))}[/]  {exercise.id}  [bold]{earned}[/]"
     )
     for line in _circumstances(explained):
         out.print(indented(Text(line, style="dim"), 2))
@@ -272,11 +272,11 @@ def _print_code(out: Console, explained: Explained, submission: Submission) -> N
         return
     (text,) = [cell.text for cell in source.cells if cell.number == at.cell] or [source.text]
     out.print(f"\n[bold]{escape(location_words(at.file, at.cell, at.line))}[/]")
-    lines = text.splitlines()[at.line - 1 :]
+    lines = text.split("\n")[at.line - 1 :]
     others = [n for n, line in enumerate(lines) if n and line[:1].strip() and line[0] not in ")]}"]
     body = "\n".join(lines[: min(others, default=len(lines))]).rstrip()
-    for number, line in enumerate(body.splitlines(), at.line):
-        out.print(f"[dim]{number:5}[/]  {escape(line)}", soft_wrap=True)
+    for number, line in enumerate(body.split("\n"), at.line):
+        out.print(f"[dim]{number:5}[/]  {escape(escaped(line))}", soft_wrap=True)
 
 
 def _json(explained: Explained) -> dict[str, object]:

@@ -156,4 +156,4 @@ def export(folder: Path, course: Course, works: Sequence[Work]) -> None:
         stub = course.paths(assignment).stub
         if stub.is_file():
             write_whole(folder / "base" / f"{assignment.id}.py", stub.read_bytes())
-    write_whole(folder / "info.csv", table([["filename", "label"], *rows]))
+    write_whole(folder / "info.csv", table([["filename", "label"], *rows], is_exact=True))

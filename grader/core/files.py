@@ -3,8 +3,11 @@
 import ast
 import csv
 import errno
+import hashlib
 import io
+import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.core.language import _
+from grader.core.text import escaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,26 @@ def _encoded(content: bytes | str) -> bytes:
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
+MOST_NAME = 180
+"""The bytes of a file's name that a student's may fill: systems allow 255, and endings come to it."""
+SHORTENED = re.compile(r"~[0-9a-f]{16}")
+
+
+def file_name(student: str) -> str:
+    """A student's name as files are called: the same where it fits, else the beginning and a hash."""
+    data = student.encode("utf-8", "surrogatepass")
+    # Nobody is called like somebody else's shortened name.
+    if len(data) <= MOST_NAME and not is_shortened(student):
+        return student
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return f"{data[: MOST_NAME - 17].decode('utf-8', 'ignore')}~{digest}"
+
+
+def is_shortened(name: str) -> bool:
+    """Whether a file's name may be the shortened one of a student."""
+    return SHORTENED.fullmatch(name[-17:]) is not None
+
+
 def without_comments(path: Path) -> bytes:
     """What a file says to Python or to a reader of TOML; all of it where it is neither."""
     return _without_comments(path.suffix, path.read_bytes())
@@ -137,13 +161,33 @@ def _without_comments(suffix: str, data: bytes) -> bytes:
     return data
 
 
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?|.?")
+"""What is no formula, whatever it begins with; Moodle wants a hyphen in one column."""
+
+
 def safe(text: str) -> str:
-    """A name that no spreadsheet reads as a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    """A text that no spreadsheet reads as a formula, and that does nothing to a terminal.
+
+    Spreadsheets pass over space before a formula, and read the wide signs of East Asia, too.
+    """
+    text = escaped(text)
+    begins = next((c for c in text if c.isprintable() and not c.isspace()), "")
+    begins = unicodedata.normalize("NFKC", begins)
+    is_formula = begins in ("=", "+", "-", "@") and not NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
-def table(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV."""
+def table(rows: Iterable[Sequence[object]], *, is_exact: bool = False) -> str:
+    """Rows as CSV.
+
+    Args:
+        rows: whose texts are made safe.
+        is_exact: whether they are left as they are, because a program reads them again.
+    """
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    shown = (
+        row if is_exact else [safe(cell) if isinstance(cell, str) else cell for cell in row]
+        for row in rows
+    )
+    csv.writer(text, lineterminator="\n").writerows(shown)
     return text.getvalue()

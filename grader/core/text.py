@@ -9,7 +9,7 @@ from grader.core.language import _
 
 MAX_STUDENT_TEXT = 600
 CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
 UNIT = re.compile(r"`[^`]*`|\$[^$]*\$|\*\*[^*\s]+\*\*|\*[^*\s]+\*|\s+|.", re.DOTALL)
 CLOSES = "、。，．：；？！）」』】〉》”’…・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ.,:;?!)]}%"

@@ -24,6 +24,7 @@ from grader.grading.run_settings import RunSettings
 from grader.grading.scoring import scored
 from grader.grading.student_run import StudentRun, heads_of
 from grader.submissions.attempts import contents
+from grader.submissions.faults import FAULTS
 from grader.submissions.moments import Moment
 from grader.submissions.student_folders import Student
 
@@ -331,7 +332,7 @@ def _contents(course: Course, path: Path) -> dict[str, str]:
     """Fingerprints by assignment; never the same where something is unreadable."""
     try:
         return contents(course, path)
-    except OSError:
+    except FAULTS:
         return dict.fromkeys(course.by_id, f"unreadable {new_seed()}")
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +13,7 @@ from typing import NotRequired, TypedDict
 
 from grader.core.attempt_scores import AttemptScore
 from grader.core.errors import UsageError
-from grader.core.files import write_whole
+from grader.core.files import file_name, is_shortened, write_whole
 from grader.core.kit import KIT_NAME
 from grader.core.records import Outcome, Result, added
 from grader.course.course import Course
@@ -188,17 +188,25 @@ def _record(result: Result) -> str:
 
 def record_path(out: Path, student: str) -> Path:
     """Where the instructor's record of a student stands."""
-    return out / "results" / f"{student}.json"
+    return out / "results" / f"{file_name(student)}.json"
 
 
 def records_in(out: Path) -> dict[str, Path]:
     """The instructor's records of a folder, by student."""
-    return {path.stem: path for path in sorted(record_path(out, "").parent.glob("*.json"))}
+    return {_whose(path): path for path in sorted(record_path(out, "").parent.glob("*.json"))}
+
+
+def _whose(path: Path) -> str:
+    """Whose record a file is: it says so itself where its name is a shortened one."""
+    if is_shortened(path.stem):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return str(json.loads(path.read_text("utf-8"))["student"])
+    return path.stem
 
 
 def feedback_path(out: Path, student: str) -> Path:
     """Where the student's copy stands."""
-    return out / "feedback" / f"{student}.json"
+    return out / "feedback" / f"{file_name(student)}.json"
 
 
 def write_student(out: Path, student: Written) -> None:

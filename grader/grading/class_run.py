@@ -1,7 +1,7 @@
 """A class run: who is still to be graded, by whom, and everything written as it comes."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -30,6 +30,7 @@ from grader.grading.run_settings import RunSettings
 from grader.grading.set_aside import move_aside
 from grader.grading.student_run import About, Doing, StudentRun
 from grader.grading.workers import new_worker
+from grader.submissions.faults import FAULTS
 from grader.submissions.payload import Payload, read_payload
 from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
@@ -245,12 +246,12 @@ def fingerprint(student: Student) -> str:
     """A hash of what a student handed in; never the same where that is unreadable."""
     if student.content:
         return student.content
-    if student.path is None:
+    if student.path is None and not student.refused:
         return ""
-    try:
-        return read_payload(student.path, student.id).fingerprint
-    except OSError:
-        return f"unreadable {new_seed()}"
+    with suppress(*FAULTS):
+        if student.path is not None and not student.refused:
+            return read_payload(student.path, student.id).fingerprint
+    return f"unreadable {new_seed()}"
 
 
 def packed(student: Student) -> Payload | Student:
@@ -259,7 +260,7 @@ def packed(student: Student) -> Payload | Student:
     Raises:
         OSError: when a file cannot be read.
     """
-    if student.path is None:
+    if student.path is None or student.refused:
         return student
     return read_payload(student.path, student.id)
 

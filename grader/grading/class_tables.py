@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.core.files import safe, table, write_whole
+from grader.core.files import table, write_whole
 from grader.course.course import Course
 from grader.grading.class_files import (
     ALL_NOW,
@@ -95,14 +95,14 @@ def scores_csv(
         enrolled = roster.get(row.student, Enrolled(row.student))
         lines.append(
             [
-                *(safe(row.student), cell(row, row.score), row.max_score),
+                *(row.student, cell(row, row.score), row.max_score),
                 *(part(row, scores, id_) for id_ in ids),
                 *(row.days_late, cell(row, row.off)),
                 *(e for one in partly for e in (cell(row, row.of(one)), row.most(one))),
                 *_decided(row) * has_decisions,
                 *("; ".join(f"{id_} {said}" for id_, said in row.attempts.items()),) * has_attempts,
                 *(_handed_in(row),) * has_sources,
-                *(safe(getattr(enrolled, name)) for name in known),
+                *(getattr(enrolled, name) for name in known),
                 "earlier" if row.student in covers.earlier else "now",
             ]
         )
@@ -113,7 +113,7 @@ def _decided(row: Row) -> tuple[object, ...]:
     """The score without decisions, and what they were about; blank where there are none."""
     if not row.decided:
         return "", ""
-    return "" if row.automatic is None else row.automatic, safe("; ".join(row.decided))
+    return "" if row.automatic is None else row.automatic, "; ".join(row.decided)
 
 
 def _handed_in(row: Row) -> str:

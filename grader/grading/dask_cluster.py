@@ -20,6 +20,7 @@ from grader.core.records import Result
 from grader.course.course import COURSE_VARIABLE
 from grader.grading.run_settings import RunSettings
 from grader.grading.workers import kept_worker
+from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
 
@@ -81,8 +82,8 @@ def grade_on_cluster(
                 number, student = waiting.popleft()
                 try:
                     work = pack(student)
-                except OSError as error:
-                    yield student, f"{error.filename} cannot be read ({error.strerror})"
+                except FAULTS as error:
+                    yield student, in_words(error)
                     continue
                 key = f"grade-{run}-{number}"
                 future = client.submit(_grade, settings, work, student.only, key=key, pure=False)

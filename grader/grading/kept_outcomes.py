@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.core.files import write_whole
+from grader.core.files import file_name, write_whole
 from grader.core.records import AssignmentResult
 from grader.grading.results import converter
 from grader.submissions.moments import Times
@@ -197,4 +197,4 @@ def write_kept(out: Path, student: str, kept: Kept) -> None:
 
 def kept_path(out: Path, student: str) -> Path:
     """Where a student's outcomes stand."""
-    return out / "outcomes" / f"{student}.jsonl.gz"
+    return out / "outcomes" / f"{file_name(student)}.jsonl.gz"

@@ -64,12 +64,15 @@ def read_requests(path: Path) -> list[Request]:
     if text.lstrip().startswith("["):
         return list(_issues(path, text))
     reader = csv.DictReader(io.StringIO(text))
-    if not {*COLUMNS} <= {*(reader.fieldnames or ())}:
-        raise UsageError(
-            f"The requests {path} have no columns {', '.join(COLUMNS)}; GitHub's issues are read as "
-            "`gh issue list --json author,body` prints them."
-        )
-    rows = ([(row.get(name) or "").strip() for name in COLUMNS] for row in reader)
+    try:
+        if not {*COLUMNS} <= {*(reader.fieldnames or ())}:
+            raise UsageError(
+                f"The requests {path} have no columns {', '.join(COLUMNS)}; GitHub's issues are read "
+                "as `gh issue list --json author,body` prints them."
+            )
+        rows = [[(row.get(name) or "").strip() for name in COLUMNS] for row in reader]
+    except csv.Error as error:
+        raise UsageError(f"The requests {path} are no CSV that can be read ({error}).") from error
     return [Request(*row) for row in rows if any(row)]
 
 
@@ -77,7 +80,7 @@ def _issues(path: Path, text: str) -> Iterator[Request]:
     try:
         entries: Any = json.loads(text)
         found = [(str(one["author"]["login"]), str(one["body"])) for one in entries]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError(
             f"{path} is no list of issues with author and body ({error!r})."
         ) from error
@@ -102,7 +105,7 @@ def _logins(run: Path) -> dict[str, str]:
     """Students by what they sign in with, where the run's table has it."""
     try:
         rows = list(csv.DictReader(io.StringIO((run / "scores.csv").read_text("utf-8"))))
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, csv.Error):
         return {}
     return {row["login"]: row["student"] for row in rows if row.get("login")}
 

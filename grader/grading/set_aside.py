@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from grader.core.files import writing
+from grader.core.files import file_name, writing
 from grader.grading.class_files import feedback_path, record_path
 
 REPORTS = "reports"
@@ -13,7 +13,7 @@ LEFT = "left"
 
 def move_aside(out: Path, student: str) -> None:
     """Keep a former student's two files, and their page, where no report looks for them."""
-    page = out / REPORTS / "html" / "students" / f"{student}.html"
+    page = out / REPORTS / "html" / "students" / f"{file_name(student)}.html"
     for path in (record_path(out, student), feedback_path(out, student), page):
         if path.is_file():
             target = out / LEFT / path.parent.name / path.name

@@ -57,6 +57,8 @@ def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Stud
         for id_, e in course.exercises.items()
         if e.assignment in (student.only or course.by_id)
     }
+    if student.refused:
+        return undecided(environment, submission, student.refused, student.only)
     for _try in range(TRIES):
         try:
             unread: tuple[str, ...] = ()

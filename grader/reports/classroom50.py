@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from grader.core.files import OutputFile
+from grader.core.files import OutputFile, file_name
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.course.course import Course
 from grader.feedback.outcomes import details, status_words
@@ -36,7 +36,7 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
     for result in run.results:
         owner = {"OWNER": result.student, **run.environment}
         text = classroom50(run.course, for_student(result), owner, run.now)
-        yield OutputFile(f"{result.student}.json", text)
+        yield OutputFile(f"{file_name(result.student)}.json", text)
 
 
 def classroom50(

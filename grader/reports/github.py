@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from grader.core.files import OutputFile
+from grader.core.files import OutputFile, file_name
 from grader.core.language import _, listed, paragraph
 from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Result
-from grader.core.text import location_words
+from grader.core.text import escaped, location_words
 from grader.feedback.outcomes import (
     EMOJI,
     WORDS,
@@ -52,7 +52,7 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A summary per student, and one of the class in a folder of its own."""
     title = run.course.text(run.course.title)
     for result in run.results:
-        yield OutputFile(f"{result.student}.md", summary(title, for_student(result)))
+        yield OutputFile(f"{file_name(result.student)}.md", summary(title, for_student(result)))
     text = _environment().get_template("class.md.j2").render(title=title, results=run.results)
     yield OutputFile("class/summary.md", text)
 
@@ -96,8 +96,8 @@ def _environment() -> "Environment":
 
 def words(text: str) -> str:
     """Words as Markdown that holds no HTML, no cell's end and no line's end."""
-    escaped = re.sub(r"([\\|\[\]*~])", r"\\\1", " ".join(text.split()))
-    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    quoted = re.sub(r"([\\|\[\]*~])", r"\\\1", " ".join(escaped(text).split()))
+    return quoted.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def code(name: str) -> str:
@@ -171,9 +171,9 @@ def _annotation(exercise: ExerciseResult, check: CheckResult, folder: str) -> st
 
 def _command(message: str, **properties: str) -> str:
     """An error as a workflow command, escaped as the runner unescapes it."""
-    escaped = {name: _escaped(value) for name, value in properties.items()}
+    quoted = {name: _escaped(value) for name, value in properties.items()}
     given = ",".join(
-        f"{name}={value.replace(':', '%3A').replace(',', '%2C')}" for name, value in escaped.items()
+        f"{name}={value.replace(':', '%3A').replace(',', '%2C')}" for name, value in quoted.items()
     )
     return f"::error {given}::{_escaped(message)}"
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from grader.core.files import OutputFile
+from grader.core.files import OutputFile, file_name
 from grader.core.language import _
 from grader.core.records import ExerciseResult, Result
 from grader.feedback.outcomes import details
@@ -42,7 +42,7 @@ def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with the value of `result`."""
     for result in run.results:
         text = None if not result.submitted else encoded(for_student(result))
-        yield OutputFile(f"{result.student}.txt", text)
+        yield OutputFile(f"{file_name(result.student)}.txt", text)
 
 
 def encoded(result: Result) -> str:

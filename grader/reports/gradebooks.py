@@ -6,7 +6,7 @@ student (in Canvas "EX"), and where the score is undecided. A blank changes no g
 
 from collections.abc import Iterable, Iterator
 
-from grader.core.files import OutputFile, safe, table
+from grader.core.files import OutputFile, table
 from grader.core.records import Result
 from grader.course.course import Assignment, Course
 from grader.grading import class_files, class_tables
@@ -45,7 +45,7 @@ def canvas(run: GradedClass) -> Iterator[OutputFile]:
     for result in run.results:
         one = _enrolled(run, result)
         login = one.login or ("" if one.number else result.student)
-        who = [safe(one.name or result.student), one.number, one.sis_number, login, one.section]
+        who = [one.name or result.student, one.number, one.sis_number, login, one.section]
         exempt = {a.id for a in result.assignments if a.is_exempt}
         grades = zip(run.course.assignments, _grades(run, result), strict=True)
         rows.append([*who, *(EXCUSED if a.id in exempt else grade for a, grade in grades)])
@@ -61,7 +61,7 @@ def moodle(run: GradedClass) -> Iterator[OutputFile]:
     rows: list[list[object]] = [[*MOODLE, *titles]]
     for result in run.results:
         one = _enrolled(run, result)
-        who = [safe(one.login or result.student), safe(one.name), one.email]
+        who = [one.login or result.student, one.name, one.email]
         rows.append([*who, *_grades(run, result)])
     yield OutputFile("grades.csv", table(rows))
     listed = [r for r in run.results if _enrolled(run, r).identifier]
@@ -73,7 +73,7 @@ def _worksheet(run: GradedClass, assignment: Assignment, results: list[Result]) 
     rows: list[list[object]] = [list(WORKSHEET)]
     for result in results:
         one = _enrolled(run, result)
-        who = [one.identifier, safe(one.name), one.email]
+        who = [one.identifier, one.name, one.email]
         rows.append([*who, _grade(result, assignment), assignment.max_score, "Yes", "-"])
     return table(rows)
 

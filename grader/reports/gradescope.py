@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from grader.core.files import OutputFile
+from grader.core.files import OutputFile, file_name
 from grader.core.language import N_, _, paragraph
 from grader.core.records import ExerciseResult, Result
 from grader.feedback.outcomes import details, status_words
@@ -30,7 +30,7 @@ def check(run: CheckedWork) -> Checked:
 def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student with a score."""
     for result in run.results:
-        yield OutputFile(f"{result.student}.json", gradescope(for_student(result)))
+        yield OutputFile(f"{file_name(result.student)}.json", gradescope(for_student(result)))
 
 
 def gradescope(result: Result, *, preface: str = "") -> str | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as Xml
 
-from grader.core.files import OutputFile
+from grader.core.files import OutputFile, file_name
 from grader.core.language import _
 from grader.core.records import AssignmentResult, CheckResult, ExerciseResult, Outcome, Result
 from grader.core.text import location_words
@@ -26,7 +26,7 @@ def check(run: CheckedWork) -> Checked:
 def grade(run: GradedClass) -> Iterator[OutputFile]:
     """A file per student, fit to be shown to that student."""
     for result in run.results:
-        yield OutputFile(f"{result.student}.xml", junit(for_student(result)))
+        yield OutputFile(f"{file_name(result.student)}.xml", junit(for_student(result)))
 
 
 def junit(result: Result) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import exp, lgamma
 from statistics import fmean
 
-from grader.core.files import safe
 from grader.reports.check_figures import CheckFigures, number
 from grader.submissions.roster import Enrolled
 
@@ -87,7 +86,7 @@ def _compared(
         others = [passed[name] for name in everybody - students]
         if min(len(mine), len(others)) >= LEAST:
             cells = (assignment, figures.exercise, figures.name, check.visibility, column)
-            yield _Compared((*cells, safe(group)), mine, others)
+            yield _Compared((*cells, group), mine, others)
 
 
 def by_chance(passed: int, students: int, others_passed: int, others: int) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from grader.core.files import safe, table
+from grader.core.files import table
 from grader.core.records import Result
 from grader.grading.same_work import ended_otherwise, is_same_work
 from grader.reports.check_figures import CheckFigures, checks_of, decided, number, taken
@@ -69,7 +69,7 @@ def _row(
         *(assignment, after.exercise, after.name, after.check.visibility, len(both)),
         *_moved(before.share, after.share),
         *_moved(before.separation, after.separation),
-        *(sum(name in same for name in both), len(who), safe(" ".join(who))),
+        *(sum(name in same for name in both), len(who), " ".join(who)),
     )
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,10 +10,13 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
+from grader.core.text import clean
 from grader.submissions.intake import IntakeResult
 from grader.submissions.roster import Enrolled
 
 COLUMNS = ("number", "student", "name", "login", "email")
+PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,19}")
+"""What may stand for a name."""
 LEAST = 1000
 """The first number: all of a class of up to a few hundred have as many digits."""
 TUTOR = "tutor "
@@ -30,9 +34,20 @@ def read_keys(path: Path) -> dict[str, tuple[str, ...]]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The key file {path} cannot be read ({error}).") from error
     reader = csv.DictReader(io.StringIO(text))
-    if not {"number", "student"} <= {*(reader.fieldnames or ())}:
-        raise UsageError(f"{path} is no key file: its first line is not {','.join(COLUMNS)}.")
-    rows = [tuple((row.get(name) or "").strip() for name in COLUMNS) for row in reader]
+    try:
+        if not {"number", "student"} <= {*(reader.fieldnames or ())}:
+            raise UsageError(f"{path} is no key file: its first line is not {','.join(COLUMNS)}.")
+        rows = [tuple((row.get(name) or "").strip() for name in COLUMNS) for row in reader]
+    except csv.Error as error:
+        raise UsageError(
+            f"The key file {path} cannot be read after line {reader.line_num} ({error})."
+        ) from error
+    for row in rows:
+        if not PLAIN.fullmatch(row[0]):  # files are called so
+            raise UsageError(
+                f"The key file {path} has {clean(row[0], 80)!r} as a number. Write up to 20 digits, "
+                "letters and hyphens."
+            )
     for position, what in enumerate(COLUMNS[:2]):
         if len({row[position] for row in rows}) < len(rows):
             raise UsageError(f"The key file {path} has one {what} twice. Which of them holds?")
@@ -60,7 +75,7 @@ def numbers_of(path: Path, students: Iterable[Enrolled]) -> dict[str, str]:
         rows[one.student] = (number, one.student, one.name, one.login, one.email)
     if new:
         ordered = sorted(rows.values(), key=lambda row: int(row[0]) if row[0].isdigit() else 0)
-        write_whole(path, table([COLUMNS, *ordered]))
+        write_whole(path, table([COLUMNS, *ordered], is_exact=True))
     return {student: row[0] for student, row in rows.items()}
 
 

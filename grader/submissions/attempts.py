@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from grader.course.course import Course
+from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.file_names import FORMS, TIMESTAMP, copy_code, plain_name
 from grader.submissions.moments import BY_FOLDER, Moment, parsed
 from grader.submissions.payload import Payload, read_payload
@@ -119,9 +120,22 @@ def _parts(course: Course, folder: Path) -> dict[str, Path]:
     return {} if others or parts.keys() - course.by_id.keys() else parts
 
 
-def exchanged(
-    course: Course, folder: Path, scratch: Callable[[], Path]
-) -> tuple[dict[str, tuple[Attempt, ...]], tuple[str, ...]] | None:
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A class in a folder of nbgrader's exchange.
+
+    Args:
+        attempts: those of each student.
+        refused: by student, why what they handed in cannot be read.
+        notes: what was left out.
+    """
+
+    attempts: Mapping[str, tuple[Attempt, ...]]
+    refused: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def exchanged(course: Course, folder: Path, scratch: Callable[[], Path]) -> Exchange | None:
     """The attempts of each student in a folder of nbgrader's exchange; None where it is no such.
 
     Args:
@@ -147,10 +161,14 @@ def exchanged(
             notes.append(f"{path.name} was left out: its name tells no {what}.")
         else:
             by_student[match["student"]].append(Arrived(Moment(at), path, {id_: path}))
-    return {
-        student: attempts_of(arrived, partial(_place, scratch, student))
-        for student, arrived in by_student.items()
-    }, tuple(notes)
+    attempts: dict[str, tuple[Attempt, ...]] = {}
+    refused: dict[str, str] = {}
+    for student, arrived in by_student.items():
+        try:
+            attempts[student] = attempts_of(arrived, partial(_place, scratch, student))
+        except FAULTS as error:
+            refused[student] = in_words(error)
+    return Exchange(attempts, refused, tuple(notes))
 
 
 def attempts_of(arrived: Iterable[Arrived], scratch: Callable[[], Path]) -> tuple[Attempt, ...]:

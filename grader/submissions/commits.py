@@ -1,12 +1,14 @@
 """Students whose work lies in repositories: attempts, and when it was handed in, by git's commits."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.core.errors import UsageError
-from grader.course.course import WORK, Course
+from grader.core.text import clean
+from grader.course.course import WORK, Assignment, Course
 from grader.submissions.attempts import Arrived, attempts_of
+from grader.submissions.git_process import UnreadableError
 from grader.submissions.history import Commit, Repository, opened
 from grader.submissions.moments import BY_GIT, Moment
 from grader.submissions.repositories import Clones
@@ -23,39 +25,79 @@ def with_history(
         student: who.
         clones: their repositories.
         scratch: makes a folder for what is written, and returns it.
+
+    Raises:
+        OSError: when a folder cannot be read.
     """
     if not clones:
         return student, ""
     place = scratch() / "history" / student.id
+    history = History(place)
     try:
-        arrived = [*_arrived(course, student, clones, place)]
+        arrived = [
+            one
+            for number, (clone, only) in enumerate(clones)
+            for one in history.of(clone, only, f"{number}")
+        ]
     except UsageError as error:
         return student, f"{student.id} has no history that can be read: {error}"
     attempts = attempts_of(arrived, lambda: place / "together")
     if not attempts:
-        return student, f"{student.id} has no history: no commit holds any work."
-    return replace(student, path=attempts[-1].path, attempts=attempts), ""
+        note = history.note() or "no commit holds any work."
+        return student, f"{student.id} has no history: {note}"
+    note = f"{student.id}: {history.note()}" if history.left_out else ""
+    return replace(student, path=attempts[-1].path, attempts=attempts), note
 
 
-def _arrived(course: Course, student: Student, clones: Clones, place: Path) -> Iterator[Arrived]:
-    for number, (clone, only) in enumerate(clones):
-        repository = opened(clone, place / f"{number}.git")
+@dataclass(slots=True)
+class History:
+    """The commits of one student's repositories, written into folders.
+
+    Args:
+        place: where to.
+        left_out: what could not be read, in a few words each.
+    """
+
+    place: Path
+    left_out: list[str] = field(default_factory=list)
+
+    def of(self, clone: Path, only: Assignment | None, name: str) -> Iterator[Arrived]:
+        """The commits of a repository that hold any work, the last one first.
+
+        Args:
+            clone: the repository.
+            only: the assignment that it is of, if of one only.
+            name: of the folder for it.
+
+        Raises:
+            UsageError: when its history cannot be read.
+        """
+        repository = opened(clone, self.place / f"{name}.git")
         if repository is None:
             raise UsageError(f"{clone.name} is no clone with commits.")
         below = _below(clone, "" if only is None else only.id)
-        for position, commit in enumerate(repository.commits(below)):
-            folder = place / f"{number}" / f"{position:05}"
+        for position, commit in reversed([*enumerate(repository.commits(below))]):
+            folder = self.place / name / f"{position:05}"
             inner = folder if only is None else folder / only.id
-            if _is_written(repository, commit, below, inner):
+            if self._is_written(repository, commit, below, inner):
                 parts = {} if only is None else {only.id: inner}
                 yield Arrived(Moment(commit.at, BY_GIT), folder, parts)
 
+    def _is_written(self, repository: Repository, commit: Commit, below: str, folder: Path) -> bool:
+        """Whether a commit holds any work, which is written then."""
+        try:
+            is_any, names = repository.write(commit, below, folder)
+        except UnreadableError as error:
+            self.left_out.append(f"the commit {commit.sha[:10]} ({str(error).rstrip('.')})")
+            return False
+        self.left_out += [f"{clean(name, 80)} of {commit.sha[:10]}" for name in names]
+        return is_any
 
-def _is_written(repository: Repository, commit: Commit, below: str, folder: Path) -> bool:
-    try:
-        return repository.write(commit, below, folder)
-    except UsageError:  # a commit that removed the folder
-        return False
+    def note(self) -> str:
+        """What could not be read, as a sentence; "" for nothing."""
+        more = len(self.left_out) - 1
+        others = f", and {more} more like it" if more > 0 else ""
+        return f"left out is {self.left_out[0]}{others}." if self.left_out else ""
 
 
 def _below(clone: Path, assignment: str) -> str:
@@ -74,6 +116,9 @@ def with_commit_times(
         student: who.
         clones: their repositories.
         scratch: makes a folder for what is written, and returns it.
+
+    Raises:
+        OSError: when a folder cannot be read.
     """
     due = [a.id for a in course.assignments if a.due is not None]
     times: dict[str, Moment] = {}

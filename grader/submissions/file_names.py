@@ -20,7 +20,7 @@ COPY = re.compile(
 """What a copy or a second download adds to a name."""
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=20_000)
 def plain_name(name: str) -> str:
     """A file's or folder's name as it was meant: in lower case, not as that of a copy."""
     return re.sub(r"[\s-]+", "_", COPY.sub("", name).strip().lower())
@@ -47,6 +47,36 @@ def code_of(files: Iterable["os.DirEntry[str]"]) -> Iterator["os.DirEntry[str]"]
     """Those of some files that are scripts and notebooks."""
     found = (one for one in files if one.name.lower().endswith(FORMS))
     return islice((one for one in found if not one.name.startswith(".")), MOST_FILES)
+
+
+NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
+
+
+def work_files(folder: Path) -> Iterator[Path]:
+    """The scripts and notebooks right in a folder, never through a link, in a fixed order.
+
+    Raises:
+        OSError: when the folder cannot be read.
+    """
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    for path in sorted(folder.iterdir())[:MOST_ENTRIES]:
+        hidden = path.name.startswith((".", "_", "test_")) or path.stem in NOT_SUBMISSIONS
+        if path.suffix.lower() in FORMS and not hidden and _is_handed_in(path):
+            yield path
+
+
+def _is_handed_in(path: Path) -> bool:
+    """Whether it is a file, or a link to nowhere, which stands for one; no other link counts."""
+    if not path.is_symlink():
+        return path.is_file()
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:  # a link in a circle, which stands for nothing on any machine
+        return False
+    return False
 
 
 def copy_code(source: Path, target: Path, *, has_folders: bool = True) -> None:
@@ -106,6 +136,7 @@ MOST_UNREAD = 5
 
 def unread_files(path: Path) -> tuple[str, ...]:
     """Names of files in a folder in which there is nothing to grade; a few of them."""
-    found = sorted(p for p in path.rglob("*") if p.is_file() and p.name != TIMESTAMP)
+    below = islice(path.rglob("*"), MOST_ENTRIES)
+    found = sorted(p for p in below if p.is_file() and p.name != TIMESTAMP)
     names = [clean(p.relative_to(path).as_posix(), 80) for p in found[: MOST_UNREAD + 1]]
     return (*names[:MOST_UNREAD], "…") if len(names) > MOST_UNREAD else tuple(names)

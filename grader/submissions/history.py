@@ -1,28 +1,30 @@
 """A student's repository over time: the commits that changed their work, and their files then.
 
 Nothing of a student's `.git` is believed but its objects: its settings could name programs to run. So
-git reads the objects from an empty repository of our own.
+git reads the objects from an empty repository of our own. Objects that lie elsewhere, behind a link or
+where `alternates` says, may be somebody else's: then nothing is read.
 """
 
+import errno
 import os
 import re
-import shutil
-import subprocess
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from grader.core.errors import UsageError
 from grader.submissions.file_names import FORMS, MOST_FILES
+from grader.submissions.git_process import Git, UnreadableError
+from grader.submissions.moments import parsed
 from grader.submissions.payload import MOST_BYTES
 
 MOST_COMMITS = 2_000
 MOST_BLOBS = 50_000_000
 """The bytes that the files of one commit may have in all."""
+MOST_REFERENCES = 2**24
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 BRANCH = re.compile(r"ref: (refs/[\w./-]+)")
-SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,11 @@ class Repository:
     """A repository that is only read, from an empty one of our own.
 
     Args:
-        own: the empty one.
+        git: answers from the empty one.
         head: the commit that is checked out.
     """
 
-    own: Path
+    git: Git
     head: str
 
     def commits(self, below: str = "") -> list[Commit]:
@@ -52,23 +54,25 @@ class Repository:
             below: the folder that they changed; any unless given.
 
         Raises:
-            UsageError: when the history cannot be read.
+            UnreadableError: when the history cannot be read, or the date of a commit.
         """
         names = ["--", below] if below else []
-        said = self._git(
+        said = self.git.ask(
             *("log", "--first-parent", "--format=%H %cI", f"--max-count={MOST_COMMITS}"),
             *(self.head, *names),
         )
         found: list[Commit] = []
         for line in reversed(said.decode("ascii", "replace").splitlines()):
             sha, _space, text = line.partition(" ")
-            at = datetime.fromisoformat(text)
+            at = parsed(text)
+            if at is None:
+                raise UnreadableError(f"the commit {sha[:10]} has no date that can be read.")
             # A commit comes after the one before it, whatever the machine's clock said.
             found.append(Commit(sha, max(at, found[-1].at) if found else at))
         return found
 
-    def write(self, commit: Commit, below: str, folder: Path) -> bool:
-        """Write the scripts and notebooks of a commit; whether there are any.
+    def write(self, commit: Commit, below: str, folder: Path) -> tuple[bool, list[str]]:
+        """Write the scripts and notebooks of a commit; whether there are any, and what is left out.
 
         Args:
             commit: the commit.
@@ -76,61 +80,70 @@ class Repository:
             folder: where to.
 
         Raises:
-            UsageError: when they cannot be read.
+            UnreadableError: when git cannot read all of them.
         """
-        files = [*self._files(commit, below)][:MOST_FILES]
+        files, left_out = self._files(commit, below), []
         names = "".join(f"{sha}\n" for sha, _path in files).encode()
-        said = self._git("cat-file", "--batch", given=names) if files else b""
-        for _sha, path in files:
-            head, _line, said = said.partition(b"\n")
-            size = int(head.split()[-1])
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(said[:size])
-            said = said[size + 1 :]
-        return bool(files)
+        said = memoryview(self.git.ask("cat-file", "--batch", given=names) if files else b"")
+        for _name, path in files:
+            line = bytes(said[:200]).partition(b"\n")[0]
+            _sha, kind, size = [*line.decode("ascii", "replace").split(), "", ""][:3]
+            if kind != "blob":
+                raise UnreadableError(f"git has no content of {os.fsencode(path)!r}.")
+            start = len(line) + 1
+            if not _is_written(folder, path, said[start : start + int(size)]):
+                left_out.append(os.fsdecode(path))
+            said = said[start + int(size) + 1 :]
+        return len(files) > len(left_out), left_out
 
-    def _files(self, commit: Commit, below: str) -> Iterator[tuple[str, PurePosixPath]]:
+    def _files(self, commit: Commit, below: str) -> list[tuple[str, PurePosixPath]]:
         """The scripts and notebooks of a commit: the name of the content, and where it belongs."""
-        tree = f"{commit.sha}:{below}" if below else commit.sha
+        names = ["--", f"{below}/"] if below else []
+        listed = self.git.ask("ls-tree", "-r", "-z", "--long", commit.sha, *names)
+        found: list[tuple[str, PurePosixPath]] = []
         room = MOST_BLOBS
-        for entry in self._git("ls-tree", "-r", "-z", "--long", tree).split(b"\0"):
-            about, _tab, name = entry.partition(b"\t")
-            mode, kind, sha, size = [*about.decode("ascii", "replace").split(), "", "", "", ""][:4]
-            path = PurePosixPath(os.fsdecode(name))
-            is_file = kind == "blob" and mode in ("100644", "100755")
-            is_safe = not {"..", ".git"} & {*path.parts} and not path.is_absolute()
-            if is_file and is_safe and path.suffix.lower() in FORMS and int(size) < MOST_BYTES:
+        for sha, size, path in _blobs(listed):
+            inner = path.relative_to(below) if path.is_relative_to(below) else path
+            is_safe = not {"..", ".git"} & {*inner.parts} and not inner.is_absolute()
+            if not is_safe or inner.suffix.lower() not in FORMS or size == "-":
+                continue
+            if not size.isdecimal():
+                raise UnreadableError(f"git has no content of {os.fsencode(inner)!r}.")
+            if int(size) < MOST_BYTES:
                 room -= int(size)
-                if room < 0:
-                    return
-                yield sha, path
+                if room < 0 or len(found) == MOST_FILES:
+                    break
+                found.append((sha, inner))
+        return found
 
-    def _git(self, *arguments: str, given: bytes = b"") -> bytes:
-        """What git says about the objects.
 
-        Raises:
-            UsageError: when it fails.
-        """
-        environment = {name: v for name, v in os.environ.items() if not name.startswith("GIT_")}
-        environment |= {
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-        }
-        command = ["git", f"--git-dir={self.own}", "-c", "core.commitGraph=false", *arguments]
-        try:
-            ran = subprocess.run(
-                command, input=given, capture_output=True, env=environment, timeout=SECONDS
-            )
-        except FileNotFoundError as error:
-            raise UsageError("git is not installed, and only it can read a history.") from error
-        except subprocess.TimeoutExpired as error:
-            raise UsageError(f"git took more than {SECONDS} s to read a history.") from error
-        if ran.returncode:
-            said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise UsageError(f"git cannot read it: {said[0] if said else ran.returncode}")
-        return ran.stdout
+def _blobs(listed: bytes) -> Iterator[tuple[str, str, PurePosixPath]]:
+    """The ordinary files of a tree: the name of the content, its size, and the path."""
+    for entry in listed.split(b"\0"):
+        about, _tab, name = entry.partition(b"\t")
+        mode, kind, sha, size = [*about.decode("ascii", "replace").split(), "", "", "", ""][:4]
+        if kind == "blob" and mode in ("100644", "100755"):
+            yield sha, size, PurePosixPath(os.fsdecode(name))
+
+
+NO_NAMES = (
+    *(errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL),
+    *(errno.EEXIST, errno.EISDIR, errno.ENOTDIR),
+)
+"""What the system says to a name that it cannot have, or that stands for something else already."""
+
+
+def _is_written(folder: Path, path: PurePosixPath, content: memoryview) -> bool:
+    """Write a file, unless it cannot be called so beside the others."""
+    try:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        with (folder / path).open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        if error.errno not in NO_NAMES:
+            raise
+        return False
+    return True
 
 
 def opened(folder: Path, scratch: Path) -> Repository | None:
@@ -139,36 +152,71 @@ def opened(folder: Path, scratch: Path) -> Repository | None:
     Args:
         folder: the clone.
         scratch: where our own empty repository is made.
+
+    Raises:
+        UnreadableError: when its objects lie elsewhere.
+        OSError: when a folder of it cannot be read.
     """
     inside = folder / ".git"
-    if inside.is_symlink() or not (inside / "objects").is_dir():
+    objects = inside / "objects"
+    if inside.is_symlink() or not objects.is_dir():
         return None
+    if name := _elsewhere(objects):
+        raise UnreadableError(
+            f"{name} in its .git leads elsewhere, and what lies there may be somebody else's."
+        )
     head = _head(inside)
     if head is None:
         return None
     for name in ("objects/info", "refs"):
         (scratch / name).mkdir(parents=True, exist_ok=True)
     (scratch / "HEAD").write_text("ref: refs/heads/none\n", "utf-8")
-    objects = str((inside / "objects").resolve())
-    (scratch / "objects/info/alternates").write_text(f"{objects}\n", "utf-8")
-    if (inside / "shallow").is_file():
-        shutil.copyfile(inside / "shallow", scratch / "shallow")
-    return Repository(scratch, head)
+    (scratch / "objects/info/alternates").write_text(f"{objects.resolve()}\n", "utf-8")
+    if shallow := _text(inside, "shallow"):
+        (scratch / "shallow").write_text(shallow, "utf-8")
+    return Repository(Git(scratch), head)
+
+
+def _elsewhere(objects: Path) -> str:
+    """What in a folder of objects makes git look elsewhere, or wait; "" where nothing does."""
+    for name in ("info/alternates", "info/http-alternates"):
+        if os.path.lexists(objects / name):
+            return f"objects/{name}"
+    folders = [objects]
+    while folders:
+        folder = folders.pop()
+        if folder.is_symlink():
+            return folder.relative_to(objects.parent).as_posix()
+        with os.scandir(folder) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry.path))
+                elif not entry.is_file(follow_symlinks=False):
+                    return Path(entry.path).relative_to(objects.parent).as_posix()
+    return ""
 
 
 def _head(inside: Path) -> str | None:
     """The commit that is checked out, read from the files in `.git`."""
-    try:
-        said = (inside / "HEAD").read_text("utf-8").strip()
-        branch = BRANCH.fullmatch(said)
-        if branch is None or ".." in said:
-            return said if SHA.fullmatch(said) else None
-        path = inside / branch[1]
-        if path.is_file() and not path.is_symlink():
-            said = path.read_text("utf-8").strip()
-            return said if SHA.fullmatch(said) else None
-        packed = (inside / "packed-refs").read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return None
+    said = _text(inside, "HEAD").strip()
+    branch = BRANCH.fullmatch(said)
+    if branch is None or ".." in said:
+        return said if SHA.fullmatch(said) else None
+    sha = _text(inside, branch[1]).strip()
+    if sha:
+        return sha if SHA.fullmatch(sha) else None
+    packed = _text(inside, "packed-refs").splitlines()
     shas = (line.partition(" ")[0] for line in packed if line.endswith(f" {branch[1]}"))
     return next((sha for sha in shas if SHA.fullmatch(sha)), None)
+
+
+def _text(inside: Path, name: str) -> str:
+    """A file of `.git` as text; "" where it is no ordinary file of its own, or cannot be read."""
+    path = inside / name
+    folders = (inside / parent for parent in PurePosixPath(name).parents)
+    try:
+        found = path.lstat()
+        is_own = stat.S_ISREG(found.st_mode) and not any(f.is_symlink() for f in folders)
+        return path.read_text("utf-8") if is_own and found.st_size <= MOST_REFERENCES else ""
+    except (OSError, ValueError):
+        return ""

@@ -6,7 +6,7 @@ What has to be copied or unpacked lies in a scratch folder that is removed after
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, count
@@ -16,6 +16,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.submissions.attempts import Attempt, exchanged, stamped
 from grader.submissions.commits import with_commit_times, with_history
+from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.platform_zips import Upload, innermost, lay_out, ungraded, uploads_of
 from grader.submissions.repositories import Repositories, repositories
 from grader.submissions.roster import Enrolled, find_enrolled, read_roster
@@ -116,10 +117,13 @@ def _read(
         return _from_archive(course, submissions, scratch(), enrolled)
     known = {one.student: one for one in enrolled}
     if collected := exchanged(course, submissions, scratch):
-        attempts, left_out = collected
-        students = _students({name: mine[-1].path for name, mine in attempts.items()}, known)
-        students = [replace(s, attempts=attempts.get(s.id, ())) for s in students]
-        return IntakeResult(students, known, (*left_out, *_strangers(attempts, known)))
+        attempts, refused = collected.attempts, collected.refused
+        work = {name: mine[-1].path for name, mine in attempts.items()}
+        students = [
+            replace(s, attempts=attempts.get(s.id, ())) for s in _students(work, known, refused)
+        ]
+        strangers = _strangers((*attempts, *refused), known)
+        return IntakeResult(students, known, (*collected.notes, *strangers))
     students = read_class(submissions, course.by_id, enrolled)
     is_one = bool(students) and students[0].path in (submissions, submissions.resolve())
     students, beside = _with_attempts(course, students, scratch)
@@ -141,9 +145,14 @@ def _from_repositories(
     """A class as repositories, with attempts or with when each was handed in."""
     known = {one.student: one for one in enrolled}
     read, students, notes = with_history if history else with_commit_times, [], [*found.notes]
-    for student in _students(found.work, known):
-        one, why = read(course, student, found.clones.get(student.id, ()), scratch)
-        students.append(one)
+    for student in _students(found.work, known, found.refused):
+        why = ""
+        if not student.refused:
+            try:
+                student, why = read(course, student, found.clones.get(student.id, ()), scratch)
+            except FAULTS as error:
+                student = replace(student, refused=in_words(error))
+        students.append(student)
         notes += [why] * bool(why)
     return IntakeResult(students, known, tuple(notes))
 
@@ -164,13 +173,15 @@ def _with_attempts(
     for student in students:
         path = student.path
         attempts: tuple[Attempt, ...] = ()
+        refused = ""
         if path is not None and path.is_dir():
-            with suppress(OSError):  # a folder that cannot be read is told of later
+            try:
                 attempts, note = stamped(course, path, scratch, student.id)
                 notes += [note] * bool(note)
-        found.append(
-            replace(student, path=attempts[-1].path, attempts=attempts) if attempts else student
-        )
+            except FAULTS as error:
+                refused = in_words(error)
+        path = attempts[-1].path if attempts else path
+        found.append(replace(student, path=path, attempts=attempts, refused=refused))
     return found, notes
 
 
@@ -196,21 +207,29 @@ def _from_archive(
     notes += [f"Left out: {name!r} belongs to no student." for name in strangers]
     for upload in ungraded(root, [download / path for path in unpacked.others], uploads):
         notes.append(f"{upload.name}: {NOTHING_TO_GRADE.format(file=upload.files[0][1].name)}")
+    refused: dict[str, str] = {}
     for student, upload in by_student.items():
-        problems = lay_out(course, upload, scratch / "class" / student)
+        try:
+            problems = lay_out(course, upload, scratch / "class" / student)
+        except FAULTS as error:
+            refused[student] = in_words(error)
+            continue
         notes += [f"{student}: {problem}." for problem in problems]
     if not by_student:
         raise UsageError(f"{archive} holds no .py, no .ipynb and no .zip of a student.")
     found = {student: scratch / "class" / student for student in by_student}
     everybody = {one.student: one for one in roster} | known
     late = frozenset(student for student, upload in by_student.items() if upload.is_late)
-    students = _students(found, everybody)
+    students = _students(found, everybody, refused)
     return IntakeResult(students, everybody, (*unmatched, *notes), marked_late=late)
 
 
-def _students(found: Mapping[str, Path], enrolled: Mapping[str, Enrolled]) -> list[Student]:
+def _students(
+    found: Mapping[str, Path], enrolled: Mapping[str, Enrolled], refused: Mapping[str, str]
+) -> list[Student]:
     """Who handed in something and who is enrolled, by name."""
-    return [Student(name, found.get(name)) for name in sorted({*found, *enrolled})]
+    names = sorted({*found, *refused, *enrolled})
+    return [Student(name, found.get(name), refused=refused.get(name, "")) for name in names]
 
 
 # Whom work belongs to.

@@ -33,6 +33,8 @@ def parsed(text: str) -> datetime | None:
     """A date with a time of day in ISO's form, or as nbgrader writes it; None for anything else."""
     try:
         moment = datetime.fromisoformat(text.strip().replace(" UTC", "+00:00"))
-    except ValueError:
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)  # a zone may lead out of the years that there are
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment

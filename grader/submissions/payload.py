@@ -11,6 +11,8 @@ from grader.submissions.notebooks import MAX_BYTES as MAX_NOTEBOOK_BYTES
 
 MOST_BYTES = MAX_NOTEBOOK_BYTES + 1
 """Of a longer file no more is read: it is not graded, and its size says so."""
+MOST_IN_ALL = 2**28
+"""The bytes that are read of one student's files; of those after them the size alone counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,10 @@ def read_payload(path: Path, student: str) -> Payload:
     root = os.fspath(path)
     found = [*islice(all_files(root), MOST_ENTRIES)]
     found = [*code_of(found), *(one for one in found if one.name == TIMESTAMP)]
-    files = (_file(_inner(one, root), one.path) for one in found)
+    files, room = [], MOST_IN_ALL
+    for one in found:
+        files.append(_file(_inner(one, root), one.path, room))
+        room -= len(files[-1][1])
     return Payload(student, False, tuple(sorted(files)))
 
 
@@ -73,9 +78,9 @@ def _inner(entry: "os.DirEntry[str]", root: str) -> str:
     return entry.path[len(root) :].lstrip(os.sep).replace(os.sep, "/")
 
 
-def _file(name: str, path: str) -> tuple[str, bytes, int]:
+def _file(name: str, path: str, room: int = MOST_BYTES) -> tuple[str, bytes, int]:
     with open(path, "rb") as file:  # noqa: PTH123 (a class has ten thousand of them)
         size = os.fstat(file.fileno()).st_size
         # Memory is allotted for as many as are asked for.
-        data = file.read(min(size + 1, MOST_BYTES))
+        data = file.read(min(size + 1, MOST_BYTES, room))
     return name, data, max(size, len(data))

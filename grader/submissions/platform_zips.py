@@ -153,8 +153,11 @@ def lay_out(course: Course, upload: Upload, folder: Path) -> list[str]:
     """
     folder.mkdir(parents=True)
     modules = {assignment.module for assignment in course.assignments}
-    files = [(source, _without_attempt(modules, inner)) for source, inner in upload.files]
+    most = STUDENT_CAPS.entries
+    files = [(source, _without_attempt(modules, inner)) for source, inner in upload.files[:most]]
     problems = list(_copied(files, folder, Allowance()))
+    if len(upload.files) > most:
+        problems.insert(0, f"{len(upload.files)} files were handed in; {most} are looked at")
     _lift(course, folder)
     more = len(problems) - MAX_PROBLEMS
     return [*problems[:MAX_PROBLEMS], f"and {more} more"] if more > 1 else problems

@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
 from grader.course.course import MANIFEST, WORK, Assignment, Course
+from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.file_names import copy_code
 from grader.submissions.roster import Enrolled, is_folder_name
 
@@ -23,11 +24,13 @@ class Repositories:
         work: where each student's work lies.
         clones: the repositories of each student.
         notes: who is not on the roster.
+        refused: by student, why their work cannot be read.
     """
 
     work: Mapping[str, Path]
     clones: Mapping[str, Clones]
     notes: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def repositories(
@@ -60,8 +63,14 @@ def repositories(
                 f"Graded as {login}."
             )
         clones[student].append((path, assignment))
-    work = {name: _work_of(several, scratch, name) for name, several in clones.items()}
-    return Repositories(work, clones, tuple(notes))
+    work: dict[str, Path] = {}
+    refused: dict[str, str] = {}
+    for name, several in clones.items():
+        try:
+            work[name] = _work_of(several, scratch, name)
+        except FAULTS as error:
+            refused[name] = in_words(error)
+    return Repositories(work, clones, tuple(notes), refused)
 
 
 def _folders(submissions: Path) -> list[Path]:

@@ -5,9 +5,10 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from grader.core.errors import SubmissionError
@@ -23,7 +24,48 @@ NOT_FOR_FILES = {"punycode", "idna", "unicode-escape", "raw-unicode-escape", "ut
 """Codecs that no file is written in; two of them take time by the square of a text's length."""
 
 
+DEFINED = re.compile(r"^[ \t]*+(?:(?:async )?def|class)[ \t]++(\w++)", re.MULTILINE)
+OUTERMOST = re.compile(r"^(?:(?:async )?def|class)[ \t]++(\w++)", re.MULTILINE)
+SET = re.compile(r"^(\w++)[ \t]*+(?::[^=\n]*+)?=(?!=)", re.MULTILINE)
+TARGETS = re.compile(r"^(?![ \t])([\w \t,]*+)[:=][^=]", re.MULTILINE)
+IMPORTED = re.compile(r"\bimport\b(.*+)")
+PLACES = re.compile(r"^([ \t]*+)(?:def|class)[ \t]++(\w++)|^(\w++)[ \t]*+[:=]", re.MULTILINE)
+"""Each takes time by the length of a text, whatever stands in it; and so there are few of them."""
+
+
 @dataclass(frozen=True, slots=True)
+class Names:
+    """The names in a text that may be definitions.
+
+    Args:
+        defined: of functions and classes, at any depth.
+        outermost: of those that stand in no other one.
+        set_: what is set at the top level.
+        mentioned: what stands where something is set at the top level, or is imported.
+    """
+
+    defined: frozenset[str]
+    outermost: frozenset[str]
+    set_: frozenset[str]
+    mentioned: frozenset[str]
+
+    @staticmethod
+    def of(text: str) -> "Names":
+        """Those of a text."""
+        lines = (*TARGETS.findall(text), *IMPORTED.findall(text))
+        return Names(
+            frozenset(DEFINED.findall(text)),
+            frozenset(OUTERMOST.findall(text)),
+            frozenset(SET.findall(text)),
+            frozenset(word for line in lines for word in re.findall(r"\w+", line)),
+        )
+
+
+Place = tuple[int | None, int, bool]
+"""A cell, a line, and whether a function or class is defined there that stands in no other one."""
+
+
+@dataclass(frozen=True)
 class SourceFile:
     """One file as text.
 
@@ -52,6 +94,23 @@ class SourceFile:
     def text(self) -> str:
         """All its code."""
         return "\n".join(cell.text for cell in self.cells)
+
+    @cached_property
+    def names(self) -> Names:
+        """The names in it that may be definitions."""
+        return Names.of(self.text)
+
+    @cached_property
+    def places(self) -> Mapping[str, list[Place]]:
+        """Where each name is defined, by its text, in order."""
+        found: dict[str, list[Place]] = defaultdict(list)
+        for cell in self.cells:
+            line, before = 1, 0
+            for match in PLACES.finditer(cell.text):
+                line += cell.text.count("\n", before, match.start())
+                before = match.start()
+                found[match[2] or match[3]].append((cell.number, line, match[1] == ""))
+        return found
 
     def header(self) -> dict[str, object]:
         """This file as it is sent to the servant."""
@@ -125,13 +184,9 @@ def definitions(
         name: the name.
         outermost: only as a function or class that stands in no other one.
     """
-    escaped = re.escape(name)
-    pattern = rf"^[ \t]*(?:def|class)[ \t]+{escaped}\b|^{escaped}[ \t]*[:=]"
-    if outermost:
-        pattern = rf"^(?:def|class)[ \t]+{escaped}\b"
-    for cell in source.cells:
-        for match in re.finditer(pattern, cell.text, re.MULTILINE):
-            yield cell.number, cell.text.count("\n", 0, match.start()) + 1
+    for cell, line, is_outermost in source.places.get(name, ()):
+        if is_outermost or not outermost:
+            yield cell, line
 
 
 def has_stub(source: SourceFile, exercise: Exercise) -> bool:
@@ -141,37 +196,20 @@ def has_stub(source: SourceFile, exercise: Exercise) -> bool:
 
 def is_written(source: SourceFile, exercise: Exercise) -> bool:
     """Whether a file defines an exercise at its top level, and not by the stub as it was released."""
-    name = exercise.name
-    pattern = rf"^(?:(?:async )?def|class)[ \t]+{name}\b"
-    if name.isupper():
-        pattern += rf"|^{name}[ \t]*(?::[^=\n]*)?=(?!=)"
-    return (
-        not has_stub(source, exercise) and re.search(pattern, source.text, re.MULTILINE) is not None
-    )
+    names = source.names
+    is_set = exercise.name.isupper() and exercise.name in names.set_
+    return (exercise.name in names.outermost or is_set) and not has_stub(source, exercise)
 
 
 def may_define(source: SourceFile, assignment: Assignment) -> bool:
     """Whether a file may define an exercise of an assignment; who cannot read it cannot say no."""
-    text = source.text
-    present = [exercise.name for exercise in assignment.exercises if exercise.name in text]
-    if source.problem or not present:
-        return bool(source.problem)
-    if not _defined(text).isdisjoint(present):
+    if source.problem:
         return True
-    names = "|".join(present)
-    pattern = rf"^(?![ \t])[\w \t,]*\b(?:{names})\b[\w \t,]*[:=][^=]|^.*\bimport\b.*\b(?:{names})\b"
-    return re.search(pattern, text, re.MULTILINE) is not None
-
-
-@lru_cache(maxsize=100)
-def _defined(text: str) -> frozenset[str]:
-    """The names of a text's functions and classes, at any depth."""
-    found = re.findall(r"^[ \t]*(?:(?:async )?def|class)[ \t]+(\w+)", text, re.MULTILINE)
-    return frozenset(found)
+    names = source.names
+    return any(e.name in names.defined or e.name in names.mentioned for e in assignment.exercises)
 
 
 def has_own(source: SourceFile, assignment: Assignment, exercise: Exercise) -> bool:
     """Whether a file may define one exercise of an assignment, other than by its stub."""
-    return not has_stub(source, exercise) and may_define(
-        source, replace(assignment, exercises=(exercise,))
-    )
+    alone = replace(assignment, exercises=(exercise,))
+    return may_define(source, alone) and not has_stub(source, exercise)

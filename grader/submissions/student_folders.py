@@ -25,6 +25,7 @@ class Student:
         times: when it was handed in, where that is not told by the files themselves.
         attempts: each time that something was handed in, where that is known, the first one first.
         content: a fingerprint of what was handed in; worked out from the files unless given.
+        refused: why nobody can read what was handed in; "" where it can be.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Student:
     times: Times = ()
     attempts: tuple[Attempt, ...] = ()
     content: str = ""
+    refused: str = ""
 
 
 def read_class(

@@ -1,7 +1,7 @@
 """Reads what a student handed in: which file counts for which assignment, as text, never run."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,14 +9,23 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.core.errors import UsageError
-from grader.core.language import _, listed
+from grader.core.language import _
 from grader.core.text import clean
-from grader.course.course import Assignment, Course
+from grader.course.course import Assignment, Course, Exercise
 from grader.sandbox.failures import stub_message
 from grader.submissions.course_modules import lent, standing_for
-from grader.submissions.file_names import FORMS, code_files, plain_name, with_ending_too_many
+from grader.submissions.file_names import (
+    FORMS,
+    NOT_SUBMISSIONS,
+    code_files,
+    plain_name,
+    with_ending_too_many,
+    work_files,
+)
 from grader.submissions.nbgrader_defects import defects
 from grader.submissions.notebooks import Cell
+from grader.submissions.reading_notes import few, left_out_note, name_note, refused_note
+from grader.submissions.reading_room import ReadingRoom
 from grader.submissions.source_file import (
     SourceFile,
     has_own,
@@ -26,8 +35,6 @@ from grader.submissions.source_file import (
     read_source,
 )
 from grader.submissions.timestamps import handed_in_at
-
-NOT_SUBMISSIONS = ("conftest", "setup", "nbgrader_config")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,7 @@ def read_submission(
         if path.suffix.lower() not in FORMS:
             raise UsageError(_("{path} is neither a .py nor an .ipynb.").format(path=path))
         source = read_source(course, path, path.name)
-        undecided = _refused(source.name, source.problem) if source.is_refused else ""
+        undecided = refused_note(source.name, source.problem) if source.is_refused else ""
         reading = Reading((source.key,), source.name, problem_note(source), undecided=undecided)
         mine = [a for a in course.assignments if may_define(source, a)] or course.assignments
         readings = {a.id: reading if a in mine else Reading() for a in course.assignments}
@@ -150,6 +157,7 @@ class _Reader:
         is_all_theirs: whether files in any other folder are read as well.
         folders: the folders in it, by the names that are meant.
         all: the files in it and in folders below it.
+        room: what may still be read.
     """
 
     course: Course
@@ -159,17 +167,19 @@ class _Reader:
     top: list[Path] = field(default_factory=list)
     folders: dict[str, Path] = field(default_factory=dict)
     all: list[Path] = field(default_factory=list)
+    room: ReadingRoom = field(default_factory=ReadingRoom)
 
     def read(self, student: str) -> Submission:
         modules = {assignment.module for assignment in self.course.assignments}
-        self.top = list(_files(self.folder))
+        self.top = list(work_files(self.folder))
         inside = [p for p in sorted(self.folder.iterdir(), reverse=True) if p.is_dir()]
         self.folders = {plain_name(p.name): p for p in inside if not p.is_symlink()}
         shared = [p for p in self.top if plain_name(p.stem) not in modules]
-        shared_keys = tuple(self._add(path).key for path in shared)
+        shared_keys = tuple(self._add(path).key for path in self.room.fitting(shared))
         readings = {a.id: self._reading(a, shared_keys) for a in self.course.assignments}
         beside = self._add_others(readings)
         readings = {id_: self._with_others(id_, readings) for id_ in readings}
+        readings = {id_: self._with_left_out(reading) for id_, reading in readings.items()}
         found = standing_for(self.course, self.sources, readings)
         return Submission(student, self.sources, readings, found, lent(self.course), beside)
 
@@ -179,12 +189,17 @@ class _Reader:
         if not self.is_all_theirs:
             return ()
         with suppress(OSError):
-            for entry in code_files(str(self.folder)):
-                path = Path(entry.path)
-                self.all.append(path)
-                is_ours = path.name.startswith("test_") or path.stem in NOT_SUBMISSIONS
-                if not is_ours and not self._is_passed_over(path, readings):
-                    self._add(path)
+            self.all += (Path(entry.path) for entry in code_files(str(self.folder)))
+        theirs = (
+            path
+            for path in self.all
+            if not path.name.startswith("test_")
+            and path.stem not in NOT_SUBMISSIONS
+            and self._key(path) not in before
+            and not self._is_passed_over(path, readings)
+        )
+        for path in self.room.fitting(theirs):
+            self._add(path)
         return tuple(key for key in self.sources if key not in before)
 
     def _is_passed_over(self, path: Path, readings: Mapping[str, Reading]) -> bool:
@@ -212,7 +227,7 @@ class _Reader:
             for key, source in (self.sources.items() if lacking else ())
             if key not in reading.sources
             and not Path(key).name.startswith("_")
-            and any(is_written(source, e) for e in lacking if e.name not in self._owns(key, id_))
+            and self._defines(source, lacking, id_)
             and not self._is_passed_over(self.folder / key, readings)
         ]
         if not found:
@@ -222,6 +237,11 @@ class _Reader:
         notes = [note.format(file=source.name, assignment=id_) for source in found]
         read_from = reading.read_from or found[0].name
         return replace(reading, sources=keys, read_from=read_from, notes=(*reading.notes, *notes))
+
+    def _defines(self, source: SourceFile, exercises: Sequence[Exercise], id_: str) -> bool:
+        """Whether a file defines any of an assignment's exercises, and not for another one."""
+        owned = self._owns(source.key, id_)
+        return any(e.name not in owned and is_written(source, e) for e in exercises)
 
     def _owns(self, key: str, id_: str) -> set[str]:
         """The names that a file defines for an assignment of its own, which is not this one."""
@@ -234,19 +254,22 @@ class _Reader:
     def _reading(self, assignment: Assignment, shared: tuple[str, ...]) -> Reading:
         inner = self._inner(assignment)
         try:
-            files = list(_files(inner))
+            files = list(work_files(inner))
         except OSError as error:
-            return Reading(undecided=_refused(inner.name, error.strerror or ""))
+            return Reading(undecided=refused_note(inner.name, error.strerror or ""))
         own = _named(assignment, files) or files or _named(assignment, self.top)
+        mine = {path: self._add(path) for path in self.room.fitting(own)}
         submitted_at, time_notes = handed_in_at(inner, self.folder)
         shared = tuple(key for key in shared if own or may_define(self.sources[key], assignment))
-        if not own and not shared:
+        if not mine and not shared:
             return Reading(notes=self._ending_note(assignment, inner), submitted_at=submitted_at)
-        found = [self._add(path) for path in own] or [self.sources[key] for key in shared]
-        refused = [_refused(source.name, source.problem) for source in found if source.is_refused]
+        found = [*mine.values()] or [self.sources[key] for key in shared]
+        refused = [
+            refused_note(source.name, source.problem) for source in found if source.is_refused
+        ]
         if refused:
             return Reading(undecided=refused[0], submitted_at=submitted_at)
-        if not own:
+        if not mine:
             return Reading(shared, self.sources[shared[0]].name, time_notes, submitted_at)
         chosen, notes = self._choose(assignment, found)
         for source in found:
@@ -254,8 +277,8 @@ class _Reader:
                 self.sources[source.key] = replace(source, importable=False)
         untouched = self._is_untouched(assignment, chosen)
         keys = (*shared, chosen.key) if untouched else (chosen.key, *shared)
-        notes = (*notes, *_name_note(assignment, chosen), *problem_note(chosen), *time_notes)
-        defects = tuple(sentence for path in own for sentence in self._defects(assignment, path))
+        notes = (*notes, *name_note(assignment, chosen), *problem_note(chosen), *time_notes)
+        defects = tuple(sentence for path in mine for sentence in self._defects(assignment, path))
         read_from = self.sources[keys[0]].name
         return Reading(
             keys, read_from, notes, submitted_at, defects, own=chosen.key, is_untouched=untouched
@@ -280,7 +303,8 @@ class _Reader:
         """What nbgrader cannot work with in one of the files."""
         released = self.course.paths(assignment).notebook
         source = self._add(path)
-        if path.suffix.lower() != ".ipynb" or source.problem or not released.is_file():
+        is_readable = path.suffix.lower() == ".ipynb" and not source.problem
+        if not is_readable or not released.is_file() or not self.room.is_left:
             return ()
         found = defects(path.read_bytes(), released.read_bytes())
         return tuple(f"{source.name}: {sentence}." for sentence in found)
@@ -307,7 +331,7 @@ class _Reader:
             note = _("{file} was read and {others} was not: one file counts.")
         else:
             note = _("{file} was read and {others} was not: a .{form} file is preferred.")
-        others = listed(source.name for source in found if source is not chosen)
+        others = few(source.name for source in found if source is not chosen)
         return chosen, (note.format(file=chosen.name, others=others, form=self.course.prefer),)
 
     def _is_untouched(self, assignment: Assignment, source: SourceFile) -> bool:
@@ -327,10 +351,21 @@ class _Reader:
         original = read_source(self.course, stub, stub.name)
         return all(gaps) or _normal(original.cells) == _normal(source.cells)
 
+    def _with_left_out(self, reading: Reading) -> Reading:
+        """A reading with a note on the files for which there was no room."""
+        if not self.room.left_out:
+            return reading
+        names = (self._key(path) for path in self.room.left_out)
+        return replace(reading, notes=(*reading.notes, left_out_note(names)))
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
     def _add(self, path: Path) -> SourceFile:
-        key = path.relative_to(self.folder).as_posix()
+        key = self._key(path)
         if key not in self.sources:
-            self.sources[key] = read_source(self.course, path, key)
+            self.sources[key] = source = read_source(self.course, path, key)
+            self.room.take(source, 0 if source.problem else path.stat().st_size)
         return self.sources[key]
 
 
@@ -347,37 +382,6 @@ def _named(assignment: Assignment, files: Iterable[Path]) -> list[Path]:
 
 def _is_meant(assignment: Assignment, path: Path) -> bool:
     return plain_name(path.stem) == assignment.module
-
-
-def _name_note(assignment: Assignment, source: SourceFile) -> tuple[str, ...]:
-    """That a file was read although its name, or its folder's, is another one."""
-    *folders, name = source.key.split("/")
-    stem = name.rpartition(".")[0]
-    is_named = stem == assignment.module or plain_name(stem) != assignment.module
-    if is_named and folders in ([], [assignment.id]):
-        return ()
-    note = _("{file} was read for {assignment}.")
-    return (note.format(file=source.name, assignment=assignment.id),)
-
-
-def _refused(name: str, reason: str) -> str:
-    sentence = _("{file} cannot be read on this machine: {reason}.")
-    return sentence.format(file=name, reason=reason)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """The scripts and notebooks right in a folder, never through a link, in a fixed order."""
-    if not folder.is_dir() or folder.is_symlink():
-        return
-    for path in sorted(folder.iterdir()):
-        hidden = path.name.startswith((".", "_", "test_")) or path.stem in NOT_SUBMISSIONS
-        if path.suffix.lower() in FORMS and not hidden and _is_handed_in(path):
-            yield path
-
-
-def _is_handed_in(path: Path) -> bool:
-    """Whether it is a file, or a link to nowhere, which stands for one; no other link counts."""
-    return not path.exists() if path.is_symlink() else path.is_file()
 
 
 def _normal(cells: tuple[Cell, ...]) -> list[list[str]]:

@@ -137,9 +137,13 @@ def _listed(path: Path) -> Iterator[Listed]:
         raise UsageError(f"The list of times {path} is not text in UTF-8.") from error
     if text.lstrip()[:1] in ("[", "{"):
         return _canvas(path, text)
-    columns = next(csv.reader(io.StringIO(text)), [])
-    if {"student", "submitted_at"} <= {*columns}:
-        return _own(text)
+    try:
+        if {"student", "submitted_at"} <= {*next(csv.reader(io.StringIO(text)), [])}:
+            return iter([*_own(text)])
+    except csv.Error as error:
+        raise UsageError(
+            f"The list of times {path} is no CSV that can be read ({error})."
+        ) from error
     found = [*_of_roster(read_roster(path))]
     if not found:
         raise UsageError(
@@ -163,7 +167,7 @@ def _canvas(path: Path, text: str) -> Iterator[Listed]:
     try:
         entries: Any = json.loads(text)
         found = [(str(one["user_id"]), one.get("submitted_at") or "") for one in entries]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UsageError(
             f"The list of times {path} is no list of Canvas's submissions, with `user_id` and "
             f"`submitted_at` in each ({error!r})."

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader.core import language
+from grader.core.files import file_name
 from grader.core.records import Picture, Result
 from grader.core.text import clean, display_width
 from grader.core.views import ViewResult
@@ -176,14 +177,14 @@ def pages(
         yield f"{STUDENTS}/{picture.address}", picture.svg
     for result in results:
         yield (
-            f"{STUDENTS}/{result.student}.html",
+            f"{STUDENTS}/{file_name(result.student)}.html",
             student_page(result, course, names.get(result.student, ""), linked),
         )
 
 
 def address(student: str) -> str:
     """A student's page, seen from the class report."""
-    return f"{STUDENTS}/{quote(student, errors='surrogateescape')}.html"
+    return f"{STUDENTS}/{quote(file_name(student), errors='surrogateescape')}.html"
 
 
 def pictures(shown: Sequence[Picture]) -> str:

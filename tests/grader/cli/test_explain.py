@@ -70,6 +70,17 @@ def test_what_no_check_says_is_told_in_words(explain, student, words):
     assert words in explain(student=student).out
 
 
+def test_code_is_shown_as_what_it_is(explain):
+    """Signs that turn the direction of writing, or work a terminal, are escaped as everywhere else."""
+    mine = explain.students / "bo" / "scores.py"
+    text = "    # \u202e\u2066 \u061c \x1b[31m\x0c\n    return queries"
+    mine.write_text(mine.read_text("utf-8").replace("    return queries", text), "utf-8")
+    told = explain("--submissions", explain.students).out
+    assert r"    5      # \x202e\x2066 \x61c \x1b[31m\x0c" in told
+    assert "    6      return queries @ keys.T" in told
+    assert not {*"\u202e\u2066\u061c\x1b\x0c"} & {*told}
+
+
 def test_it_is_graded_again_with_the_runs_own_seed(explain):
     """The same work comes to the same result; other work does not, and is said to be other."""
     again = ("--again", "--submissions", explain.students)

@@ -1,0 +1,72 @@
+"""However much one student hands in, reading it takes seconds, and a note names what was not read."""
+
+import json
+import time
+
+import pytest
+
+from grader.core.errors import SubmissionError
+from grader.submissions import payload, reading_room
+from grader.submissions.notebooks import MOST_PARTS, Cell, cells_of
+from grader.submissions.payload import read_payload
+from grader.submissions.source_file import SourceFile, definitions, may_define
+from grader.submissions.submission import read_submission
+
+ONE = "def one():\n    return 1\n"
+NOT_READ = "Not read, because all files together are more than one student's may be: "
+
+
+@pytest.mark.parametrize("text", ["one " * 2**17, "import " * 2**16 + "one", "one=\n" * 2**15])
+def test_no_text_takes_time_by_its_square(small_course, text):
+    """Half a megabyte of a name in one line took minutes."""
+    source = SourceFile("first.py", "first", True, (Cell(None, text),))
+    begun = time.thread_time()
+    may_define(source, small_course.assignments[0])
+    list(definitions(source, "one"))
+    assert time.thread_time() - begun < 2
+
+
+def test_a_notebook_of_millions_of_values_is_refused():
+    """Before they are made; commas and brackets in texts are none."""
+    with pytest.raises(SubmissionError, match="more than 4000000 values"):
+        cells_of(b'{"cells": [' + b"[]," * (MOST_PARTS // 2 + 1) + b"0]}")
+    said = json.dumps({"cells": [{"cell_type": "code", "source": "[," * MOST_PARTS}]})
+    assert len(cells_of(said.encode())) == 1
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A student's folder."""
+    path = tmp_path / "ada"
+    path.mkdir()
+    return path
+
+
+def test_so_many_files_are_read(small_course, folder):
+    """The others are named in a note."""
+    for number in range(300):
+        (folder / f"f{number:03}.py").write_text("x = 1\n", "utf-8")
+    (folder / "01_first").mkdir()
+    (folder / "01_first" / "first.py").write_text(ONE, "utf-8")
+    found = read_submission(small_course, folder, "ada")
+    assert len(found.sources) == 200
+    (note,) = [n for n in found.readings["01_first"].notes if n.startswith(NOT_READ)]
+    assert note == f"{NOT_READ}f200.py, f201.py, f202.py, f203.py, f204.py, …."
+
+
+def test_time_is_counted(small_course, folder, monkeypatch):
+    """When it is over, no other file is begun."""
+    (folder / "first.py").write_text(ONE, "utf-8")
+    monkeypatch.setattr(reading_room, "MOST_SECONDS", -1.0)
+    found = read_submission(small_course, folder, "ada")
+    assert found.sources == {}
+    assert found.readings["01_first"].notes == (f"{NOT_READ}first.py.",)
+
+
+def test_of_all_files_so_many_bytes_are_kept(folder, monkeypatch):
+    """Two hundred notebooks of 64 MiB would fill the memory."""
+    monkeypatch.setattr(payload, "MOST_IN_ALL", 10)
+    for name in "abc":
+        (folder / f"{name}.py").write_text("12345678", "utf-8")
+    sizes = [(len(data), size) for _name, data, size in read_payload(folder, "ada").files]
+    assert sizes == [(8, 8), (2, 8), (0, 8)]
