@@ -77,6 +77,7 @@ docs: setup
 # How fast, against what: ratios taken in one run; and how true the names of mistakes are.
 bench: setup
 	$(BIN)/python tests/benchmarks/names.py
+	$(BIN)/python tests/benchmarks/busy.py
 	$(BIN)/python tests/benchmarks/isolation.py
 	$(BIN)/python tests/benchmarks/watch.py
 	$(BIN)/python tests/benchmarks/throughput.py

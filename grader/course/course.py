@@ -50,7 +50,7 @@ PICTURE = "picture.svg"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one submission may use.
+    """What one submission may use. Seconds are the processor's.
 
     Args:
         load_seconds: running a file from top to bottom.

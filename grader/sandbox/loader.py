@@ -21,7 +21,13 @@ from typing import Any
 from grader.sandbox.constructors import Classes
 from grader.sandbox.failures import Failure, describe_failure, stopped_at, stub_exercise
 from grader.sandbox.own_modules import file_of, folder_of, is_librarys
-from grader.sandbox.placeholders import NotImported, UnavailableError, bound_names, one_by_one
+from grader.sandbox.placeholders import (
+    NotImported,
+    UnavailableError,
+    bound_names,
+    is_elsewhere,
+    one_by_one,
+)
 from grader.sandbox.statements import future_flags, is_harmless, is_quick, statements_of
 from grader.sandbox.wire import Frame
 
@@ -349,7 +355,7 @@ class Loader:
         """Why something is not there that need not end a file; None for any other failure."""
         is_import = isinstance(statement, ast.Import | ast.ImportFrom)
         is_librarys = is_import and isinstance(error, Exception)
-        is_absent = isinstance(error, ImportError) or _is_elsewhere(error)
+        is_absent = isinstance(error, ImportError) or is_elsewhere(error)
         if isinstance(error, SyntaxError | MemoryError) or not (is_absent or is_librarys):
             return None
         cause = describe_failure(error, self.find_cell)
@@ -372,12 +378,6 @@ def _execute(statement: ast.stmt, filename: str, flags: int, opened: Opened) -> 
     tree = ast.Module([statement], [])
     code = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
     exec(code, opened.namespace)
-
-
-def _is_elsewhere(error: BaseException) -> bool:
-    """Whether a file, the network, a keyboard or a command line is not there that was at home."""
-    is_argparse = isinstance(error, SystemExit) and error.code == 2
-    return isinstance(error, OSError | EOFError) or is_argparse
 
 
 def _standing_in(error: BaseException, statement: ast.stmt, opened: Opened) -> Failure | None:

@@ -95,3 +95,9 @@ def one_by_one(statement: ast.stmt) -> list[ast.stmt]:
     else:
         return [statement]
     return [ast.copy_location(part, statement) for part in parts]
+
+
+def is_elsewhere(error: BaseException) -> bool:
+    """Whether a file, the network, a keyboard or a command line is not there that was at home."""
+    is_argparse = isinstance(error, SystemExit) and error.code == 2
+    return isinstance(error, OSError | EOFError) or is_argparse

@@ -6,29 +6,57 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 LOOK_EVERY_SECONDS = 0.1
+PATIENCE = 8
+"""How much longer than compute it may take on the wall, where a thread's own clock can be read."""
 
 
 class OwnTimeOver(BaseException):
     """Raised in code of ours that has used up its time; no `except Exception` stops it."""
 
 
+@dataclass(slots=True)
+class _Deadline:
+    """When a thread's time is over: on the wall, and by its own clock, if it has one."""
+
+    wall: float
+    clock: int | None = None
+    own: float = 0.0
+
+    @classmethod
+    def after(cls, seconds: float) -> "_Deadline":
+        """The one of this thread, these seconds from now."""
+        if not hasattr(time, "pthread_getcpuclockid"):
+            return cls(time.monotonic() + seconds)
+        clock = time.pthread_getcpuclockid(threading.get_ident())
+        wall = time.monotonic() + PATIENCE * seconds
+        return cls(wall, clock, time.clock_gettime(clock) + seconds)
+
+    def is_over(self) -> bool:
+        """Whether it is."""
+        with contextlib.suppress(OSError):  # the thread has ended
+            if self.clock is not None and time.clock_gettime(self.clock) >= self.own:
+                return True
+        return time.monotonic() >= self.wall
+
+
 _lock = threading.Lock()
-_deadlines: dict[int, float] = {}
+_deadlines: dict[int, "_Deadline"] = {}
 """By thread, when its time is over."""
 _watching: list[threading.Thread] = []
 
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Have what runs inside end with `OwnTimeOver` after these seconds.
+    """Have what runs inside end with `OwnTimeOver` after these seconds of the processor's time.
 
     Also in a thread, and while it sleeps in the main one; a long call into C ends first.
     """
     thread = threading.get_ident()
     _hear_alarms()
-    _deadlines[thread] = time.monotonic() + seconds
+    _deadlines[thread] = _Deadline.after(seconds)
     with _lock:
         if not _watching or not _watching[0].is_alive():  # a fork has none of its parent's threads
             _watching[:] = [threading.Thread(target=_watch, daemon=True)]
@@ -53,15 +81,15 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if deadline is not None:
-            _deadlines[threading.get_ident()] = deadline + time.monotonic() - started
+            deadline.wall += time.monotonic() - started
+            _deadlines[threading.get_ident()] = deadline
 
 
 def _watch() -> None:
     while True:
         time.sleep(LOOK_EVERY_SECONDS)
-        now = time.monotonic()
         with _lock:
-            for thread in [t for t, deadline in _deadlines.items() if deadline < now]:
+            for thread in [t for t, deadline in _deadlines.items() if deadline.is_over()]:
                 del _deadlines[thread]
                 _end(thread)
 

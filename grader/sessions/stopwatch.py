@@ -23,6 +23,8 @@ PATIENCE_IN_DOUBT = 8
 """The same where the system does not say whether a process sleeps, or waits for a processor."""
 BUSY = 24
 """On a machine so busy that a request has taken this many times its limit, it is not judged."""
+FIRST_LOOK = 0.25
+"""Where looking at the clock takes milliseconds, shorter requests go without."""
 RING_EVERY = 0.05
 LOOK_AFTER = 0.01
 
@@ -48,7 +50,14 @@ class Spent:
 
 
 class ProcessClock:
-    """The time of one process, which must not be reaped before this is closed."""
+    """The time of one process, which must not be reaped before this is closed.
+
+    Attributes:
+        is_quick: whether reading it takes next to no time.
+        last: what was read last.
+    """
+
+    is_quick = sys.platform in ("linux", "win32")
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -95,8 +104,11 @@ def processor_seconds(pid: int) -> float:
     """
     if sys.platform == "linux":
         return time.clock_gettime(~pid << 3 | _SCHEDULER_CLOCK)
-    if sys.platform == "win32":
-        return _windows_seconds(pid)
+    return _windows_seconds(pid) if sys.platform == "win32" else _posix_seconds(pid)
+
+
+def _posix_seconds(pid: int) -> float:
+    """The same by a program that every POSIX system has."""
     asked = ["ps", "-o", "time=", "-p", str(pid)]
     told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
     return seconds_of(told)
@@ -159,9 +171,9 @@ class Stopwatch:
     ) -> None:
         self.connection, self.clock, self.now = connection, clock, now
         self.seconds, self.grace, self.on_wall = seconds, 0.25 * seconds + slack, on_wall
-        self.before, self.started = clock.read(), now()
-        self.rung: float | None = None
-        self.look_at = self.started + seconds
+        self.before = clock.read() if clock.is_quick else None
+        self.started, self.rung = now(), -1.0
+        self.look_at = self.started + (seconds if clock.is_quick else min(seconds, FIRST_LOOK))
 
     def recv_into(self, buffer: memoryview, /) -> int:
         """Read some bytes."""
@@ -198,13 +210,15 @@ class Stopwatch:
 
     def _look(self) -> float:
         """The seconds in which nothing can be over."""
+        if self.before is None:
+            self.before = self.clock.read()
         wall, processor, idle = self._spent(threads=True)
         left = self.seconds - processor - idle / self._patience
-        if self.rung is None and left > 0:
+        if self.rung < 0 and left > 0:
             if wall >= self.on_wall:
                 raise NoTurn
             return min(left, self.on_wall - wall)
-        if self.rung is None:
+        if self.rung < 0:
             if self.clock.last.waited is None and processor < self.seconds:
                 raise NoTurn
             self.rung = processor + idle
@@ -215,6 +229,8 @@ class Stopwatch:
 
     def taken(self) -> float:
         """What the request has taken so far of the time for its submission."""
+        if self.before is None:
+            return self.now() - self.started
         _wall, processor, idle = self._spent()
         return processor + idle / self._patience
 
@@ -225,8 +241,9 @@ class Stopwatch:
     def _spent(self, *, threads: bool = False) -> tuple[float, float, float]:
         """Seconds since it began: on the wall, of the processor, and those of neither, asleep."""
         now, wall = self.clock.read(threads=threads), self.now() - self.started
-        processor = max(0.0, now.processor - self.before.processor)
-        waited = max(0.0, (now.waited or 0.0) - (self.before.waited or 0.0))
+        before = self.before or now
+        processor = max(0.0, now.processor - before.processor)
+        waited = max(0.0, (now.waited or 0.0) - (before.waited or 0.0))
         return wall, processor, max(0.0, wall - processor - waited)
 
     def _ring(self) -> None:

@@ -228,6 +228,16 @@ def test_a_file_that_does_not_come_to_an_end_is_told_once(grader, folder, work, 
         assert f"scores.py, line {line}: {note}" in told or f"line {line + 1}: {note}" in told
 
 
+def test_a_statement_that_ends_the_process_costs_only_what_stands_below_it(grader, folder, work):
+    """A note names its line, and how the process ended."""
+    right = (folder / "solutions/01_scores/scores.py").read_text("utf-8")
+    line = right.count("\n") + 2
+    crash = "import ctypes\nctypes.string_at(0)\n"
+    ran = grader("check", "01", "--submission", work(scores=f"{right}{crash}"))
+    note = "the Python process of your code died of SIGSEGV. What stands before it counts."
+    assert (ran.code, f"scores.py, line {line}: {note}" in " ".join(ran.out.split())) == (0, True)
+
+
 def test_the_course_may_be_elsewhere(grader, folder, tmp_path, monkeypatch):
     """Where GRADER_COURSE says, and not where the command is run."""
     monkeypatch.chdir(tmp_path)

@@ -108,6 +108,30 @@ def test_a_loop_that_swallows_every_exception_is_ended_with_its_process(talk_to:
     assert (talk.session.generation, talk.get("X")) == (2, 1)
 
 
+def test_a_loop_that_swallows_every_exception_while_loading_is_left_out(talk_to: Any) -> None:
+    """A new child loads what stands before it, and the reason names its line."""
+    text = (
+        "X = 1\nwhile X:\n    try:\n        while True:\n            pass\n"
+        "    except BaseException:\n        X = 2\nY = 2\n"
+    )
+    talk = talk_to(text, slack=0.05)
+    opened = talk.ask("open", seconds=0.3)
+    (failure,) = opened["failures"]
+    assert (opened["names"], failure["kind"], failure["where"]["line"]) == (["X"], "timeout", 2)
+    assert (talk.get("X"), talk.session.generation) == (1, 2)
+
+
+def test_definitions_below_a_cell_that_was_stopped_count(talk_to: Any) -> None:
+    """Nothing else below it is run, so that one cell after the other is not waited for."""
+    endless = "while True:\n    pass\nlate = 1"
+    below = "import math\nSIZES = [1, 2]\nSUM = sum(SIZES)\n\n\ndef f():\n    return math.pi"
+    talk = talk_to({"first.ipynb": ["X = 1", endless, endless, below]})
+    opened = talk.ask("open", source="first.ipynb", seconds=0.3)
+    (failure,) = opened["failures"]
+    assert (opened["names"], failure["where"]["cell"]) == (["X", "SIZES", "f"], 2)
+    assert talk.session.generation == 1
+
+
 def test_the_time_for_the_whole_submission_is_limited(talk_to: Any) -> None:
     """When it is used up, nothing is run any more."""
     talk = talk_to("def f():\n    n = 0\n    while True:\n        n += 1\n", submission_seconds=0.2)

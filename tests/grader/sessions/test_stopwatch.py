@@ -49,6 +49,7 @@ class Machine:
     seconds: float = 0.0
     timeout: float = 0.0
     pid: int = 0
+    is_quick: bool = True
     last: Spent = field(default_factory=lambda: Spent(0.0, 0.0))
 
     def now(self) -> float:
@@ -126,6 +127,18 @@ def test_where_nobody_says_who_waits_who_computed_little_is_not_judged(
     assert PATIENCE_IN_DOUBT <= idle.seconds < PATIENCE_IN_DOUBT + 1
     with pytest.raises(TimeoutError):
         Machine(share=1.0, tells=False).wait(monkeypatch)
+
+
+def test_where_looking_takes_long_a_request_that_does_not_is_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And one that never ends is ended all the same."""
+    quick = Machine(share=1.0, is_quick=False, needs=0.2)
+    monkeypatch.setattr(Machine, "read", lambda *_, **__: pytest.fail("it was looked at"))
+    assert quick.wait(monkeypatch) == 1
+    monkeypatch.undo()
+    with pytest.raises(TimeoutError):
+        Machine(share=1.0, is_quick=False, tells=False).wait(monkeypatch)
 
 
 @pytest.mark.parametrize(
