@@ -25,7 +25,7 @@ from grader.sessions.base import Session
 from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission
 
-ASIDE = ("output", "operations", "cost", "writes", "body", "failure")
+ASIDE = ("output", "operations", "cost", "writes", "body", "failure", "drew")
 """What of a reply is no part of what a solution does; of a failure its type alone is."""
 PACKED = ("value", "gradients", "parameters", "buffers")
 """What of a reply is packed, in order."""

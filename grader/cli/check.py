@@ -228,7 +228,7 @@ def _session(course: Course, submission: Submission, options: CheckOptions) -> "
 
         return InProcessSession(submission, is_alone=True)
     if options.as_graded:
-        from grader.grading.worker import launcher_as_graded
+        from grader.grading.seal_probe import launcher_as_graded
 
         launcher = launcher_as_graded(course.packages)
     else:

@@ -16,8 +16,8 @@ from grader.core.language import _, listed
 from grader.core.records import Result
 from grader.course.course import Course
 from grader.grading.results import points
+from grader.grading.seal_probe import launcher_as_graded
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade, visible_grader
-from grader.grading.worker import launcher_as_graded
 from grader.sessions.child import ChildSession
 from grader.submissions.packing import Packed, packed, unpacked
 
@@ -45,7 +45,7 @@ def _as_graded(course: Course, work: Packed) -> Result:
     submission, launcher = unpacked(course, work, "me"), launcher_as_graded(course.packages)
     with (
         closing(ChildSession(launcher, submission, course.limits, owns_launcher=True)) as session,
-        closing(visible_grader(course)) as grader,
+        closing(visible_grader(course, launcher=launcher)) as grader,
     ):
         return grade(grader, submission, session, Scope(course.exercises, VISIBLE_CHECKS))
 

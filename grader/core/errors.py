@@ -27,3 +27,7 @@ class SubmissionError(GraderError):
 
 class GraderFault(GraderError):
     """The grader itself failed; its developers can act. A score it touches is undecided."""
+
+
+class NoProcessFault(GraderFault):
+    """No process could be started for student code; that may be the moment."""

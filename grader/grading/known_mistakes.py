@@ -1,8 +1,13 @@
-"""The known mistakes: how each check goes with each of them, worked out once per worker."""
+"""The known mistakes: how each check goes with each of them, worked out once per worker.
+
+Many were learned from students, so that each runs as a student's code does: in a process of its own,
+sealed where this machine can seal.
+"""
 
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -13,13 +18,16 @@ import torch
 from grader.checks.consequences import is_of_shape
 from grader.checks.fixtures import CheckEnvironment, Fixtures, read_solutions
 from grader.checks.run import Check, CheckRecord, outcome_of
+from grader.core.errors import NoProcessFault
 from grader.core.records import Finding, Outcome
 from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, edited, read_misconceptions
 from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.feedback.outcomes import UNJUDGED
+from grader.grading.seal_probe import shared_launcher
 from grader.sessions.base import Session
-from grader.sessions.in_process import InProcessSession
+from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher
 from grader.submissions.notebooks import Cell
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Submission
@@ -121,9 +129,15 @@ class RecordedMistakes:
 
 @dataclass(slots=True)
 class LiveMistakes:
-    """Runs the checks on the solutions with mistakes edited in, and keeps how they went."""
+    """Runs the checks on the solutions with mistakes edited in, and keeps how they went.
+
+    Args:
+        environment: what checks are called with.
+        launcher: makes the process of each mistake; this process's own where none is given.
+    """
 
     environment: CheckEnvironment
+    launcher: Launcher | None = None
     solutions: Submission = field(init=False)
     misconceptions: Mapping[str, tuple[Misconception, ...]] = field(init=False)
     tried: dict[tuple[str, int, tuple[str, ...]], list[Known]] = field(default_factory=dict)
@@ -145,19 +159,30 @@ class LiveMistakes:
             exercise: whose mistakes.
             checks: the checks to run with each.
             size: 1 for each mistake by itself, 2 for two at once.
+
+        Raises:
+            NoProcessFault: when no process could be started for one of them.
         """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
             self.tried[key] = [
-                Known(
-                    tuple(m.mistake for m in group),
-                    traces(self.run(made, exercise, checks, InProcessSession(made))),
-                )
+                Known(tuple(m.mistake for m in group), self._traces(made, exercise, checks))
                 for group in combinations(self.of(exercise), size)
                 if size == 1 or not any(m.is_alone for m in group)
                 if (made := self.with_mistakes(exercise, *group)) is not None
             ]
         return self.tried[key]
+
+    def _traces(self, made: Submission, exercise: Exercise, checks: Checks) -> dict[str, Trace]:
+        """How the checks go with a mistake that was made, in a process of its own."""
+        course = self.environment.course
+        launcher = self.launcher or shared_launcher(course.packages)
+        with closing(ChildSession(launcher, made, course.limits)) as session:
+            records = self.run(made, exercise, checks, session)
+        for record in records:
+            if isinstance(record.raised, NoProcessFault):  # it says nothing of the mistake
+                raise record.raised
+        return traces(records)
 
     def with_mistakes(self, exercise: Exercise, *group: Misconception) -> Submission | None:
         """The solutions with these mistakes in them, or None where the edits collide."""
@@ -191,7 +216,8 @@ class LiveMistakes:
             session: what the submission runs in.
             adapt: what a check is called with, from what it would be.
         """
-        handle = SubmissionHandle(submission, session, self.environment.course.limits)
+        limits = self.environment.course.limits
+        handle = SubmissionHandle(submission, session, limits, notes_chance=True)
         handle.declared[exercise.id] = self.environment.declared(exercise)
         records = []
         for check in checks:

@@ -1,17 +1,19 @@
 """Whether this machine can seal student code: a child process tries what it must not be able to do."""
 
+import atexit
 import os
 import secrets
 import socket
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from grader.core.errors import GraderError, UsageError
 from grader.course.course import Exercise, Limits
 from grader.sandbox import seal
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import Launcher, Seal, WarmParent
+from grader.sessions.launchers import Launcher, Seal, WarmParent, default_launcher
 from grader.submissions.notebooks import Cell
 from grader.submissions.source_file import SourceFile
 from grader.submissions.submission import Reading, Submission
@@ -171,6 +173,27 @@ def sealed_launcher(
     except BaseException:
         launcher.close()
         raise
+    return launcher
+
+
+def launcher_as_graded(packages: tuple[str, ...] = ()) -> Launcher:
+    """What a class is graded with: sealed where this machine can, else child processes."""
+    try:
+        return sealed_launcher(packages)
+    except CannotSealError:
+        return default_launcher(packages)
+
+
+def shared_launcher(packages: tuple[str, ...] = ()) -> Launcher:
+    """The same, one for this process until its end."""
+    return _shared_launcher(os.getpid(), packages)
+
+
+@cache
+def _shared_launcher(process: int, packages: tuple[str, ...]) -> Launcher:
+    """By process, because a fork of one has its own."""
+    launcher = launcher_as_graded(packages)
+    atexit.register(lambda: launcher.close() if os.getpid() == process else None)
     return launcher
 
 

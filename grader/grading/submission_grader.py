@@ -27,6 +27,7 @@ from grader.grading.known_mistakes import KnownMistakes, LiveMistakes, RecordedM
 from grader.grading.scoring import scored
 from grader.sessions.base import Session
 from grader.sessions.child import ChildSession
+from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Reading, Submission
 from grader.testing.draw import VISIBLE_SEED
 from grader.testing.lookup import SubmissionHandle
@@ -74,27 +75,34 @@ class SubmissionGrader:
         self.environment.close()
 
 
-def full_grader(course: Course, seed: str, *, apart: bool = False) -> SubmissionGrader:
-    """What instructors grade with: all checks, and the known mistakes run here.
+def full_grader(
+    course: Course, seed: str, *, apart: bool = False, launcher: Launcher | None = None
+) -> SubmissionGrader:
+    """What instructors grade with: all checks, and the known mistakes.
 
     Args:
         course: the course.
         seed: of the hidden checks' inputs.
         apart: run solutions in a process of their own.
+        launcher: makes the processes of known mistakes, where there is one already.
     """
-    return with_live_mistakes(course, seed, apart=apart)[0]
+    return with_live_mistakes(course, seed, apart=apart, launcher=launcher)[0]
 
 
 def with_live_mistakes(
-    course: Course, seed: str, *, apart: bool = False
+    course: Course, seed: str, *, apart: bool = False, launcher: Launcher | None = None
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
-    mistakes = LiveMistakes(live_environment(course, seed, apart=apart))
+    mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
     return SubmissionGrader(mistakes.environment, mistakes), mistakes
 
 
 def visible_grader(
-    course: Course, *, apart: bool = False, exercises: Collection[str] | None = None
+    course: Course,
+    *,
+    apart: bool = False,
+    exercises: Collection[str] | None = None,
+    launcher: Launcher | None = None,
 ) -> SubmissionGrader:
     """What students check with: recordings, or the solutions where the course has them.
 
@@ -102,12 +110,13 @@ def visible_grader(
         course: the course.
         apart: run solutions in a process of their own.
         exercises: only what these need is read; everything unless given.
+        launcher: as for `full_grader`.
 
     Raises:
         CourseError: when a recording is missing or damaged.
     """
     if course.has_solutions:
-        return full_grader(course, VISIBLE_SEED, apart=apart)
+        return full_grader(course, VISIBLE_SEED, apart=apart, launcher=launcher)
     wanted = course.exercises if exercises is None else exercises
     needed = {course.exercises[id_].assignment for id_ in wanted}
     assignments = [a for a in course.assignments if a.id in needed]

@@ -11,7 +11,6 @@ from grader.core.records import Result
 from grader.course.course import load_course
 from grader.grading.run_settings import RunSettings
 from grader.grading.scoring import scored
-from grader.grading.seal_probe import CannotSealError, sealed_launcher
 from grader.grading.submission_grader import (
     Scope,
     SubmissionGrader,
@@ -21,7 +20,7 @@ from grader.grading.submission_grader import (
     undecided,
 )
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import Launcher, default_launcher
+from grader.sessions.launchers import Launcher
 from grader.submissions.file_names import unread_files
 from grader.submissions.payload import Payload
 from grader.submissions.student_folders import Student
@@ -80,20 +79,13 @@ def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Stud
     return undecided(environment, submission, reason, student.only)
 
 
-def launcher_as_graded(packages: tuple[str, ...] = ()) -> Launcher:
-    """What a class is graded with: sealed where this machine can, else child processes."""
-    try:
-        return sealed_launcher(packages)
-    except CannotSealError:
-        return default_launcher(packages)
-
-
 class Worker:
     """Torch, checks and known mistakes, loaded once; a child process per student.
 
     Args:
         settings: the run's.
-        launcher: makes the child processes; it is the worker's from now on.
+        launcher: makes the child processes, for students and for known mistakes; it is the
+            worker's from now on.
 
     Raises:
         CourseError: when the course here is not the run's.
@@ -108,7 +100,7 @@ class Worker:
                 f"{settings.root}: this is not the course that the run began with; every machine "
                 "needs the same course, and nobody may change it while a class is graded"
             )
-        self.grader = full_grader(course, settings.seed)
+        self.grader = full_grader(course, settings.seed, launcher=launcher)
         self.launcher = launcher
 
     def result(self, student: Student) -> Result:

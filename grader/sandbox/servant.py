@@ -186,6 +186,7 @@ class Servant:
         before = _loose_parts(target) if instance is not None else []
         operations = tensors.Operations() if request.get("operations") else None
         is_metered = request.get("meter") and has_torch()
+        chance = tensors.chance() if request.get("chance") and has_torch() else None
         with operations or nullcontext(), meter.metered() if is_metered else nullcontext() as cost:
             value = self._invoke(asked, given, len(request["args"]))
         if instance is not None:
@@ -193,6 +194,8 @@ class Servant:
             now = _loose_parts(target)
             self.anew[instance] = [name for name, part in now if id(part) not in known]
         header: dict[str, Any] = {"value": packer.pack(value)}
+        if chance is not None:
+            header["drew"] = tensors.chance() != chance
         if "method" in request and header["value"] == {"unsupported": type_name(value)}:
             header["value"] = packer.pack(self._keep(value))  # an iterator, another instance
         if operations is not None:

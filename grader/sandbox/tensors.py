@@ -39,6 +39,11 @@ def set_seed(seed: int) -> None:
     torch.default_generator.manual_seed(seed)
 
 
+def chance() -> bytes:
+    """Where torch's random numbers stand."""
+    return bytes(torch.default_generator.get_state().numpy())
+
+
 # How they travel.
 
 

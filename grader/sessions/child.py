@@ -5,7 +5,7 @@ import socket
 import time
 from dataclasses import dataclass, field
 
-from grader.core.errors import GraderFault
+from grader.core.errors import GraderFault, NoProcessFault
 from grader.core.language import _
 from grader.course.course import Limits
 from grader.sandbox.limits import LIMITS_MEMORY, libraries_in
@@ -143,7 +143,7 @@ class ChildSession(Session):
             greeting = self.reader.receive(_Deadline(self.child.connection, START_SECONDS))
             header = greeting.frame().header
             if "fault" in header:
-                raise GraderFault(f"a child process could not be confined: {header['fault']}")
+                raise NoProcessFault(f"a child process could not be confined: {header['fault']}")
             for key, source in self.submission.sources.items():
                 header = {"verb": "sources", "sources": {key: source.header()}}
                 known = {"awaited": self.submission.modules, "lent": self.submission.lent}
@@ -151,7 +151,7 @@ class ChildSession(Session):
                 self._exchange(encode(request), START_SECONDS)
         except (EOFError, OSError, WireFault) as error:
             self._end()
-            raise GraderFault(f"a child process could not be started ({error!r})") from error
+            raise NoProcessFault(f"a child process could not be started ({error!r})") from error
 
     def _exchange(self, request: bytes, seconds: float) -> Raw:
         if self.child is None:

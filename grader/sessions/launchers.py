@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.core.errors import GraderFault
+from grader.core.errors import GraderFault, NoProcessFault
 from grader.course.course import Limits
 from grader.sandbox.limits import LIBRARIES, WITHOUT_WINDOWS, ChildLimits, import_packages
 
@@ -263,9 +263,9 @@ class WarmParent(Launcher):
                 self.control.send(data)
             received = self.control.recv(65_536)
         except OSError as error:
-            raise GraderFault(f"the process that starts children is gone ({error})") from error
+            raise NoProcessFault(f"the process that starts children is gone ({error})") from error
         if not received:
-            raise GraderFault("the process that starts children has ended")
+            raise NoProcessFault("the process that starts children has ended")
         return received
 
     def fork(self, limits: Limits, generation: int, descriptor: int) -> tuple[int, str]:

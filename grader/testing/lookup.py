@@ -102,6 +102,7 @@ class SubmissionHandle:
         declared: by exercise, what its class takes as the solution has it, and what classes
             take that it builds on.
         unlimited: the assignments of checks that limit memory, where no such limit could be set.
+        notes_chance: whether calls are asked if they drew random numbers.
     """
 
     submission: Submission
@@ -112,6 +113,7 @@ class SubmissionHandle:
     located: dict[str, tuple[int, Located]] = field(default_factory=dict)
     declared: dict[str, Mapping[str, Parameters]] = field(default_factory=dict)
     unlimited: set[str] = field(default_factory=set)
+    notes_chance: bool = False
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
         """Send one request within the time for one."""

@@ -115,6 +115,7 @@ class Answer:
         cost: what the call cost, where that was asked for.
         body: where nothing came back, "empty" or "unindented" for a function that does nothing.
         writes: the parameters that were changed in place, with the line that did it, if known.
+        has_drawn: whether random numbers were drawn, where that was asked for.
     """
 
     value: Any
@@ -125,6 +126,7 @@ class Answer:
     body: str = ""
     writes: tuple[Write, ...] = ()
     cost: Cost | None = None
+    has_drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,8 @@ def read_answer(frame: Frame) -> Answer:
     body = _text(frame.header.get("body"))
     writes = _writes(frame.header.get("writes"))
     cost = read_cost(frame.header.get("cost"))
-    return Answer(value, names, gradients, read_printed(frame), operations, body, writes, cost)
+    printed, has_drawn = read_printed(frame), frame.header.get("drew") is True
+    return Answer(value, names, gradients, printed, operations, body, writes, cost, has_drawn)
 
 
 def _writes(content: Any) -> tuple[Write, ...]:

@@ -103,7 +103,7 @@ class StudentHandle:
         held: the names of an instance's tensors, as it was last asked for.
         located: the file that counts.
         answers: what came back so far, by the position of the call.
-        drew: the positions of calls that drew random numbers in this process.
+        drew: the positions of calls that drew random numbers.
         not_taken: the names of parameters that took no value.
         renamed: by instance, its parameters' own names by the solution's.
         roles: what parameters stand for, by words in their names.
@@ -223,14 +223,14 @@ class StudentHandle:
             **({"operations": True} if operations else {}),
             **({"meter": True} if meter else {}),
             **({"method": method} if method else {}),
+            **({"chance": True} if self.submission.notes_chance else {}),
         }
-        chance = torch.get_rng_state()
         answer = self._read(read_answer, self._ask(header, packer.payload()))
         if meter and answer.cost is None:
             raise self._outcome(Failure("crashed", message=_("its process left out the cost")))
         position = len(self.calls) - 1
         self.answers[position] = answer
-        if not torch.equal(chance, torch.get_rng_state()):
+        if answer.has_drawn:
             self.drew.add(position)
         last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
         if answer.value is None:
