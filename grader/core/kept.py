@@ -34,17 +34,30 @@ def kept(kind: str, depends_on: object, make: Callable[[], bytes], *, most: int 
         make: makes it; what it raises is passed on, and nothing is kept then.
         most: files of this kind that are kept: those that were used last.
     """
+    path = _path(kind, depends_on)
+    if path is None:
+        return make()
+    content = _read(path)
+    if content is None:
+        content = make()
+        _keep(path, content, most)
+    return content
+
+
+def is_kept(kind: str, depends_on: object) -> bool:
+    """Whether `kept` would make nothing."""
+    path = _path(kind, depends_on)
+    return path is not None and _read(path) is not None
+
+
+def _path(kind: str, depends_on: object) -> Path | None:
+    """Where something is kept; None where nothing is."""
     folder = cache_folder()
     if folder is None:
-        return make()
+        return None
     used = [depends_on, grader_hash(), versions(), platform.machine()]
     key = hashlib.sha256(json.dumps(used, sort_keys=True).encode()).hexdigest()
-    path = folder / kind / f"{key}.bin"
-    found = _read(path)
-    if found is None:
-        found = make()
-        _keep(path, found, most)
-    return found
+    return folder / kind / f"{key}.bin"
 
 
 def cache_folder() -> Path | None:

@@ -1,11 +1,15 @@
 """Recordings that were made before, kept by what each depends on."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
-from grader.core.kept import kept
+from grader.core.kept import cache_folder, is_kept, kept
+from grader.core.processes import spread
 from grader.course.course import Assignment, Course
 from grader.course.outcome_parts import declared, outcome_parts
+
+KIND = "recordings"
 
 
 def recorded(course: Course, assignment: Assignment) -> bytes:
@@ -23,7 +27,25 @@ def recorded(course: Course, assignment: Assignment) -> bytes:
 
         return write_recording(record(course, assignment))
 
-    return kept("recordings", _depends_on(course, assignment), make)
+    return kept(KIND, _depends_on(course, assignment), make)
+
+
+def record_missing(course: Course, jobs: int) -> tuple[int, Iterator[None]]:
+    """Make the recordings that are not kept yet, in several processes.
+
+    Where nothing can be kept, whoever releases makes them one after the other.
+
+    Returns:
+        How many there are to make, and what makes the next one each time.
+    """
+    missing = [a for a in course.assignments if not is_kept(KIND, _depends_on(course, a))]
+    if cache_folder() is None or len(missing) < 2:
+        return 0, iter(())
+    return len(missing), spread(_record, [(course, a) for a in missing], jobs, few=1)
+
+
+def _record(course: Course, assignment: Assignment) -> None:
+    recorded(course, assignment)
 
 
 def _depends_on(course: Course, assignment: Assignment) -> list[object]:
