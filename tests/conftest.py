@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from grader.core import language
-from grader.release.recording_cache import CACHE_VARIABLE
+from grader.core.kept import CACHE_VARIABLE
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,7 +34,7 @@ def pytest_configure() -> None:
 
     What a run in the background starts would be deaf to it.
     """
-    os.environ.setdefault(CACHE_VARIABLE, str(ROOT / "build" / "recordings"))
+    os.environ.setdefault(CACHE_VARIABLE, str(ROOT / "build" / "cache"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -74,6 +74,19 @@ def write_recording(recording: Recording) -> bytes:
     return zlib.compress(encode(Frame(header, b"".join(payloads))), level=9)
 
 
+def write_known(entries: list[Known]) -> bytes:
+    """Known mistakes, and how checks go with them, as bytes."""
+    payloads: list[bytes] = []
+    nodes = [_known_node(entry, payloads) for entry in entries]
+    return zlib.compress(encode(Frame({"known": nodes}, b"".join(payloads))), level=1)
+
+
+def read_known(data: bytes) -> list[Known]:
+    """What `write_known` made."""
+    header, reader = _opened(zlib.decompress(data))
+    return [_known(node, reader) for node in header["known"]]
+
+
 def read_recording(path: Path) -> Recording:
     """Read a recording.
 
@@ -85,12 +98,9 @@ def read_recording(path: Path) -> Recording:
         data = unpacker.decompress(path.read_bytes(), MAX_BYTES)
         if not unpacker.eof:
             raise WireFault("it breaks off")
-        header_size, payload_size = PREFIX.unpack_from(data)
-        start = PREFIX.size + header_size
-        header = decode_header(data[PREFIX.size : start])
+        header, reader = _opened(data)
         if header["format"] != FORMAT:
             raise WireFault(f"its format is {header['format']!r}")
-        reader = _Reader(data[start : start + payload_size])
         transcripts = {
             check: [(shape, Frame(reply, reader.take(size))) for shape, reply, size in replies]
             for check, replies in header["traces"].items()
@@ -123,6 +133,13 @@ class _Reader:
             raise WireFault("it lacks bytes")
         self.offset += size
         return self.payload[self.offset - size : self.offset]
+
+
+def _opened(data: bytes) -> tuple[dict[str, Any], _Reader]:
+    """The header of a frame, and what hands out its payload."""
+    header_size, payload_size = PREFIX.unpack_from(data)
+    start = PREFIX.size + header_size
+    return decode_header(data[PREFIX.size : start]), _Reader(data[start : start + payload_size])
 
 
 def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:

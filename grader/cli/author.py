@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 
-from grader.cli.edge import ExitCode, from_here
+from grader.cli.edge import ExitCode, cores, from_here
+from grader.cli.progress import counted
 from grader.cli.tables import kept_table, mutation_table, unearned_table, validation_table
 from grader.cli.view import console
 from grader.core.errors import UsageError
@@ -76,7 +78,13 @@ def run_release(course: Course, dest: Path, audience: str) -> None:
         "github": github_files,
         "gradescope": zipped_files,
     }
-    released = write_release(course, dest, releases[audience])
+
+    def files_of(course: Course) -> Iterable[OutputFile]:
+        if audience != "gradescope":  # which has the solutions in place of recordings
+            _record_missing(course)
+        return releases[audience](course)
+
+    released = write_release(course, dest, files_of)
     size = sum(len(file.data) for file in released)
     files = "1 file" if len(released) == 1 else f"{len(released)} files"
     click.echo(f"Released to {audience}: {files}, {size / 1024:.0f} KiB, in {dest}")
@@ -84,6 +92,16 @@ def run_release(course: Course, dest: Path, audience: str) -> None:
         click.echo(f"List of protected files: {list_fingerprint(released)} (reports show it).")
     if audience == "gradescope":
         click.echo("The zip holds solutions and hidden checks: for Gradescope's autograder alone.")
+
+
+def _record_missing(course: Course) -> None:
+    """Make the recordings that are not kept yet, and show how far that is."""
+    from grader.release.recording_cache import record_missing
+
+    number, recordings = record_missing(course, cores())
+    if number:
+        for _done in counted(Console(stderr=True), "Recording assignments", number, recordings):
+            pass
 
 
 def run_validate(

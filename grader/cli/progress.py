@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -18,6 +19,7 @@ from grader.grading.class_files import Row
 from grader.grading.class_run import Watcher
 
 SECONDS_BETWEEN_LINES = 10.0
+T = TypeVar("T")
 
 
 @dataclass
@@ -72,6 +74,29 @@ class _Count:
         if self.undecided:
             text += f", {self.undecided} UNDECIDED"
         return f"{text}, {self._rate:.1f} a second" if self.graded else text
+
+
+def counted(screen: Console, label: str, total: int, items: Iterator[T]) -> Iterator[T]:
+    """The same items, while a bar shows how many came; elsewhere than on a terminal, lines do.
+
+    Args:
+        screen: where.
+        label: what is done, before the numbers.
+        total: how many items there will be.
+        items: each is taken when the one before it is done with.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    printed = time.monotonic()
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(label, total=total)
+        if bar.disable:
+            screen.print(f"{label}: 0 of {total}.")
+        for number, item in enumerate(items, 1):
+            bar.update(task, advance=1)
+            if bar.disable and time.monotonic() - printed > SECONDS_BETWEEN_LINES:
+                printed = time.monotonic()
+                screen.print(f"{label}: {number} of {total}.")
+            yield item
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from grader.core.language import current, use
 R = TypeVar("R")
 
 FEW = 100
-"""So many pieces of work are done sooner than processes for them have begun."""
+"""Below this many pieces of quick work, starting processes costs more than it saves."""
 MOST_PROCESSES = 16
 """More would fill the memory, and Windows allows no more than 61."""
 AT_ONCE = 4
@@ -49,7 +49,7 @@ def _end_with_parent() -> None:
 
 
 def spread(
-    work: Callable[..., R], pieces: Sequence[tuple[Any, ...]], jobs: int
+    work: Callable[..., R], pieces: Sequence[tuple[Any, ...]], jobs: int, *, few: int = FEW
 ) -> Generator[R, None, None]:
     """What work returns for each piece, in order; for many pieces it is done in several processes.
 
@@ -58,11 +58,12 @@ def spread(
             before its result is taken.
         pieces: the arguments, which are sent as well.
         jobs: how many processes; with 1, and for a few pieces, it is done here.
+        few: how many pieces that is.
 
     Raises:
         GraderError: when one of the processes is ended from elsewhere.
     """
-    if jobs < 2 or len(pieces) <= FEW:
+    if jobs < 2 or len(pieces) <= few:
         yield from starmap(work, pieces)
         return
     # Spawned, not forked: this process may have threads.
@@ -71,7 +72,7 @@ def spread(
         try:
             block_ctrl_c(blocked=True)
             try:
-                found = processes.map(_do, pieces, chunksize=AT_ONCE)
+                found = processes.map(_do, pieces, chunksize=AT_ONCE if len(pieces) > FEW else 1)
             finally:
                 block_ctrl_c(blocked=False)
             yield from found

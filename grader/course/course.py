@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import without_comments
+from grader.core.kept import kept
 from grader.core.language import (
     COURSE,
     _,
@@ -329,9 +330,24 @@ class Course:
 
         Comments, hints, styles and what is equivalent decide none.
         """
+        return kept("hashes", ["course", self.raw_hash], lambda: self._hash().encode()).decode()
+
+    @cached_property
+    def raw_hash(self) -> str:
+        """A hash of all that is declared, and of each byte that decides scores."""
+        digest = hashlib.sha256(repr(replace(self, root=Path())).encode("utf-8", "replace"))
+        digest.update((self.root / MANIFEST).read_bytes())
+        for path in self._deciding_files():
+            digest.update(self.inner(path).encode() + hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()
+
+    def _deciding_files(self) -> list[Path]:
+        files = (*self.ledger_files, *self.files_of(SOLUTIONS), *self.files_of(CHECKS))
+        return sorted({path for path in files if decides_scores(path)})
+
+    def _hash(self) -> str:
         digest = hashlib.sha256(repr(self._manifest_without_left_out()).encode("utf-8", "replace"))
-        found = (*self.ledger_files, *self.files_of(SOLUTIONS), *self.files_of(CHECKS))
-        for path in sorted({path for path in found if decides_scores(path)}):
+        for path in self._deciding_files():
             digest.update(self.inner(path).encode())
             digest.update(hashlib.sha256(without_comments(path)).digest())
         return digest.hexdigest()

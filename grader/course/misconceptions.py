@@ -1,11 +1,14 @@
 """Known wrong answers as data: edits of the solutions, with the words that name them."""
 
+import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
+from typing import Any
 
 from grader.core.errors import CourseError
+from grader.core.kept import kept
 from grader.core.records import Mistake, MistakeKind
 from grader.course.course import SOLUTIONS, Assignment, Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
@@ -29,6 +32,30 @@ class Misconception:
     def id(self) -> str:
         """Its name, unique within the course."""
         return self.mistake.id
+
+
+def all_misconceptions(course: Course) -> dict[str, tuple[Misconception, ...]]:
+    """The misconceptions of each assignment, by its id.
+
+    Raises:
+        CourseError: as `read_misconceptions` does.
+    """
+
+    def make() -> bytes:
+        read = {a.id: read_misconceptions(course, a) for a in course.assignments}
+        return json.dumps(
+            {id_: [asdict(one) for one in all_] for id_, all_ in read.items()}
+        ).encode()
+
+    known = json.loads(kept("misconceptions", course.raw_hash, make))
+    return {id_: tuple(map(_from_json, entries)) for id_, entries in known.items()}
+
+
+def _from_json(entry: dict[str, Any]) -> Misconception:
+    mistake = entry.pop("mistake")
+    return Misconception(
+        **entry, mistake=Mistake(**{**mistake, "kind": MistakeKind(mistake["kind"])})
+    )
 
 
 def read_misconceptions(course: Course, assignment: Assignment) -> tuple[Misconception, ...]:

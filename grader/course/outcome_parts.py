@@ -6,6 +6,7 @@ and pages, for which no student code is run.
 
 import ast
 import hashlib
+import json
 import tomllib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.core.files import without_comments
+from grader.core.kept import kept
 from grader.core.text import hash_of
 from grader.course.course import CHECKS, SOLUTIONS, Assignment, Course, decides_scores
 
@@ -25,6 +27,28 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
     """By assignment, a hash of each thing that decides its outcomes, by what it is in words."""
+    return {id_: parts for id_, (parts, _declared) in _hashes(course).items()}
+
+
+def declared(course: Course, assignment: Assignment) -> str:
+    """A hash of what is shown of an assignment's checks and mistakes, and of the checks' weights."""
+    return _hashes(course)[assignment.id][1]
+
+
+def _hashes(course: Course) -> dict[str, tuple[dict[str, str], str]]:
+    """By assignment, what decides its outcomes, and what is shown of it."""
+
+    def make() -> bytes:
+        parts = _parts(course)
+        hashes = {a.id: (parts[a.id], _declared(course, a)) for a in course.assignments}
+        return json.dumps(hashes).encode()
+
+    hashes: dict[str, tuple[dict[str, str], str]]
+    hashes = json.loads(kept("hashes", ["parts", course.raw_hash], make))
+    return hashes
+
+
+def _parts(course: Course) -> dict[str, dict[str, str]]:
     structure = [
         (a.id, (*a.imports, a.lends) if a.lends else a.imports, [e.name for e in a.exercises])
         for a in course.assignments
@@ -40,8 +64,7 @@ def outcome_parts(course: Course) -> dict[str, dict[str, str]]:
     return {a.id: {**_own(course, a), **shared} for a in course.assignments}
 
 
-def declared(course: Course, assignment: Assignment) -> str:
-    """A hash of what is shown of an assignment's checks and mistakes, and of the checks' weights."""
+def _declared(course: Course, assignment: Assignment) -> str:
     folders = (course.root / CHECKS, course.root / SOLUTIONS)
     files = (path for folder in folders for path in (folder / assignment.id).glob("*.*"))
     wanted = (path for path in files if path.parent.parent == folders[0] or path.suffix == ".toml")

@@ -17,11 +17,14 @@ import torch
 
 from grader.checks.consequences import is_of_shape
 from grader.checks.fixtures import CheckEnvironment, Fixtures, read_solutions
+from grader.checks.recordings import read_known, write_known
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import NoProcessFault
+from grader.core.kept import kept
 from grader.core.records import Finding, Outcome
 from grader.course.course import Exercise
-from grader.course.misconceptions import Misconception, edited, read_misconceptions
+from grader.course.misconceptions import Misconception, all_misconceptions, edited
+from grader.course.outcome_parts import declared, outcome_parts
 from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.feedback.outcomes import UNJUDGED
 from grader.grading import seal_probe
@@ -38,6 +41,9 @@ from grader.testing.replies import Failure
 from grader.testing.student import NotJudged, StudentOutcome
 
 Checks = tuple[Check, ...]
+
+MOST_KEPT = 1024
+"""Files of known mistakes that are kept: an exercise of a class has one or two."""
 
 RAISED = re.compile(r"(?:^|:\s*)raise\b")
 """A line that raises, after an `if` or by itself."""
@@ -171,9 +177,8 @@ class LiveMistakes:
 
     def __post_init__(self) -> None:
         """Read solutions and misconceptions."""
-        course = self.environment.course
-        self.solutions = read_solutions(course)
-        self.misconceptions = {a.id: read_misconceptions(course, a) for a in course.assignments}
+        self.solutions = read_solutions(self.environment.course)
+        self.misconceptions = all_misconceptions(self.environment.course)
 
     def of(self, exercise: Exercise) -> list[Misconception]:
         """The misconceptions of an exercise."""
@@ -192,13 +197,30 @@ class LiveMistakes:
         """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
-            self.tried[key] = [
-                Known(tuple(m.mistake for m in group), self._traces(made, exercise, checks))
-                for group in combinations(self.of(exercise), size)
-                if size == 1 or not any(m.is_alone for m in group)
-                if (made := self.with_mistakes(exercise, *group)) is not None
-            ]
+            content = kept(
+                "mistakes",
+                [key, self.environment.seed, self._decides(exercise)],
+                lambda: write_known(self._known(exercise, checks, size)),
+                most=MOST_KEPT,
+            )
+            self.tried[key] = read_known(content)
         return self.tried[key]
+
+    def _decides(self, exercise: Exercise) -> list[object]:
+        """What decides how checks go with the mistakes of an exercise, besides the seed."""
+        course = self.environment.course
+        assignment = course.by_id[exercise.assignment]
+        parts = outcome_parts(course)
+        used = [parts[id_] for id_ in (assignment.id, *assignment.compares)]
+        return [used, declared(course, assignment)]
+
+    def _known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+        return [
+            Known(tuple(m.mistake for m in group), self._traces(made, exercise, checks))
+            for group in combinations(self.of(exercise), size)
+            if size == 1 or not any(m.is_alone for m in group)
+            if (made := self.with_mistakes(exercise, *group)) is not None
+        ]
 
     def _traces(self, made: Submission, exercise: Exercise, checks: Checks) -> dict[str, Trace]:
         """How the checks go with a mistake that was made."""

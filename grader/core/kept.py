@@ -1,0 +1,110 @@
+"""What was worked out before, kept in the user's cache folder by everything that it depends on.
+
+Nobody needs the cache: a file that is damaged, or that somebody else could have written, is ignored
+and made again, and where nothing can be written, nothing is kept. It may hold what students must not
+read, so only its owner can.
+"""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from grader.core.errors import UsageError
+from grader.core.files import write_whole
+from grader.core.kit import KIT_NAME
+from grader.core.versions import grader_hash, versions
+
+CACHE_VARIABLE = "GRADER_CACHE"
+"""The environment variable that names another folder; empty for no cache at all."""
+
+DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+def kept(kind: str, depends_on: object, make: Callable[[], bytes], *, most: int = 64) -> bytes:
+    """What was made before from the same things, or what is made now.
+
+    Args:
+        kind: the name of a folder in the cache.
+        depends_on: everything that decides it, as JSON, besides versions, the machine's kind and this
+            package, which count always.
+        make: makes it; what it raises is passed on, and nothing is kept then.
+        most: files of this kind that are kept: those that were used last.
+    """
+    path = _path(kind, depends_on)
+    if path is None:
+        return make()
+    content = _read(path)
+    if content is None:
+        content = make()
+        _keep(path, content, most)
+    return content
+
+
+def is_kept(kind: str, depends_on: object) -> bool:
+    """Whether `kept` would make nothing."""
+    path = _path(kind, depends_on)
+    return path is not None and _read(path) is not None
+
+
+def _path(kind: str, depends_on: object) -> Path | None:
+    """Where something is kept; None where nothing is."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    used = [depends_on, grader_hash(), versions(), platform.machine()]
+    key = hashlib.sha256(json.dumps(used, sort_keys=True).encode()).hexdigest()
+    return folder / kind / f"{key}.bin"
+
+
+def cache_folder() -> Path | None:
+    """The folder of the cache; None where the environment says that there is none."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named is not None:
+        return Path(named) if named else None
+    from platformdirs import user_cache_path
+
+    return user_cache_path(KIT_NAME, appauthor=False)
+
+
+def _read(path: Path) -> bytes | None:
+    """What a file holds; None when it is not there, not ours alone, or not what was written."""
+    try:
+        if not (_is_private(path.parent) and _is_private(path)):
+            return None
+        data = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    content = data[DIGEST_SIZE:]
+    return content if hashlib.sha256(content).digest() == data[:DIGEST_SIZE] else None
+
+
+def _is_private(path: Path) -> bool:
+    """Whether nobody else can have written there; Windows keeps a user's folders apart itself."""
+    if not hasattr(os, "getuid"):
+        return True
+    status = path.lstat()
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def _keep(path: Path, content: bytes, most: int) -> None:
+    """Write a file whole or not at all, and remove those that were not used for longest."""
+    with suppress(OSError, UsageError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.chmod(0o700)
+        write_whole(path, hashlib.sha256(content).digest() + content)
+        files = sorted(path.parent.glob("*.bin"), key=_last_used)
+        for old in files[: max(0, len(files) - most)]:
+            old.unlink(missing_ok=True)
+
+
+def _last_used(path: Path) -> float:
+    """When a file was used last; 0 for one that is gone already."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
