@@ -49,7 +49,7 @@ def _end_with_parent() -> None:
 
 
 def spread(
-    work: Callable[..., R], pieces: Sequence[tuple[Any, ...]], jobs: int, *, few: int = FEW
+    work: Callable[..., R], pieces: Sequence[tuple[Any, ...]], jobs: int, *, few: int | None = None
 ) -> Generator[R, None, None]:
     """What work returns for each piece, in order; for many pieces it is done in several processes.
 
@@ -58,12 +58,12 @@ def spread(
             before its result is taken.
         pieces: the arguments, which are sent as well.
         jobs: how many processes; with 1, and for a few pieces, it is done here.
-        few: how many pieces that is.
+        few: how many pieces that is; `FEW` unless given.
 
     Raises:
         GraderError: when one of the processes is ended from elsewhere.
     """
-    if jobs < 2 or len(pieces) <= few:
+    if jobs < 2 or len(pieces) <= (FEW if few is None else few):
         yield from starmap(work, pieces)
         return
     # Spawned, not forked: this process may have threads.

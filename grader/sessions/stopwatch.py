@@ -219,7 +219,7 @@ class Stopwatch:
                 raise NoTurn
             return min(left, self.on_wall - wall)
         if self.rung < 0:
-            if self.clock.last.waited is None and processor < self.seconds:
+            if self.clock.last.waited is None and processor < self.seconds - FIRST_LOOK:
                 raise NoTurn
             self.rung = processor + idle
         if processor + idle >= self.rung + self.grace or wall >= 2 * self.on_wall:

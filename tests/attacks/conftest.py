@@ -40,7 +40,7 @@ from grader.sandbox import (
     wire,
 )
 from grader.sandbox.syscall_table import DENIED, column
-from grader.sessions.launchers import Seal, WarmParent
+from grader.sessions.launchers import Seal, WarmParent, default_launcher
 from grader.submissions import student_folders
 from grader.submissions.student_folders import Student
 from grader.testing import judge
@@ -275,9 +275,15 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
 
 
 @pytest.fixture(scope="session")
-def bench(outside: Outside) -> Iterator[SubmissionGrader]:
+def bench(outside: Outside, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SubmissionGrader]:
     """What the trusted side judges with."""
     made = full_grader(load_course(outside.root / "course"), SEED)
+    # What judges with right parts, and runs known mistakes, starts with the first wrong answer and stays.
+    wrong = tmp_path_factory.mktemp("wrong") / "01_first" / "first.py"
+    wrong.parent.mkdir()
+    wrong.write_text("def double(x):\n    return 3 * x\n\n\ndef total(x):\n    return double(x)\n")
+    with contextlib.closing(default_launcher()) as launcher:
+        grade_student(made, launcher, Student("somebody", wrong.parents[1]))
     yield made
     made.close()
 

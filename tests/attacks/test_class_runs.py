@@ -148,9 +148,9 @@ def test_a_class_with_attackers_in_it_is_graded_to_the_end(outside, grader, seal
     summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
     assert summary["scores"] == {
         "alice": 8,
-        "bertha-exits": 0,
+        "bertha-exits": 8,  # what stands before the end of a process counts
         "charlie": 8,
-        "dora-crashes": 0,
+        "dora-crashes": 8,
         "emil-garbles": 0,
         "frieda": 8,
     }

@@ -92,7 +92,8 @@ def test_hanging_up_costs_the_exercise(attack):
 def test_deleting_all_names_costs_what_was_deleted(attack):
     """A function that clears its own module; the other exercises are gone with it."""
     verdict = attack("def double(x):\n    globals().clear()\n    return x\n")
-    lost = {"double": "passed missing missing", "total": "missing blocked"}
+    # Hidden checks have a process of their own, in which the function clears nothing before it runs.
+    lost = {"double": "passed missing failed", "total": "missing blocked"}
     assert verdict == (0.6, {**lost, "Layer": "missing blocked blocked"}, "not defined")
 
 

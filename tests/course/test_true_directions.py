@@ -99,8 +99,8 @@ def said(result: ExerciseResult) -> list[str]:
         (
             "count_parameters",
             COUNT,
-            "return sum(p.numel() for m in module.modules() if type(m) is nn.Linear"
-            " for p in m.parameters())",
+            "layers = nn.ModuleList(m for m in module.modules() if type(m) is nn.Linear)\n"
+            "    return sum(p.numel() for p in layers.parameters())",
             "some-parameters-left-out",
         ),
         (

@@ -53,6 +53,7 @@ def test_values_and_gradients_came_back(hand_in: HandIn) -> None:
 def test_what_is_drawn_without_a_seed_is_by_chance(hand_in: HandIn, seed: int | None) -> None:
     """By a function, or by an instance that keeps it; dropout draws anew whatever the seed is."""
     student, x = hand_in(LAYER), torch.ones(1, 2)
+    student.submission.notes_chance = True
     student.call("draw", 3, seed=seed)
     instance = student.call("one", 2, seed=seed).value
     student.call(instance, x)

@@ -21,7 +21,7 @@ MISTAKES = {
 """What the test fills in for `raise ValueError('TODO')`: an edit of the line above it."""
 
 UNWRITTEN = {
-    "test_cell_25": 'judge(student.call("spread", torch.tensor([[1.0], [5.0]])).value, torch.tensor([4.0]))',
+    "test_cell_25": 'judge(student.call("spread", torch.tensor([[1.0, 2.0], [5.0, 9.0]])).value, torch.tensor([4.0, 12.25]))',
     "test_cell_9": 'judge(student.call(student.call("Distance", 3).value, torch.zeros(1, 3)).value, '
     "torch.tensor([12**0.5]))",
 }

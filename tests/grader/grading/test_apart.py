@@ -91,7 +91,7 @@ def test_two_proofs_at_once(make):
         "def scores(queries, keys):\n    return queries @ keys.T\n", "utf-8"
     )
     named = ("an-id", "slip", "It is wrong.", "Why?")
-    options = LearnOptions("student-00", "01_scores/scores", run.folder, *named)
+    options = LearnOptions("student-00", "01_scores/scores", run.folder, *named, yes=True)
     course = load_course(run.course)
     with writing_to(course.root), pytest.raises(UsageError) as refused:
         run_learn(course, options)

@@ -122,13 +122,16 @@ def test_a_loop_that_swallows_every_exception_while_loading_is_left_out(talk_to:
 
 
 def test_definitions_below_a_cell_that_was_stopped_count(talk_to: Any) -> None:
-    """Nothing else below it is run, so that one cell after the other is not waited for."""
+    """Nothing else below it is run, so that one cell after the other is not waited for.
+
+    A constant that stands right below counts as well.
+    """
     endless = "while True:\n    pass\nlate = 1"
     below = "import math\nSIZES = [1, 2]\nSUM = sum(SIZES)\n\n\ndef f():\n    return math.pi"
     talk = talk_to({"first.ipynb": ["X = 1", endless, endless, below]})
     opened = talk.ask("open", source="first.ipynb", seconds=0.3)
     (failure,) = opened["failures"]
-    assert (opened["names"], failure["where"]["cell"]) == (["X", "SIZES", "f"], 2)
+    assert (opened["names"], failure["where"]["cell"]) == (["X", "late", "SIZES", "f"], 2)
     assert talk.session.generation == 1
 
 
