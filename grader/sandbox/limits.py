@@ -50,6 +50,8 @@ LIBRARIES = ("torch", "numpy")
 """What takes long to import: that is done before a child is forked, where code mentions it."""
 SLOW_PART = "torch._dynamo"
 """What torch imports itself, in more than a second, when one of some things is first done."""
+TORCH_CACHE = "TORCHINDUCTOR_CACHE_DIR"
+"""The variable with the folder that importing it makes where there is none."""
 NEEDS_SLOW_PART = re.compile(r"""["']meta["']|\boptim\b|\btorch\.(?:func|compile|vmap)\b""")
 """Some of these things as code has them. A call whose cost is counted is another one."""
 

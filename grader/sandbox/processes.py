@@ -22,7 +22,13 @@ from typing import NoReturn
 
 from grader.sandbox import loader, seal
 from grader.sandbox.failures import FindCell, OutOfTime, describe_failure
-from grader.sandbox.limits import WITHOUT_WINDOWS, ChildLimits, import_packages, limit_process
+from grader.sandbox.limits import (
+    TORCH_CACHE,
+    WITHOUT_WINDOWS,
+    ChildLimits,
+    import_packages,
+    limit_process,
+)
 from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.stream import Reader, send
@@ -386,7 +392,8 @@ def _confine(limits: ChildLimits) -> None:
     if not limits.sealed:
         return
     os.environ.clear()
-    os.environ.update({"HOME": folder, "TMPDIR": folder, "PATH": "", "LANG": "C.UTF-8"})
+    own = dict.fromkeys(("HOME", "TMPDIR", TORCH_CACHE), folder)
+    os.environ.update({**own, "PATH": "", "LANG": "C.UTF-8"})
     # Without a file system of its own nothing limits the sum of what is written: so nothing may be.
     writable = [folder] if limits.namespaces else []
     seal.give_up_privileges()

@@ -16,7 +16,13 @@ from typing import Any, Protocol
 
 from grader.core.errors import GraderFault, NoProcessFault
 from grader.course.course import Limits
-from grader.sandbox.limits import LIBRARIES, WITHOUT_WINDOWS, ChildLimits, import_packages
+from grader.sandbox.limits import (
+    LIBRARIES,
+    TORCH_CACHE,
+    WITHOUT_WINDOWS,
+    ChildLimits,
+    import_packages,
+)
 
 PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 START_SECONDS = 600.0
@@ -108,6 +114,9 @@ def importing(limits: Limits, packages: tuple[str, ...]) -> Limits:
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     own = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    own[TORCH_CACHE] = (
+        tempfile.gettempdir()
+    )  # a folder that is there: else torch makes one and leaves it
     return {**kept, **own, **WITHOUT_WINDOWS}
 
 
