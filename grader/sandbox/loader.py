@@ -19,7 +19,13 @@ from itertools import accumulate, chain
 from typing import Any
 
 from grader.sandbox.constructors import Classes
-from grader.sandbox.failures import Failure, describe_failure, stopped_at, stub_exercise
+from grader.sandbox.failures import (
+    Failure,
+    OutOfTime,
+    describe_failure,
+    stopped_at,
+    stub_exercise,
+)
 from grader.sandbox.own_modules import file_of, folder_of, is_librarys
 from grader.sandbox.placeholders import (
     NotImported,
@@ -126,6 +132,7 @@ class Loader:
         announce: told which statement is about to run: its file's key, and the numbers of the cell
             and of the statement in it.
         stops: the statements that ended an earlier process, and why; they are not run again.
+        is_late: whether the time of the request is up, so that only what takes none is run.
     """
 
     register: bool = False
@@ -141,6 +148,7 @@ class Loader:
     ask: Callable[[Frame], Frame] | None = None
     announce: Callable[[str, int, int], None] = lambda *_: None
     stops: dict[tuple[str, int, int], str] = field(default_factory=dict)
+    is_late: bool = False
 
     def add(
         self,
@@ -286,7 +294,7 @@ class Loader:
 
     def _run(self, key: str, opened: Opened) -> None:
         """Run a file's cells; once its time is up, only what takes none."""
-        source, flags, is_late = self.texts[key], 0, False
+        source, flags = self.texts[key], 0
         for place, (number, text) in enumerate(source["cells"]):
             label = source["display"] if number is None else f"{source['display']} cell {number}"
             filename = f"<{label}>"
@@ -296,11 +304,12 @@ class Loader:
             linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
             statements, broken = statements_of(text, filename, is_cell=number is not None)
             for index, statement in enumerate(chain.from_iterable(map(one_by_one, statements))):
-                if is_late and not is_quick(statement):
+                if self.is_late and not is_quick(statement):
                     continue
                 flags |= future_flags(statement)
                 if not self._reach(key, place, index, statement):
                     why = self.stops[key, place, index]
+                    self.is_late |= why == "timeout"
                     opened.failures.append(
                         stopped_at(why, filename, statement.lineno, self.find_cell)
                     )
@@ -309,7 +318,6 @@ class Loader:
                     break
                 if isinstance(statement, ast.ClassDef):
                     opened.classes.note(statement.name, number, statement.lineno)
-            is_late = is_late or any(failure.kind == "timeout" for failure in opened.failures)
             if broken is not None:
                 opened.failures.append(describe_failure(broken, self.find_cell))
 
@@ -334,6 +342,7 @@ class Loader:
                 # What only an annotation needs is not needed.
                 _execute(statement, filename, flags | ANNOTATIONS, opened)
         except BaseException as error:
+            self.is_late |= isinstance(error, OutOfTime)
             if self.interactive and isinstance(error, KeyboardInterrupt):
                 raise
             if isinstance(error, NameError) and STAR in opened.namespace:

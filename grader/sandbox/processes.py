@@ -117,7 +117,7 @@ class Alarm:
     """
 
     def __init__(self) -> None:
-        self.find_cell: FindCell | None = None
+        self.files: Loader | None = None
         self.install()
 
     def install(self) -> None:
@@ -127,7 +127,9 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _ring(self, _number: int, frame: types.FrameType | None) -> None:
-        if self.find_cell is not None and _may_interrupt(frame, self.find_cell):
+        files = self.files
+        # What is still loaded when time is up takes none; if it does, the process is ended.
+        if files is not None and not files.is_late and _may_interrupt(frame, files.find_cell):
             raise OutOfTime("out of time")
 
 
@@ -149,11 +151,12 @@ def _may_interrupt(frame: types.FrameType | None, find_cell: FindCell) -> bool:
 def _reply_in_time(servant: Servant, frame: Frame, alarm: Alarm) -> Frame:
     """Reply, or report where the student's code was when its time was up."""
     try:
-        alarm.find_cell = servant.loader.find_cell
+        servant.loader.is_late = False
+        alarm.files = servant.loader
         reply = servant.reply(frame)
-        alarm.find_cell = None
+        alarm.files = None
     except OutOfTime as error:
-        alarm.find_cell = None
+        alarm.files = None
         failure = describe_failure(error, servant.loader.find_cell)
         return Frame({"failure": failure.header(), "output": ""})
     return reply

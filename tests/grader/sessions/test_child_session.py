@@ -135,6 +135,15 @@ def test_definitions_below_a_cell_that_was_stopped_count(talk_to: Any) -> None:
     assert talk.session.generation == 1
 
 
+def test_what_is_loaded_when_time_is_up_is_not_interrupted(talk_to: Any) -> None:
+    """A class body that runs when the alarm rings again is no loop without an end."""
+    slow = "import time\nclass Slow:\n    end = time.process_time() + 0.3\n"
+    slow += "    while time.process_time() < end:\n        pass\n\n\nclass Last: ..."
+    talk = talk_to({"first.ipynb": ["X = 1", "while True:\n    pass", slow]})
+    opened = talk.ask("open", source="first.ipynb", seconds=0.3)
+    assert (opened["names"], len(opened["failures"])) == (["X", "Slow", "Last"], 1)
+
+
 def test_the_time_for_the_whole_submission_is_limited(talk_to: Any) -> None:
     """When it is used up, nothing is run any more."""
     talk = talk_to("def f():\n    n = 0\n    while True:\n        n += 1\n", submission_seconds=0.2)
