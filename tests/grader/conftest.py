@@ -318,12 +318,12 @@ class Talk:
     """A submission in a child process."""
 
     session: ChildSession
-    seconds: float = 20.0
 
     def ask(self, verb: str, seconds: float | None = None, **header: Any) -> dict[str, Any]:
-        """Send a request; the answer's header."""
-        frame = Frame({"verb": verb, "source": KEY, **header})
-        return self.session.ask(frame, self.seconds if seconds is None else seconds).header
+        """Send a request, with the time that its limits give it; the answer's header."""
+        limits, frame = self.session.limits, Frame({"verb": verb, "source": KEY, **header})
+        usual = limits.load_seconds if verb == "open" else limits.request_seconds
+        return self.session.ask(frame, usual if seconds is None else seconds).header
 
     def call(self, name: str, seconds: float | None = None) -> dict[str, Any]:
         """Call a function without arguments."""
