@@ -35,6 +35,11 @@ def declared(course: Course, assignment: Assignment) -> str:
     return _hashes(course)[assignment.id][1]
 
 
+def everything_of(course: Course, assignment: Assignment) -> object:
+    """What decides an assignment's outcomes, and what is shown of it: a key for what is kept."""
+    return _hashes(course)[assignment.id]
+
+
 def _hashes(course: Course) -> dict[str, tuple[dict[str, str], str]]:
     """By assignment, what decides its outcomes, and what is shown of it."""
 

@@ -24,7 +24,7 @@ from grader.core.kept import kept
 from grader.core.records import Finding, Outcome
 from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, all_misconceptions, edited
-from grader.course.outcome_parts import declared, outcome_parts
+from grader.course.outcome_parts import everything_of
 from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
 from grader.feedback.outcomes import UNJUDGED
 from grader.grading import seal_probe
@@ -197,22 +197,16 @@ class LiveMistakes:
         """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
+            course = self.environment.course
+            assignment = course.by_id[exercise.assignment]
             content = kept(
                 "mistakes",
-                [key, self.environment.seed, self._decides(exercise)],
+                [key, self.environment.seed, everything_of(course, assignment)],
                 lambda: write_known(self._known(exercise, checks, size)),
                 most=MOST_KEPT,
             )
             self.tried[key] = read_known(content)
         return self.tried[key]
-
-    def _decides(self, exercise: Exercise) -> list[object]:
-        """What decides how checks go with the mistakes of an exercise, besides the seed."""
-        course = self.environment.course
-        assignment = course.by_id[exercise.assignment]
-        parts = outcome_parts(course)
-        used = [parts[id_] for id_ in (assignment.id, *assignment.compares)]
-        return [used, declared(course, assignment)]
 
     def _known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
         return [

@@ -7,7 +7,7 @@ from pathlib import Path
 from grader.core.kept import cache_folder, is_kept, kept
 from grader.core.processes import spread
 from grader.course.course import Assignment, Course
-from grader.course.outcome_parts import declared, outcome_parts
+from grader.course.outcome_parts import everything_of
 
 KIND = "recordings"
 
@@ -50,11 +50,10 @@ def _record(course: Course, assignment: Assignment) -> None:
 
 def _depends_on(course: Course, assignment: Assignment) -> list[object]:
     """What decides the recording of an assignment; of the others only what it uses of them."""
-    paths, parts = course.paths(assignment), outcome_parts(course)
+    paths = course.paths(assignment)
     words = [_digest(path) for path in (paths.hints, paths.styles)]
     points = [exercise.points for exercise in assignment.exercises]
-    used = [parts[id_] for id_ in (assignment.id, *assignment.compares)]
-    return [assignment.id, used, declared(course, assignment), words, points]
+    return [assignment.id, everything_of(course, assignment), words, points]
 
 
 def _digest(path: Path) -> str:
