@@ -103,7 +103,8 @@ FOUND = {
     "path": "/nowhere" not in sys.path,
     "recursion": sys.getrecursionlimit() == 1000,
     "collection": gc.isenabled() and gc.get_freeze_count() > 0,
-    "environment": sorted(os.environ) == ["HOME", "LANG", "MPLBACKEND", "PATH", "TMPDIR"],
+    "environment": " ".join(sorted(os.environ))
+    == "HOME LANG MPLBACKEND PATH TMPDIR TORCHINDUCTOR_CACHE_DIR",
     "files": not any(map(os.path.exists, ("left", "a", "grader", "torch.py"))),
     "umask": os.umask(0o22) == 0o22,
     "blocked signals": not signal.pthread_sigmask(signal.SIG_BLOCK, []),
