@@ -23,8 +23,13 @@ from grader.core.language import N_, _
 from grader.course.printed_tensors import Printed
 from grader.sandbox.wire import Frame, RemoteObject
 from grader.testing.judge import Judge
-from grader.testing.replies import Answer, Loaded, State
-from grader.testing.student import ReferenceHandle, StudentHandle, StudentOutcome
+from grader.testing.replies import Answer, Failure, Loaded, State
+from grader.testing.student import (
+    ReferenceHandle,
+    StudentHandle,
+    StudentOutcome,
+    refusal_of,
+)
 
 T = TypeVar("T")
 
@@ -189,6 +194,10 @@ class Attempt:
         """What the student's code answers."""
         return self.student.call(self.own, *args, **how)
 
+    def refusal(self, *args: Any, **how: Any) -> Failure | None:
+        """The exception that this call raises, or None when it returns; as `student.refusal`."""
+        return refusal_of(lambda: self.asked(*args, **how))
+
     def __call__(self, *args: Any, **how: Any) -> Called:
         """Call it; arguments as `student.call` takes them, printed tensors as well."""
         return Called(self, args, how)
@@ -198,37 +207,41 @@ class Attempt:
         *args: Any,
         given: Mapping[str, Any] | None = None,
         spare: Mapping[str, torch.Tensor] | None = None,
+        on_made: Callable[[Mapping[str, str]], None] | None = None,
         **how: Any,
     ) -> "Instance":
-        """Make an instance of the student's class, and one of the solution's when it is needed.
+        """An instance of the student's class, and one of the solution's when it is needed.
+
+        The student's is made in one request with what is asked of it first, and before anything
+        else is asked or judged.
 
         Args:
             *args: of the constructor.
             given: the values of parameters, by name; printed tensors as well.
             spare: values for parameters that need not be there, such as zeros for a bias.
+            on_made: judges the `problems` of the instance as soon as it is made.
             **how: what `student.call` takes besides.
         """
         values = {name: _plain(value) for name, value in (given or {}).items()}
         parts = (self.student, self.reference, self.judge, self.name)
-        return Instance(*parts, (args, how), values, spare or {})
+        return Instance(*parts, (args, how), values, spare or {}, on_made)
 
 
 @dataclass
 class Instance(Attempt):
     """An instance of the student's class, beside one of the solution's with the same parameters.
 
-    The student's is made, and given its values, in one request with what is asked of it first:
-    before anything else is asked or judged.
-
     Args:
         by: the arguments and the keywords that made it.
         given: the values of its parameters.
         spare: values for parameters that need not be there.
+        on_made: judges which values it did not take.
     """
 
     by: tuple[tuple[Any, ...], Mapping[str, Any]]
     given: Mapping[str, torch.Tensor]
     spare: Mapping[str, torch.Tensor]
+    on_made: Callable[[Mapping[str, str]], None] | None
     made: Answer | None = field(default=None, init=False)
     outcome: StudentOutcome | None = field(default=None, init=False)
     taken: Loaded = field(default=Loaded({}, ()), init=False)
@@ -266,6 +279,8 @@ class Instance(Attempt):
             except StudentOutcome as outcome:
                 self.outcome = outcome
                 raise
+            if self.on_made is not None:
+                self.on_made(self.problems)
             return ask(made.value)
 
     def _make(self) -> Answer:
@@ -312,6 +327,13 @@ class Instance(Attempt):
             lambda made: student.call(made, *args, **how),
             lambda made: student.call_request(made, *args, **how)[1],
         )
+
+    def refusal(self, *args: Any, **how: Any) -> Failure | None:
+        """The same of the instance; that it cannot be made is another failure."""
+        failure = super().refusal(*args, **how)
+        if self.outcome is not None:
+            raise self.outcome
+        return failure
 
 
 def by_name(found: Mapping[str, Any], name: str) -> Any:

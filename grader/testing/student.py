@@ -334,13 +334,7 @@ class StudentHandle:
             StudentOutcome: when the request fails in any other way.
         """
         self.submission.settle()
-        try:
-            self.call(target, *args, **kwargs)
-        except StudentOutcome as outcome:
-            if outcome.failure.kind == "exception":
-                return outcome.failure
-            raise
-        return None
+        return refusal_of(lambda: self.call(target, *args, **kwargs))
 
     def state(self, instance: RemoteObject, *, values: bool = True) -> State:
         """Parameters and buffers by every name, and what is kept where it should not be.
@@ -525,6 +519,21 @@ def _other_shape(answer: Answer, cotangent: torch.Tensor) -> str:
         "expected the shape {expected}, received {actual}, so that its gradients are not judged"
     )
     return template.format(expected=tuple(cotangent.shape), actual=tuple(answer.value.shape))
+
+
+def refusal_of(request: Callable[[], object]) -> Failure | None:
+    """The exception of student code that a request ends in, or None when it returns.
+
+    Raises:
+        StudentOutcome: when the request fails in any other way.
+    """
+    try:
+        request()
+    except StudentOutcome as outcome:
+        if outcome.failure.kind == "exception":
+            return outcome.failure
+        raise
+    return None
 
 
 class ReferenceHandle(StudentHandle):
