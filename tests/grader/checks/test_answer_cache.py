@@ -195,6 +195,12 @@ class Child:
     time_left: TimeLeft = field(default_factory=lambda: TimeLeft(100.0, 1000.0))
     limits: Limits = field(default_factory=Limits)
     asked: list = field(default_factory=list)
+    restarts: int = 0
+
+    @property
+    def numbering(self):
+        """Processes that were restarted do not count."""
+        return self.generation - self.restarts
 
     def encode(self, frame, seconds):
         """The request of a frame."""
@@ -207,6 +213,7 @@ class Child:
     def restart(self):
         """A new process."""
         self.generation += 1
+        self.restarts += 1
 
     def exchange(self, request, seconds):
         """Reply as always."""
