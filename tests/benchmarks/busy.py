@@ -131,7 +131,9 @@ def main() -> None:
     """Run all of it, and exit with 1 when something was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--loops", type=int, default=5, help="busy loops a core")
-    parser.add_argument("--times", type=int, default=1, help="of the solutions; the class is graded once")
+    parser.add_argument(
+        "--times", type=int, default=1, help="of the solutions; the class is graded once"
+    )
     parser.add_argument("--assignment", action="append", default=[])
     parser.add_argument("--no-class", action="store_true", help="leave the example class out")
     options = parser.parse_args()

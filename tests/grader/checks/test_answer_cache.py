@@ -126,6 +126,17 @@ def test_what_others_answered_changes_no_verdict(bench, verdict, first):
         assert verdict(bench, text) == verdict(forgetful(bench), text), name
 
 
+@pytest.mark.slow
+def test_what_is_asked_ahead_changes_no_verdict(bench, verdict):
+    """Each student as if every check asked by itself; who counts calls sees the same number."""
+    differing = []
+    for name, text in STUDENTS.items():
+        alone = verdict(replace(forgetful(bench), expected=None), text)
+        if verdict(forgetful(bench), text) != alone:
+            differing.append(name)
+    assert differing == []
+
+
 def test_right_answers_are_judged_once(bench, verdict, monkeypatch):
     """The second student's answers are known, and no check runs on them."""
     from grader.checks.run import Check
