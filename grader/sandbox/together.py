@@ -13,11 +13,11 @@ TOGETHER = "together"
 """The verb of such a frame."""
 
 
-def joined(frames: Sequence[Frame]) -> Frame:
-    """Several frames as one."""
+def joined(frames: Sequence[Frame], **about: Any) -> Frame:
+    """Several frames as one, whose header also says what is known about all of them."""
     parts = [[frame.header, len(frame.payload)] for frame in frames]
     payload = b"".join(frame.payload for frame in frames)
-    return Frame({"verb": TOGETHER, "parts": parts}, payload)
+    return Frame({**about, "verb": TOGETHER, "parts": parts}, payload)
 
 
 def parted(frame: Frame) -> list[Frame]:
@@ -41,17 +41,18 @@ def in_turn(frame: Frame, reply_to: Callable[[Frame], Frame]) -> Frame:
     """The replies to requests that came together, up to the first that may not be followed.
 
     That is one that fails, or makes no instance, or leaves values that other parameters may take:
-    those are asked for before anything else.
+    those are asked for before anything else. Where one fails, so does the whole.
     """
-    number, replies = 0, list[Frame]()
+    number, replies, failed = 0, list[Frame](), {}
     for request in parted(frame):
         about = {"instance": number} if replies else {}
         reply = reply_to(Frame({**request.header, **about}, request.payload))
         number = number or _instance_in(reply.header.get("value"))
         replies.append(reply)
-        if not number or "failure" in reply.header or _is_left(reply.header):
+        failed = {"failure": reply.header["failure"]} if "failure" in reply.header else {}
+        if not number or failed or _is_left(reply.header):
             break
-    return joined(replies)
+    return joined(replies, **failed)
 
 
 def has_instances(node: Any) -> bool:

@@ -166,7 +166,8 @@ class SubmissionHandle:
         """
         self.waiting = None
         if len(frames) > 1 and not any(has_instances(frame.header) for frame in frames):
-            whole = self.session.ask(joined(frames), self.limits.request_seconds)
+            whole = joined(frames, source=frames[0].header["source"])
+            whole = self.session.ask(whole, self.limits.request_seconds)
             with suppress(WireFault):
                 self.replies.extend([whole] if is_busy(whole) else parted(whole)[: len(frames)])
         try:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grader.sandbox.together import has_instances, in_turn, joined, parted
-from grader.sandbox.wire import Frame, WireFault
+from grader.sandbox.wire import FAILED, PREFIX, Frame, WireFault, encode
 
 FRAMES = [Frame({"verb": "call"}, b"ab"), Frame({"verb": "load"}), Frame({"verb": "state"}, b"c")]
 MADE = Frame({"value": {"reference": [3, "module", "one"]}, "output": ""}, b"x")
@@ -83,6 +83,16 @@ def test_nothing_follows_where_another_parameter_may_take_a_value(loaded: dict[s
     """The trusted side says which one, before the instance is called."""
     asked, replies = replies_to(FRAMES, MADE, Frame(loaded))
     assert (len(asked), replies) == (2, [MADE, Frame(loaded)])
+
+
+def test_where_one_fails_the_whole_is_a_failure() -> None:
+    """It begins like one, so that nothing of a batch is made after it."""
+    replies = iter([MADE, Frame({"failure": {"kind": "exception"}, "output": "o"})])
+    whole = in_turn(joined(FRAMES), lambda _frame: next(replies))
+    assert encode(whole)[PREFIX.size :].startswith(FAILED)
+    assert len(parted(whole)) == 2
+    whole = in_turn(joined(FRAMES[:1]), lambda _frame: MADE)
+    assert "failure" not in whole.header
 
 
 def test_instances_that_were_made_before_are_seen_in_a_request() -> None:
