@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from grader.checks.fixtures import Fixtures
+from grader.checks.run import Check
 from grader.core.language import N_
+from grader.core.records import Visibility
 from grader.course.course import Limits
 from grader.sandbox.together import TOGETHER
 from grader.sandbox.wire import Frame
@@ -177,6 +181,25 @@ def test_it_is_made_before_anything_is_judged(hand_in: HandIn) -> None:
         attempt.instance(2)
         with pytest.raises(StudentOutcome, match="no"):
             way(attempt.judge)
+
+
+@pytest.mark.parametrize(("own", "passes"), [(LAYER, True), (FAILING, False)])
+def test_a_check_that_only_makes_it_ends_in_what_that_ends_in(
+    hand_in: HandIn, own: str, passes: bool
+) -> None:
+    """It is made when the check returns, at the latest."""
+    attempt = attempt_of(hand_in(own))
+    check = Check(
+        *("01_first/one::visible::test_it", EXERCISE, Visibility.VISIBLE, "It is made.", 1),
+        *(False, False, False, object),
+        function=lambda _owner, attempt: attempt.instance(2),
+        asks_for=("attempt",),
+    )
+    parts: list[Any] = [attempt.student, attempt.reference, attempt.judge, None, None]
+    environment: Any = SimpleNamespace(course=SimpleNamespace(limits=Limits()), overdue=set())
+    record = check.run(Fixtures(*parts), environment)
+    assert (record.raised is None) == passes
+    assert [call.target for call in attempt.student.calls] == ["one"]
 
 
 def test_a_class_that_fails_is_told_each_time_it_is_used(hand_in: HandIn) -> None:
