@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -93,7 +94,7 @@ def students_in(folder: Path) -> list[Student]:
 
 @dataclass
 class Heard:
-    """What one submission cost: what it was asked, how much went to and fro, how many processes."""
+    """What one submission cost: what it replied to, how much went to and fro, how many processes."""
 
     requests: list[bytes] = field(default_factory=list)
     frames: int = 0
@@ -113,11 +114,14 @@ class Heard:
 def heard() -> Iterator[Heard]:
     """Listen to all children that this process has."""
     found, exchange, start = Heard(), ChildSession.exchange, ChildSession._start
+    waiting: dict[ChildSession, deque[bytes]] = {}
 
     def listening(session: ChildSession, request: bytes, seconds: float) -> Raw | OwnFrame:
-        found.requests += one_by_one(request)
-        found.frames += bool(request)
-        found.sent += len(request)
+        if request:
+            waiting[session] = deque(one_by_one(request))
+            found.frames += 1
+            found.sent += len(request)
+        found.requests.append(waiting[session].popleft())
         reply = exchange(session, request, seconds)
         found.received += len(reply.header) + len(reply.payload)
         return reply
@@ -134,7 +138,7 @@ def heard() -> Iterator[Heard]:
 
 
 def one_by_one(request: bytes) -> list[bytes]:
-    """The requests in what is sent: none, one, or those of a batch."""
+    """The requests in what is sent: one, or those of a batch."""
     frames = [Frame(decode_header(header), payload) for header, payload in split(request)]
     return [encode(one) for frame in frames for one in unbatched(frame)]
 
