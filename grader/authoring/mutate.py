@@ -15,7 +15,6 @@ from grader.authoring.mutants import Mutant, mutants
 from grader.authoring.replay import Exchange, HeardSession, are_same, by_check, differ_elsewhere
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import CourseError
-from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, load_course
 from grader.feedback.diagnosis import Known, diagnose
 from grader.grading.known_mistakes import LiveMistakes, traces
@@ -207,7 +206,7 @@ class _Exercise:
         failed = [record for record in told if record.check.weight]
         for record in failed:
             is_endless = isinstance(record.raised, TimeoutError)
-            if outcome_of(record.check, record.raised) is Outcome.ERROR and not is_endless:
+            if outcome_of(record.check, record.raised).is_undecided and not is_endless:
                 return Trial(mutant, Fate.BROKEN, check=record.check.id)
         if failed:
             found = diagnose(traces(records), self.known, lambda: ())

@@ -46,7 +46,7 @@ def run_gradescope(course: Course, root: Path) -> ExitCode:
         if rendered is None:
             for note in dict.fromkeys(note for a in result.assignments for note in a.notes):
                 click.echo(note, err=True)
-            click.echo("Undecided: the grader itself failed; there is no score.", err=True)
+            click.echo("Undecided: a part could not be judged; there is no score.", err=True)
             return ExitCode.GRADERS_FAULT
         text = rendered
     path.write_text(text, "utf-8")
