@@ -1,5 +1,6 @@
 """Tries the checks on mechanical wrong answers: each is caught, or does what the solution does."""
 
+import math
 import multiprocessing
 import time
 from collections import Counter
@@ -12,7 +13,14 @@ from pathlib import Path
 
 from grader.authoring.equivalents import Equivalent, read_equivalents
 from grader.authoring.mutants import Mutant, mutants
-from grader.authoring.replay import Exchange, HeardSession, are_same, by_check, differ_elsewhere
+from grader.authoring.replay import (
+    Exchange,
+    HeardSession,
+    allowed,
+    are_same,
+    by_check,
+    differ_elsewhere,
+)
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import CourseError
 from grader.core.records import Outcome
@@ -173,6 +181,7 @@ class _Exercise:
     Args:
         remarks: the remarks that are made on the solution itself.
         right: by seed, what the checks ask of the solution, and what it replies.
+        most: the seconds that a request may take.
     """
 
     mistakes: LiveMistakes
@@ -181,6 +190,7 @@ class _Exercise:
     known: list[Known] = field(init=False)
     remarks: set[str] = field(default_factory=set)
     right: dict[str, list[Exchange]] = field(default_factory=dict)
+    most: float = math.inf
 
     def __post_init__(self) -> None:
         """Run the checks on the solution, and on its known mistakes.
@@ -192,6 +202,8 @@ class _Exercise:
             session = HeardSession(self.mistakes.solutions)
             told = [r.check for r in self._run(session, seed) if r.raised is not None]
             self.right[seed] = session.exchanges
+            # The least of the seeds: what torch imports meanwhile is no part of it.
+            self.most = min(self.most, allowed(max(session.took)))
             self.remarks |= {check.id for check in told}
             if failed := [check.id for check in told if check.weight]:
                 raise CourseError(f"{failed[0]}: the solution does not pass it")
@@ -201,7 +213,7 @@ class _Exercise:
     def trial(self, mutant: Mutant) -> Trial:
         """Run the checks on a mutant."""
         submission = self.mistakes.with_text(self.exercise, mutant.text)
-        session = HeardSession(submission)
+        session = HeardSession(submission, most=self.most)
         records = self._run(session, SEEDS[0])
         told = [r for r in records if r.raised is not None and r.check.id not in self.remarks]
         failed = [record for record in told if record.check.weight]
@@ -220,11 +232,11 @@ class _Exercise:
     def _is_same(self, submission: Submission) -> bool:
         """Whether a mutant does what the solution does, with other seeds and other inputs."""
         for seed in SEEDS[1:]:
-            session = HeardSession(submission)
+            session = HeardSession(submission, most=self.most)
             self._run(session, seed)
             if not are_same(session.exchanges, self.right[seed]):
                 return False
-        solution = HeardSession(self.mistakes.solutions, keeps=False)
+        solution = HeardSession(self.mistakes.solutions, keeps=False, most=self.most)
         mutant = HeardSession(submission, keeps=False)
         said = by_check(self.right[SEEDS[0]])
         return not any(differ_elsewhere(solution, mutant, exchanges) for exchanges in said)
