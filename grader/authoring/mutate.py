@@ -1,14 +1,16 @@
 """Tries the checks on mechanical wrong answers: each is caught, or does what the solution does."""
 
+import itertools
 import math
 import multiprocessing
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 from grader.authoring.equivalents import Equivalent, read_equivalents
@@ -32,6 +34,12 @@ from grader.submissions.submission import Submission
 
 SEEDS = ("validate", "second", "third")
 """Seeds of the hidden checks' inputs; the first decides what is caught."""
+
+LOOK_SECONDS = 0.5
+"""How often it is shown what other processes have done."""
+
+_in_all: "list[Synchronized[int]]" = []
+"""How many mutants all processes have tried, where this is one of several."""
 
 
 class Fate(StrEnum):
@@ -86,13 +94,19 @@ class Tried:
         return [trial for trial in self.trials if trial.is_fault]
 
 
-def mutate(course: Course, targets: tuple[str, ...], jobs: int) -> Iterator[Tried]:
+def mutate(
+    course: Course,
+    targets: tuple[str, ...],
+    jobs: int,
+    show: Callable[[int], None] = lambda mutants: None,
+) -> Iterator[Tried]:
     """Try the mutants of each exercise; what is written down as equivalent is that.
 
     Args:
         course: the course.
         targets: assignments or exercises; none for all.
         jobs: how many processes try them.
+        show: is told how many mutants were tried.
 
     Raises:
         UsageError: when a target names nothing.
@@ -100,7 +114,7 @@ def mutate(course: Course, targets: tuple[str, ...], jobs: int) -> Iterator[Trie
     """
     ids = list(course.select(targets))
     known = {(e.exercise, e.old, e.new) for e in written_down(course)}
-    for tried in _tried(course.root, ids, jobs):
+    for tried in _tried(course.root, ids, jobs, show):
         yield replace(tried, trials=tuple(_settled(trial, known) for trial in tried.trials))
 
 
@@ -134,13 +148,24 @@ def _settled(trial: Trial, known: set[tuple[str, str, str]]) -> Trial:
     return replace(trial, fate=Fate.EQUIVALENT) if is_equivalent else trial
 
 
-def _tried(root: Path, ids: Sequence[str], jobs: int) -> Iterator[Tried]:
+def _tried(
+    root: Path, ids: Sequence[str], jobs: int, show: Callable[[int], None]
+) -> Iterator[Tried]:
     if jobs == 1:
-        yield from map(_Trials(load_course(root)).all_of, ids)
+        numbers = itertools.count(1)
+        yield from map(_Trials(load_course(root), lambda: show(next(numbers))).all_of, ids)
         return
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(ids)), spawn) as processes:
-        yield from processes.map(_try, [root] * len(ids), ids)
+    number = spawn.Value("i", 0)
+    with ProcessPoolExecutor(min(jobs, len(ids)), spawn, _begin, (number,)) as processes:
+        for future in [processes.submit(_try, root, id_) for id_ in ids]:
+            while not wait((future,), LOOK_SECONDS).done:
+                show(number.value)
+            yield future.result()
+
+
+def _begin(number: "Synchronized[int]") -> None:
+    _in_all.append(number)
 
 
 def _try(root: Path, exercise: str) -> Tried:
@@ -150,14 +175,26 @@ def _try(root: Path, exercise: str) -> Tried:
 
 @cache
 def _trials(root: Path) -> "_Trials":
-    return _Trials(load_course(root))
+    return _Trials(load_course(root), _one_more)
+
+
+def _one_more() -> None:
+    (number,) = _in_all
+    with number.get_lock():
+        number.value += 1
 
 
 @dataclass(slots=True)
 class _Trials:
-    """What mutants are tried with: the checks, and the known mistakes."""
+    """What mutants are tried with: the checks, and the known mistakes.
+
+    Args:
+        course: the course.
+        one_more: is called after each mutant.
+    """
 
     course: Course
+    one_more: Callable[[], None]
     grader: SubmissionGrader = field(init=False)
     mistakes: LiveMistakes = field(init=False)
 
@@ -169,9 +206,11 @@ class _Trials:
         """Try all mutants of an exercise."""
         started, exercise = time.monotonic(), self.course.exercises[id_]
         checks = self.grader.checks(Scope({id_: exercise}))
-        one = _Exercise(self.mistakes, exercise, checks)
-        trials = tuple(one.trial(mutant) for mutant in mutants(self.course, exercise))
-        return Tried(exercise, trials, time.monotonic() - started)
+        prepared, trials = _Exercise(self.mistakes, exercise, checks), []
+        for mutant in mutants(self.course, exercise):
+            trials.append(prepared.trial(mutant))
+            self.one_more()
+        return Tried(exercise, tuple(trials), time.monotonic() - started)
 
 
 @dataclass(slots=True)

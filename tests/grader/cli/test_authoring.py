@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from grader.cli import progress
 from grader.grading import seal_probe
 
 STUB = "assignments/01_scores/scores.py"
@@ -106,13 +107,25 @@ EQUIVALENT = "solutions/02_mixture/equivalent.toml"
 def test_a_mutant_that_survives_is_told_with_its_line(grader, jobs: int):
     """It exits with 1."""
     ran = grader("mutate", "weights", "--jobs", jobs)
-    assert (ran.code, ran.err) == (1, "")
+    assert ran.code == 1
+    assert all(line.startswith("Trying mutants: ") for line in ran.err.splitlines())
     head = "02_mixture/weights: 7 mutants: 5 caught, 2 named, 1 survived, 1 equivalent"
     assert ran.out.startswith(f"{head}\n{SURVIVOR}\n")
     rows = [line.split()[:-1] for line in ran.lines[5:-1]]
     assert ["02_mixture", "7", "5", "2", "0", "1", "1", "0"] in rows
     assert ["the", "course", "7", "5", "2", "0", "1", "1", "0"] in rows
     assert ran.lines[-1] == "1 mutant survives."
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.proof)])
+def test_mutants_are_counted_beside_the_output(grader, monkeypatch, jobs: int):
+    """On standard error, where the run is a long one."""
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
+    ran = grader("mutate", "weights", "--jobs", jobs)
+    assert "Trying mutants: 0 of 1 exercises, " in ran.err
+    assert "Trying" not in ran.out
+    if jobs == 1:
+        assert ran.err.endswith("Trying mutants: 0 of 1 exercises, 7 mutants.\n")
 
 
 def test_all_that_is_not_named_is_listed_on_request(grader):
