@@ -65,9 +65,11 @@ def who_handed_in(intake: IntakeResult, name: str, submissions: Path) -> tuple[S
         submissions: what it was read from.
 
     Raises:
-        UsageError: when there is no such student, or they handed in nothing.
+        UsageError: when there is no such student, or they handed in nothing that can be read.
     """
     for student in intake.students:
+        if student.id == name and student.refused:
+            raise UsageError(f"{name}: {student.refused}.")
         if student.id == name and student.path is not None:
             return student, student.path
     raise UsageError(f"{submissions} holds nothing of {name!r}.")
