@@ -6,18 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 HEAD = "def scores(queries, keys):\n"
-LONG = "x" * 250
 
 
-def _script(text: str | bytes) -> Callable[[Path], None]:
+Fill = Callable[[Path], object]
+
+
+def _script(text: str | bytes) -> Fill:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    return lambda folder: (folder / "scores.py").write_bytes(data) and None
+    return lambda folder: (folder / "scores.py").write_bytes(data)
 
 
-def _notebook(*cells: object) -> Callable[[Path], None]:
+def _notebook(*cells: object) -> Fill:
     made = [{"cell_type": "code", "source": source} for source in cells]
     text = json.dumps({"cells": made, "nbformat": 4})
-    return lambda folder: (folder / "scores.ipynb").write_text(text, "utf-8") and None
+    return lambda folder: (folder / "scores.ipynb").write_text(text, "utf-8")
 
 
 def _pipe(folder: Path) -> None:
@@ -48,13 +50,13 @@ def _many_folders(folder: Path) -> None:
     (folder / "scores.py").write_text(HEAD, "utf-8")
 
 
-HAND_INS: dict[str, Callable[[Path], None]] = {
+HAND_INS: dict[str, Fill] = {
     "brackets": _script(f"{HEAD}    return {'(' * 5_000}1{')' * 5_000}\n"),
     "signs": _script(f"{HEAD}    return {'-' * 100_000}1\n"),
     "sums": _script(f"{HEAD}    return {'1+' * 20_000}1\n"),
     "calls": _script(f"{HEAD}    return queries{'.T' * 3_000}\n"),
     "deep blocks": _script(HEAD + "".join(f"{' ' * n}if 1:\n" for n in range(4, 99))),
-    "decorators": _script(f"{'@a' * 1}\n" * 3_000 + HEAD + "    return 1\n"),
+    "decorators": _script("@a\n" * 3_000 + HEAD + "    return 1\n"),
     "lambdas": _script(f"{HEAD}    return {'lambda:' * 900}1\n"),
     "f-strings": _script(HEAD + "    return " + "f'{" * 150 + "1" + "}'" * 150 + "\n"),
     "open quotes": _script(HEAD + '    """' * 9 + "\n    return 1"),
@@ -71,7 +73,7 @@ HAND_INS: dict[str, Callable[[Path], None]] = {
     "comments": _script(HEAD + "    # \x1b[31m\u202e <script>\n" * 5_000 + "    return 1\n"),
     "nothing": _script(""),
     "escapes": _script(f"{HEAD}    return '\x1b]0;x\x07' #\x9b31m\n"),
-    "a notebook of no cells": lambda f: (f / "scores.ipynb").write_text("[" * 99_999) and None,
+    "a notebook of no cells": lambda f: (f / "scores.ipynb").write_text("[" * 99_999),
     "a notebook of wrong types": _notebook(1, None, {}, [1, {}], ["x"] * 9),
     "a notebook of half characters": _notebook(f"{HEAD}    return '\udc80'"),
     "a notebook of magics": _notebook("%%bash\nrm -rf /", f"!ls\n%%time\n{HEAD}    return 1"),
@@ -82,4 +84,4 @@ HAND_INS: dict[str, Callable[[Path], None]] = {
     "odd names": _odd_names,
     "many folders": _many_folders,
 }
-"""What each student's folder is filled by, by the student's name."""
+"""What fills each student's folder, by the student's name."""
