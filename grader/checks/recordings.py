@@ -77,7 +77,7 @@ def write_recording(recording: Recording) -> bytes:
 def write_known(entries: list[Known]) -> bytes:
     """Known mistakes, and how checks go with them, as bytes."""
     payloads: list[bytes] = []
-    nodes = [_known_node(entry, payloads) for entry in entries]
+    nodes = [[*_known_node(entry, payloads), entry.is_over] for entry in entries]
     return zlib.compress(encode(Frame({"known": nodes}, b"".join(payloads))), level=1)
 
 
@@ -154,13 +154,13 @@ def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:
 
 
 def _known(node: list[Any], reader: _Reader) -> Known:
-    mistakes, nodes = node
+    mistakes, nodes, *is_over = node
     traces = {}
     for check, end, values, size in nodes:
         unpacker = Unpacker(reader.take(size))
         judged, replied = unpacker.unpack(values)
         traces[check] = Trace(end, tuple(judged), replied=tuple(replied))
-    return Known(tuple(_mistake(**mistake) for mistake in mistakes), traces)
+    return Known(tuple(_mistake(**mistake) for mistake in mistakes), traces, *is_over)
 
 
 def _mistake(kind: str, **words: str) -> Mistake:

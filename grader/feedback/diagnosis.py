@@ -74,10 +74,15 @@ Traces = Mapping[str, Trace]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A known mistake, or two at once, and how each check goes with it."""
+    """A known mistake, or two at once, and how each check goes with it.
+
+    Args:
+        is_over: whether one of them ended so that no later check of the exercise was run.
+    """
 
     mistakes: tuple[Mistake, ...]
     traces: Traces
+    is_over: bool = False
 
 
 def fingerprint(value: Any) -> Fingerprint:
@@ -246,9 +251,14 @@ def _cover(
 
 def _go_together(findings: Sequence[Finding], pairs: Sequence[Known], student: Traces) -> bool:
     """Whether mistakes that explain a part each can be made at once, without going otherwise."""
-    made = [{m.id for m in pair.mistakes} for pair in pairs if not _is_contradicted(pair, student)]
+    by_ids = {frozenset(mistake.id for mistake in pair.mistakes): pair for pair in pairs}
+
+    def can_be(one: Mistake, other: Mistake) -> bool:
+        pair = by_ids.get(frozenset((one.id, other.id)))
+        return pair is not None and not _is_contradicted(pair, student)
+
     return all(
-        any({one.id, other.id} in made for one in a.candidates for other in b.candidates)
+        any(can_be(one, other) for one in a.candidates for other in b.candidates)
         for a, b in combinations(findings, 2)
     )
 
