@@ -8,6 +8,7 @@ from typing import Any
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
 from grader.checks.collect import collect
 from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
+from grader.checks.kept_answers import KeptAnswers
 from grader.checks.recordings import read_recording
 from grader.checks.run import Check, CheckRun
 from grader.core.language import _
@@ -55,6 +56,7 @@ class SubmissionGrader:
     Args:
         decided: by exercise, the points that visible checks decide, where that was recorded.
         builds_on: by exercise, the ids of the earlier ones that its solution calls.
+        kept_answers: replies by which checks passed in earlier runs; None where none are kept.
     """
 
     environment: CheckEnvironment
@@ -63,6 +65,7 @@ class SubmissionGrader:
     answers: AnswerCache = field(default_factory=AnswerCache)
     decided: Mapping[str, float] = field(default_factory=dict)
     builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    kept_answers: KeptAnswers | None = None
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -101,7 +104,12 @@ def with_live_mistakes(
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
     parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
-    return SubmissionGrader(mistakes.environment, mistakes, builds_on=parts), mistakes
+    answers = AnswerCache()
+    kept = KeptAnswers(mistakes.environment, answers)
+    grader = SubmissionGrader(
+        mistakes.environment, mistakes, answers=answers, builds_on=parts, kept_answers=kept
+    )
+    return grader, mistakes
 
 
 def visible_grader(
@@ -180,7 +188,7 @@ def outcomes(
             lambda e: grader.checks(Scope({e.id: e}, scope.visibilities)),
         )
         exercises = {
-            id_: _exercise(judge, exercise)
+            id_: _exercise(judge, exercise, grader.kept_answers)
             for id_, exercise in course.exercises.items()
             if id_ in scope.exercises
         }
@@ -201,9 +209,16 @@ def outcomes(
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
 
 
-def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
+def _exercise(
+    judge: ExerciseJudge, exercise: Exercise, answers: KeptAnswers | None
+) -> ExerciseResult:
     """An exercise's outcomes and what was recognised in it, in words."""
+    checks = judge.run.of(exercise.id)
+    if answers is not None:
+        answers.recall(exercise, checks)
     made = judge.judge(exercise)
+    if answers is not None and made.is_right:
+        answers.keep(exercise, checks)
     return ExerciseResult(
         exercise.id,
         None,
