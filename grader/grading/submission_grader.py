@@ -7,6 +7,7 @@ from typing import Any
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
 from grader.checks.collect import collect
+from grader.checks.expected_requests import ExpectedRequests
 from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
 from grader.checks.kept_answers import KeptAnswers
 from grader.checks.recordings import read_recording
@@ -56,6 +57,7 @@ class SubmissionGrader:
     Args:
         decided: by exercise, the points that visible checks decide, where that was recorded.
         builds_on: by exercise, the ids of the earlier ones that its solution calls.
+        expected: what checks ask of the solution; None to ask submissions nothing ahead.
         kept_answers: replies by which checks passed in earlier runs; None where none are kept.
     """
 
@@ -65,6 +67,7 @@ class SubmissionGrader:
     answers: AnswerCache = field(default_factory=AnswerCache)
     decided: Mapping[str, float] = field(default_factory=dict)
     builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    expected: ExpectedRequests | None = None
     kept_answers: KeptAnswers | None = None
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
@@ -104,10 +107,14 @@ def with_live_mistakes(
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
     parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
-    answers = AnswerCache()
-    kept = KeptAnswers(mistakes.environment, answers)
+    environment, answers = mistakes.environment, AnswerCache()
     grader = SubmissionGrader(
-        mistakes.environment, mistakes, answers=answers, builds_on=parts, kept_answers=kept
+        environment,
+        mistakes,
+        answers=answers,
+        builds_on=parts,
+        expected=ExpectedRequests(environment),
+        kept_answers=KeptAnswers(environment, answers),
     )
     return grader, mistakes
 
@@ -180,7 +187,8 @@ def outcomes(
     if isinstance(session, ChildSession):  # other sessions' replies are not bytes
         session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    with closing(CheckRun(environment, handle, checks)) as run:
+    expected = None if grader.expected is None else grader.expected.of
+    with closing(CheckRun(environment, handle, checks, expected=expected)) as run:
         judge = ExerciseJudge(
             run,
             grader.mistakes,

@@ -7,7 +7,7 @@ import torch
 from grader.checks.collect import collect
 from grader.checks.fixtures import CheckEnvironment, read_solutions, recorded_environment
 from grader.checks.recordings import Recording
-from grader.checks.run import Check, CheckRun
+from grader.checks.run import CheckRun
 from grader.core.errors import CourseError
 from grader.core.records import Outcome, Visibility
 from grader.course.builds_on import builds_on
@@ -51,7 +51,7 @@ def record(course: Course, assignment: Assignment) -> Recording:
     styles = read_styles(course, assignment)
     parts = {exercise.id: builds_on(course, exercise) for exercise in assignment.exercises}
     recording = Recording(source, names, classes, transcripts, {}, hints, decided, styles, parts)
-    return replace(recording, known=_known(course, assignment, run.checks, recording))
+    return replace(recording, known=_known(course, assignment, run, recording))
 
 
 def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
@@ -86,7 +86,7 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]
 
 
 def _known(
-    course: Course, assignment: Assignment, checks: tuple[Check, ...], recording: Recording
+    course: Course, assignment: Assignment, run: CheckRun, recording: Recording
 ) -> dict[str, tuple[list[Known], list[Known]]]:
     """How the visible checks go with each known mistake, and with each two of an exercise.
 
@@ -95,8 +95,8 @@ def _known(
     mistakes = LiveMistakes(recorded_environment(course, {assignment.id: recording}))
     known = {}
     for exercise in assignment.exercises:
-        own = tuple(check for check in checks if check.exercise.id == exercise.id)
-        singles, pairs = (mistakes.known(exercise, own, size) for size in (1, 2))
+        checks = run.of(exercise.id)
+        singles, pairs = (mistakes.known(exercise, checks, size) for size in (1, 2))
         for entry in (*singles, *pairs):
             _refuse_broken(entry)
         known[exercise.id] = (singles, pairs)
