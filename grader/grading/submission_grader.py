@@ -22,7 +22,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.core.versions import versions
-from grader.course.builds_on import builds_on
+from grader.course.builds_on import all_builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
 from grader.grading.carried import imported_and_wrong
@@ -106,13 +106,12 @@ def with_live_mistakes(
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
-    parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
     environment, answers = mistakes.environment, AnswerCache()
     grader = SubmissionGrader(
         environment,
         mistakes,
         answers=answers,
-        builds_on=parts,
+        builds_on=all_builds_on(course),
         expected=ExpectedRequests(environment),
         kept_answers=KeptAnswers(environment, answers),
     )
