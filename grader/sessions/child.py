@@ -2,8 +2,9 @@
 
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from grader.core.errors import GraderFault, NoProcessFault
 from grader.core.language import _
@@ -34,6 +35,8 @@ PREPARATION_SECONDS = 60.0
 """Of the processor's time, for importing what is needed once a child runs; no student's time."""
 MOST_STOPS = 4
 """How often the files of a submission are loaded anew without a statement that ended loading."""
+MOST_TEXT = 500_000
+"""Characters of source code that are sent at once: together they stay below the size of a header."""
 METERED = b'"meter":true'
 PROGRESS = b'{"at":'
 """How a frame begins that says which statement of a file is about to run."""
@@ -293,16 +296,28 @@ class ChildSession(Session):
             header = greeting.frame().header
             if "fault" in header:
                 raise NoProcessFault(f"a child process could not be confined: {header['fault']}")
-            for key, source in self.submission.sources.items():
-                header = {"verb": "sources", "sources": {key: source.header()}}
+            for sources in self._sources():
+                header = {"verb": "sources", "sources": sources, "stops": self.stops}
                 known = {"awaited": self.submission.modules, "lent": self.submission.lent}
                 if self.answers is not None:
                     header["answered"] = self.answers.parameters
-                request = Frame({**header, **known, "stops": self.stops})
-                self._exchange(encode(request), _Deadline(self.child.connection, START_SECONDS))
+                request = encode(Frame({**header, **known}))
+                self._exchange(request, _Deadline(self.child.connection, START_SECONDS))
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise NoProcessFault(f"a child process could not be started ({error!r})") from error
+
+    def _sources(self) -> Iterator[dict[str, Any]]:
+        """The files of the submission, as many at once as fit into one request."""
+        sources: dict[str, Any] = {}
+        size = 0
+        for key, source in self.submission.sources.items():
+            size += len(source.text)
+            if sources and size > MOST_TEXT:
+                yield sources
+                sources, size = {}, len(source.text)
+            sources[key] = source.header()
+        yield sources
 
     def _exchange(self, request: bytes, stream: "_Deadline | Stopwatch") -> Raw:
         stream.sendall(request)
