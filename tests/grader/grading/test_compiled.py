@@ -17,6 +17,7 @@ from grader.grading.results import to_json
 from grader.grading.run_settings import RunSettings
 from grader.grading.submission_grader import Scope
 from grader.grading.worker import Worker
+from grader.release.recorder import record
 from grader.sessions.launchers import Launcher
 from grader.submissions.student_folders import Student
 
@@ -217,3 +218,22 @@ def test_hidden_checks_run_with_a_mistake_when_somebody_asks_how_they_go(small_c
     assert len(known[0].traces) == len(ran)
     assert "none" not in known[0].traces
     assert small_class.launcher.launched == before + 1
+
+
+def test_what_a_release_found_out_about_known_mistakes_is_not_found_out_again(small_class, cache):
+    """Recordings hold how visible checks go with each mistake; a class has the same ones."""
+    cache("cache")
+    course = load_course(small_class.course)
+    recording = record(course, course.by_id["01_scores"])
+    exercise = course.exercises["01_scores/scores"]
+    settings = RunSettings(course.root, course.hash, "1", "process")
+    with closing(Worker(settings, small_class.launcher)) as worker:
+        checks = worker.grader.checks(Scope({exercise.id: exercise}))
+        before = small_class.launcher.launched
+        known = worker.grader.mistakes.known(exercise, checks, 1)
+        assert small_class.launcher.launched == before
+    recorded = [entry.traces for entry in recording.known[exercise.id][0]]
+    ends = [{id_: trace.end for id_, trace in traces.items()} for traces in recorded]
+    assert [
+        {id_: entry.traces[id_].end for id_ in of} for entry, of in zip(known, ends, strict=True)
+    ] == ends
