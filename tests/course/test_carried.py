@@ -52,7 +52,7 @@ def course(root):
 @pytest.fixture(scope="module")
 def bench(course):
     """What it is graded with."""
-    with closing(full_grader(course, "3")) as made:
+    with closing(full_grader(course, "1")) as made:
         yield made
 
 
