@@ -29,6 +29,7 @@ from grader.grading.submission_grader import (
 from grader.release.project import CONSTRAINTS, LICENSE
 from grader.release.stubs import generate
 from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import read_submission
 
@@ -167,9 +168,17 @@ def defined_by(
 
 
 @pytest.fixture(scope="session")
-def grader(course: Course) -> Iterator[SubmissionGrader]:
+def launcher() -> Iterator[Launcher]:
+    """Makes the child processes of students' code, and of known mistakes."""
+    made = default_launcher(("torch",))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def grader(course: Course, launcher: Launcher) -> Iterator[SubmissionGrader]:
     """What students check with."""
-    made = visible_grader(course)
+    made = visible_grader(course, launcher=launcher)
     yield made
     made.close()
 

@@ -13,7 +13,7 @@ from grader.course.course import Assignment, Course, Exercise
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import Launcher, default_launcher
+from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
 
@@ -56,14 +56,6 @@ def workbenches(course: Course) -> Iterator[dict[str, CheckEnvironment]]:
     yield found
     for environment in found.values():
         environment.close()
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    """Makes the child processes that variants run in."""
-    made = default_launcher(("torch",))
-    yield made
-    made.close()
 
 
 def hand_in(course: Course, path: Path, folder: Path, *others: Path) -> Submission:

@@ -25,7 +25,7 @@ from grader.grading.results import to_json
 from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
 from grader.grading.worker import grade_student
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import Launcher, default_launcher
+from grader.sessions.launchers import Launcher
 from grader.submissions.student_folders import read_class
 from grader.submissions.submission import read_submission
 
@@ -48,14 +48,6 @@ SHORT = ("01", "03", "06", "07", "08")
 
 WHOLE = ()
 OF_THE_WHOLE_COURSE = pytest.mark.parametrize("scripts", [WHOLE], ids=["whole"], indirect=True)
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    """Makes the child processes that submissions run in."""
-    made = default_launcher(("torch",))
-    yield made
-    made.close()
 
 
 # A small class: one student with everything right, one with a mistake here and there, and one who
@@ -163,9 +155,9 @@ Graded = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def bench(course: Course) -> Iterator[SubmissionGrader]:
+def bench(course: Course, launcher: Launcher) -> Iterator[SubmissionGrader]:
     """What to grade with."""
-    made = full_grader(course, SEED)
+    made = full_grader(course, SEED, launcher=launcher)
     yield made
     made.close()
 

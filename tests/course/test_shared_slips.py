@@ -10,7 +10,6 @@ from grader.checks.answer_cache import AnswerCache
 from grader.grading.known_mistakes import RecordedMistakes
 from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, outcomes
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import default_launcher
 from grader.submissions.submission import read_submission
 
 pytestmark = pytest.mark.slow
@@ -74,13 +73,6 @@ def handed_in(course, tmp_path):
         return read_submission(course, folder, name)
 
     return write
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    """Makes the processes of all submissions here."""
-    with closing(default_launcher(("torch",))) as made:
-        yield made
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from single_mistakes import BEGIN, END, HEAD, costs, faults, row
 from grader.course.builds_on import builds_on
 from grader.course.course import load_course
 from grader.grading.submission_grader import full_grader
-from grader.sessions.launchers import WarmParent
 
 COURSE = load_course(Path(__file__).parents[2])
 IDS = [assignment.id for assignment in COURSE.assignments]
@@ -25,17 +24,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def bench():
+def bench(launcher):
     """What the course is graded with."""
-    with closing(full_grader(COURSE, SEED)) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def parent():
-    """What makes the child processes."""
-    with closing(WarmParent(packages=("torch",))) as made:
-        made.wait()
+    with closing(full_grader(COURSE, SEED, launcher=launcher)) as made:
         yield made
 
 
@@ -64,23 +55,23 @@ def write(lines):
         *(pytest.param(id_, marks=pytest.mark.proof) for id_ in IDS[::3]),
     ],
 )
-def test_one_mistake_of_an_assignment_costs_once(bench, parent, id_):
+def test_one_mistake_of_an_assignment_costs_once(bench, launcher, id_):
     """One of a part that others build on, where there are such parts; below are all of them."""
     assignment = COURSE.by_id[id_]
     used = {part for e in assignment.exercises for part in builds_on(COURSE, e)}
     every = bench.mistakes.misconceptions[id_]
     chosen = next((m for m in every if m.exercise in used), every[0])
-    (cost,) = costs(bench, parent, assignment, [chosen])
+    (cost,) = costs(bench, launcher, assignment, [chosen])
     assert faults(cost) == []
 
 
 @pytest.mark.proof
 @pytest.mark.long
 @pytest.mark.parametrize("id_", IDS)
-def test_each_mistake_costs_once_and_the_table_says_what(bench, parent, id_, request):
+def test_each_mistake_costs_once_and_the_table_says_what(bench, launcher, id_, request):
     """None costs anything elsewhere without a sentence, or more in its file than in its exercise."""
     assignment = COURSE.by_id[id_]
-    found = list(costs(bench, parent, assignment, bench.mistakes.misconceptions[id_]))
+    found = list(costs(bench, launcher, assignment, bench.mistakes.misconceptions[id_]))
     assert [fault for cost in found for fault in faults(cost)] == []
     by_exercise = {e.id: [c for c in found if c.exercise == e.id] for e in assignment.exercises}
     lines = {exercise: row(exercise, some) for exercise, some in by_exercise.items() if some}
