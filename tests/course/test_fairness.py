@@ -21,10 +21,10 @@ pytestmark = pytest.mark.slow
 
 VARIANTS = Path(__file__).parent / "variants"
 FILES = sorted(VARIANTS.glob("*/*.py"))
-TRIED = FILES[::4]
+TRIED = FILES[7::8]
 """What `make test` grades; the proof grades all, and every fourth on inputs from a second seed."""
 
-QUICK = FILES[::12]
+QUICK = FILES[7::24]
 
 HEADS = [path for path in FILES if path.parent.name == "07_causal_attention"]
 WRAPPER = VARIANTS / "08_multi_head_wrapper" / "as_in_the_documents.py"
@@ -144,7 +144,7 @@ def test_what_is_right_gets_full_marks(
 @pytest.mark.parametrize(
     "head",
     [
-        pytest.param(path, id=path.stem, marks=() if number % 4 == 0 else pytest.mark.proof)
+        pytest.param(path, id=path.stem, marks=() if number % 8 == 0 else pytest.mark.proof)
         for number, path in enumerate(HEADS)
     ],
 )
@@ -161,10 +161,10 @@ def test_a_wrapper_of_any_right_heads_gets_full_marks(
 
 
 def test_there_are_variants_of_every_assignment(course: Course) -> None:
-    """Every assignment of the course has at least four variants, and there are at least fifty."""
+    """Every assignment of the course has at least four variants, one of them in `make test`."""
     counts = Counter(path.parent.name for path in FILES)
     assert {id_: counts[id_] >= 4 for id_ in course.by_id} == dict.fromkeys(course.by_id, True)
-    assert counts.keys() == course.by_id.keys()
+    assert counts.keys() == course.by_id.keys() == {path.parent.name for path in TRIED}
     assert len(FILES) >= 50
 
 
