@@ -93,6 +93,8 @@ def _students_function(
             for node in (inner for one in outer for inner in ast.walk(one)):
                 if isinstance(node, ast.FunctionDef) and node.name == function.name:
                     return node, cell.text
+    if reading and reading.undecided:
+        raise UsageError(f"{submission.student}: {reading.undecided}")
     raise UsageError(f"{submission.student} has no function {function.name} for {exercise.id}.")
 
 

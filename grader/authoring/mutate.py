@@ -1,21 +1,30 @@
 """Tries the checks on mechanical wrong answers: each is caught, or does what the solution does."""
 
+import itertools
+import math
 import multiprocessing
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 from grader.authoring.equivalents import Equivalent, read_equivalents
 from grader.authoring.mutants import Mutant, mutants
-from grader.authoring.replay import Exchange, HeardSession, are_same, by_check, differ_elsewhere
+from grader.authoring.replay import (
+    Exchange,
+    HeardSession,
+    allowed,
+    are_same,
+    by_check,
+    differ_elsewhere,
+)
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import CourseError
-from grader.core.records import Outcome
 from grader.course.course import Course, Exercise, load_course
 from grader.feedback.diagnosis import Known, diagnose
 from grader.grading.known_mistakes import LiveMistakes, traces
@@ -24,6 +33,12 @@ from grader.submissions.submission import Submission
 
 SEEDS = ("validate", "second", "third")
 """Seeds of the hidden checks' inputs; the first decides what is caught."""
+
+LOOK_SECONDS = 0.5
+"""How often it is shown what other processes have done."""
+
+_in_all: "list[Synchronized[int]]" = []
+"""How many mutants all processes have tried, where this is one of several."""
 
 
 class Fate(StrEnum):
@@ -78,13 +93,19 @@ class Tried:
         return [trial for trial in self.trials if trial.is_fault]
 
 
-def mutate(course: Course, targets: tuple[str, ...], jobs: int) -> Iterator[Tried]:
+def mutate(
+    course: Course,
+    targets: tuple[str, ...],
+    jobs: int,
+    show: Callable[[int], None] = lambda mutants: None,
+) -> Iterator[Tried]:
     """Try the mutants of each exercise; what is written down as equivalent is that.
 
     Args:
         course: the course.
         targets: assignments or exercises; none for all.
         jobs: how many processes try them.
+        show: is told how many mutants were tried.
 
     Raises:
         UsageError: when a target names nothing.
@@ -92,7 +113,7 @@ def mutate(course: Course, targets: tuple[str, ...], jobs: int) -> Iterator[Trie
     """
     ids = list(course.select(targets))
     known = {(e.exercise, e.old, e.new) for e in written_down(course)}
-    for tried in _tried(course.root, ids, jobs):
+    for tried in _tried(course.root, ids, jobs, show):
         yield replace(tried, trials=tuple(_settled(trial, known) for trial in tried.trials))
 
 
@@ -126,13 +147,24 @@ def _settled(trial: Trial, known: set[tuple[str, str, str]]) -> Trial:
     return replace(trial, fate=Fate.EQUIVALENT) if is_equivalent else trial
 
 
-def _tried(root: Path, ids: Sequence[str], jobs: int) -> Iterator[Tried]:
+def _tried(
+    root: Path, ids: Sequence[str], jobs: int, show: Callable[[int], None]
+) -> Iterator[Tried]:
     if jobs == 1:
-        yield from map(_Trials(load_course(root)).all_of, ids)
+        numbers = itertools.count(1)
+        yield from map(_Trials(load_course(root), lambda: show(next(numbers))).all_of, ids)
         return
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(ids)), spawn) as processes:
-        yield from processes.map(_try, [root] * len(ids), ids)
+    number = spawn.Value("i", 0)
+    with ProcessPoolExecutor(min(jobs, len(ids)), spawn, _begin, (number,)) as processes:
+        for future in [processes.submit(_try, root, id_) for id_ in ids]:
+            while not wait((future,), LOOK_SECONDS).done:
+                show(number.value)
+            yield future.result()
+
+
+def _begin(number: "Synchronized[int]") -> None:
+    _in_all.append(number)
 
 
 def _try(root: Path, exercise: str) -> Tried:
@@ -142,14 +174,26 @@ def _try(root: Path, exercise: str) -> Tried:
 
 @cache
 def _trials(root: Path) -> "_Trials":
-    return _Trials(load_course(root))
+    return _Trials(load_course(root), _one_more)
+
+
+def _one_more() -> None:
+    (number,) = _in_all
+    with number.get_lock():
+        number.value += 1
 
 
 @dataclass(slots=True)
 class _Trials:
-    """What mutants are tried with: the checks, and the known mistakes."""
+    """What mutants are tried with: the checks, and the known mistakes.
+
+    Args:
+        course: the course.
+        one_more: is called after each mutant.
+    """
 
     course: Course
+    one_more: Callable[[], None]
     grader: SubmissionGrader = field(init=False)
     mistakes: LiveMistakes = field(init=False)
 
@@ -161,9 +205,11 @@ class _Trials:
         """Try all mutants of an exercise."""
         started, exercise = time.monotonic(), self.course.exercises[id_]
         checks = self.grader.checks(Scope({id_: exercise}))
-        one = _Exercise(self.mistakes, exercise, checks)
-        trials = tuple(one.trial(mutant) for mutant in mutants(self.course, exercise))
-        return Tried(exercise, trials, time.monotonic() - started)
+        prepared, trials = _Exercise(self.mistakes, exercise, checks), []
+        for mutant in mutants(self.course, exercise):
+            trials.append(prepared.trial(mutant))
+            self.one_more()
+        return Tried(exercise, tuple(trials), time.monotonic() - started)
 
 
 @dataclass(slots=True)
@@ -173,6 +219,7 @@ class _Exercise:
     Args:
         remarks: the remarks that are made on the solution itself.
         right: by seed, what the checks ask of the solution, and what it replies.
+        most: the seconds that a request may take.
     """
 
     mistakes: LiveMistakes
@@ -181,6 +228,7 @@ class _Exercise:
     known: list[Known] = field(init=False)
     remarks: set[str] = field(default_factory=set)
     right: dict[str, list[Exchange]] = field(default_factory=dict)
+    most: float = math.inf
 
     def __post_init__(self) -> None:
         """Run the checks on the solution, and on its known mistakes.
@@ -192,6 +240,8 @@ class _Exercise:
             session = HeardSession(self.mistakes.solutions)
             told = [r.check for r in self._run(session, seed) if r.raised is not None]
             self.right[seed] = session.exchanges
+            # The least of the seeds: what torch imports meanwhile is no part of it.
+            self.most = min(self.most, allowed(max(session.took)))
             self.remarks |= {check.id for check in told}
             if failed := [check.id for check in told if check.weight]:
                 raise CourseError(f"{failed[0]}: the solution does not pass it")
@@ -201,13 +251,13 @@ class _Exercise:
     def trial(self, mutant: Mutant) -> Trial:
         """Run the checks on a mutant."""
         submission = self.mistakes.with_text(self.exercise, mutant.text)
-        session = HeardSession(submission)
+        session = HeardSession(submission, most=self.most)
         records = self._run(session, SEEDS[0])
         told = [r for r in records if r.raised is not None and r.check.id not in self.remarks]
         failed = [record for record in told if record.check.weight]
         for record in failed:
             is_endless = isinstance(record.raised, TimeoutError)
-            if outcome_of(record.check, record.raised) is Outcome.ERROR and not is_endless:
+            if outcome_of(record.check, record.raised).is_undecided and not is_endless:
                 return Trial(mutant, Fate.BROKEN, check=record.check.id)
         if failed:
             found = diagnose(traces(records), self.known, lambda: ())
@@ -220,11 +270,11 @@ class _Exercise:
     def _is_same(self, submission: Submission) -> bool:
         """Whether a mutant does what the solution does, with other seeds and other inputs."""
         for seed in SEEDS[1:]:
-            session = HeardSession(submission)
+            session = HeardSession(submission, most=self.most)
             self._run(session, seed)
             if not are_same(session.exchanges, self.right[seed]):
                 return False
-        solution = HeardSession(self.mistakes.solutions, keeps=False)
+        solution = HeardSession(self.mistakes.solutions, keeps=False, most=self.most)
         mutant = HeardSession(submission, keeps=False)
         said = by_check(self.right[SEEDS[0]])
         return not any(differ_elsewhere(solution, mutant, exchanges) for exchanges in said)

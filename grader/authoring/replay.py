@@ -5,8 +5,10 @@ far as these requests tell.
 """
 
 import json
+import math
 import random
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,8 +36,10 @@ PACKED = ("value", "gradients", "parameters", "buffers")
 CHANCE = (random.Random(0).getstate(), torch.Generator().manual_seed(0).get_state())
 """Where random numbers begin with each check."""
 
-SECONDS = 5.0
-"""For a request with other inputs."""
+TIMES = 20
+"""A mutant is stopped when a request takes this many times what the solution takes for it."""
+LEAST_SECONDS = 0.5
+"""What a request may take in any case: more than what torch imports when it is first needed."""
 
 Exchange = tuple[Frame, Frame]
 """A request and its reply."""
@@ -52,12 +56,16 @@ class HeardSession(Session):
     Args:
         submission: what runs.
         keeps: whether anything is kept.
+        most: the seconds of the processor that a request may take, whatever is asked for.
+        took: those that each request has taken.
         exchanges: what was said.
         chance: where the random numbers of Python and of torch stand.
     """
 
     submission: Submission
     keeps: bool = True
+    most: float = math.inf
+    took: list[float] = field(default_factory=lambda: [0.0])
     exchanges: list[Exchange] = field(default_factory=list)
     chance: tuple[Any, torch.Tensor] = CHANCE
     inner: InProcessSession = field(init=False)
@@ -74,12 +82,19 @@ class HeardSession(Session):
             self.chance = CHANCE
         random.setstate(self.chance[0])
         torch.set_rng_state(self.chance[1])
-        with _limited(seconds):
+        started = time.process_time()
+        with _limited(min(seconds, self.most)):
             reply = self.inner.ask(frame, seconds)
+        self.took.append(time.process_time() - started)
         self.chance = random.getstate(), torch.get_rng_state()
         if self.keeps and frame.header["verb"] != "open":
             self.exchanges.append((frame, reply))
         return reply
+
+
+def allowed(solution: float) -> float:
+    """The seconds that a mutant may take for what takes a solution so many of the processor's."""
+    return max(LEAST_SECONDS, TIMES * solution)
 
 
 @contextmanager
@@ -126,7 +141,9 @@ def by_check(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
     return list(groups.values())
 
 
-def differ_elsewhere(solution: Session, other: Session, exchanges: Sequence[Exchange]) -> bool:
+def differ_elsewhere(
+    solution: HeardSession, other: HeardSession, exchanges: Sequence[Exchange]
+) -> bool:
     """Whether another solution replies otherwise to a check's requests with other inputs.
 
     Args:
@@ -137,14 +154,14 @@ def differ_elsewhere(solution: Session, other: Session, exchanges: Sequence[Exch
     return any(_differ(solution, other, requests) for requests in _variants(exchanges))
 
 
-def _differ(solution: Session, other: Session, requests: Sequence[Frame]) -> bool:
+def _differ(solution: HeardSession, other: HeardSession, requests: Sequence[Frame]) -> bool:
     for session in (solution, other):
-        session.ask(Frame({"verb": "forget"}), SECONDS)
+        session.ask(Frame({"verb": "forget"}), LEAST_SECONDS)
     for request in requests:
-        reply = solution.ask(request, SECONDS)
+        reply = solution.ask(request, math.inf)
         if "failure" in reply.header:
             return False
-        if not _are_same_replies(reply, other.ask(request, SECONDS)):
+        if not _are_same_replies(reply, other.ask(request, allowed(solution.took[-1]))):
             return True
     return False
 

@@ -256,7 +256,7 @@ class _CheckProofs:
             if not any(check.weight for check in checks):
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif passed_share(checks) != 1:
-                self.breaking |= {c.id for c in checks if c.outcome is Outcome.ERROR}
+                self.breaking |= {c.id for c in checks if c.outcome.is_undecided}
                 self.fault(exercise.id, f"the solution fails {first_failure(run, checks)}")
         for record in run.records.values():
             self.report.faults += check_files.axes_that_are_none(record)

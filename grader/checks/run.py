@@ -41,7 +41,7 @@ from grader.testing.student import NotJudged, StudentOutcome
 
 MAX_PRINTED = 400
 ENDS_THE_EXERCISE = (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY)
-WITHOUT_PRINTED = (Outcome.PASSED, Outcome.NOT_ATTEMPTED, Outcome.ERROR)
+WITHOUT_PRINTED = (Outcome.PASSED, Outcome.NOT_ATTEMPTED, Outcome.ERROR, Outcome.NO_TURN)
 """Where what student code printed is not part of the message."""
 
 
@@ -478,7 +478,7 @@ def outcome_of(check: Check, error: BaseException | None) -> Outcome:
     """The outcome of a check that ended in this way."""
     if error is None:
         return Outcome.PASSED
-    outcome = Outcome.ERROR
+    outcome = Outcome.NO_TURN if isinstance(error, NotJudged) else Outcome.ERROR
     if isinstance(error, StudentOutcome):
         outcome = error.failure.outcome
         if check.memory_mib and outcome is Outcome.OUT_OF_MEMORY:  # that is what it judges

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from grader.cli.edge import ExitCode, cores, from_here
-from grader.cli.progress import counted
+from grader.cli.progress import counted, counting
 from grader.cli.tables import kept_table, mutation_table, unearned_table, validation_table
 from grader.cli.view import console
 from grader.core.errors import UsageError
@@ -155,10 +155,17 @@ def run_mutate(course: Course, targets: tuple[str, ...], *, jobs: int, verbose: 
             f"Mutants need libcst, and {error.name} is not installed. Run: {installing('author')}."
         ) from error
 
-    all_tried = []
-    for tried in mutate(course, targets, jobs):
-        all_tried.append(tried)
-        _print_tried(course, tried, verbose=verbose)
+    all_tried: list[Tried] = []
+    number = len(course.select(targets))
+    with counting(Console(stderr=True), "Trying mutants", number, "exercises") as shown:
+
+        def show(mutants: int) -> None:
+            shown.show(len(all_tried), f"{mutants} mutants")
+
+        for tried in mutate(course, targets, jobs, show):
+            all_tried.append(tried)
+            with shown.aside():
+                _print_tried(course, tried, verbose=verbose)
     screen = console()
     screen.print(mutation_table(all_tried))
     needless = list(outdated(course, all_tried))

@@ -26,6 +26,7 @@ from grader.grading.class_files import attempts_words, read_record, record_path,
 from grader.grading.journal import run_in
 from grader.grading.kept_outcomes import read_kept
 from grader.grading.results import points, to_json
+from grader.submissions.faults import told
 from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
@@ -92,7 +93,8 @@ def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
             student, path = who_handed_in(intake, name, options.submissions)
             counting = _counting_path(student, explained, options.run)
             student = replace(student, path=counting or path)
-            submission = read_submission(course, counting or path, student.id)
+            with told(student.id):
+                submission = read_submission(course, counting or path, student.id)
             if counting is not None or explained.part.handed_in_by:
                 explained = _as_graded(explained, submission, options.run)
             if options.again:

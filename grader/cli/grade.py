@@ -127,11 +127,13 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
         told = f"Interrupted. Who is graded is in {out}; the same command goes on from there."
         screen.print(told)
         return ExitCode.INTERRUPTED
-    undecided = [row.student for row in rows if row.undecided]
-    if undecided:
-        sentence = f"UNDECIDED, the grader failed: {', '.join(undecided)}"
-        _print_line(screen, sentence, "bold magenta")
-        if options.quiet:
+    undecided = [row for row in rows if row.undecided]
+    for had_no_turn, why in ((True, "the computer was busy"), (False, "the grader failed")):
+        names = [row.student for row in undecided if row.had_no_turn == had_no_turn]
+        sentence = f"UNDECIDED, {why}: {', '.join(names)}"
+        if names:
+            _print_line(screen, sentence, "bold magenta")
+        if names and options.quiet:
             click.echo(escaped(sentence), err=True)
     return ExitCode.GRADERS_FAULT if undecided or not is_filled else ExitCode.FINE
 

@@ -21,7 +21,6 @@ from grader.submissions.platform_zips import Upload, lay_out
 from grader.submissions.safe_zip import WANTED
 from grader.submissions.student_folders import Student
 
-MAX_FILES = 2_000
 NOT_SEALED = (
     "Graded without a seal: this machine's kernel does not allow one. "
     "Your code ran in a process of its own, with limits."
@@ -47,7 +46,7 @@ def run_gradescope(course: Course, root: Path) -> ExitCode:
         if rendered is None:
             for note in dict.fromkeys(note for a in result.assignments for note in a.notes):
                 click.echo(note, err=True)
-            click.echo("Undecided: the grader itself failed; there is no score.", err=True)
+            click.echo("Undecided: a part could not be judged; there is no score.", err=True)
             return ExitCode.GRADERS_FAULT
         text = rendered
     path.write_text(text, "utf-8")
@@ -72,4 +71,4 @@ def _files(folder: Path) -> list[Path]:
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_", "venv")))
         found += [Path(path) / name for name in sorted(names) if name.lower().endswith(WANTED)]
-    return [path for path in found if path.is_file() and not path.is_symlink()][:MAX_FILES]
+    return [path for path in found if path.is_file() and not path.is_symlink()]

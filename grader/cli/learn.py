@@ -14,6 +14,7 @@ from grader.course.course import Course, Exercise
 from grader.course.misconceptions import read_misconceptions
 from grader.grading import seal_probe
 from grader.grading.apart import writing_to
+from grader.submissions.faults import told
 from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.submission import Submission, read_submission
 
@@ -52,7 +53,8 @@ def run_learn(course: Course, options: LearnOptions) -> ExitCode:
         raise UsageError(f"{options.exercise} names {len(named)} exercises; give one.")
     (exercise,) = named
     submission = _submission(course, options)
-    find, replace = proposed_edit(course, exercise, submission)
+    with told(submission.student):
+        find, replace = proposed_edit(course, exercise, submission)
     click.echo(f"In the solution of {exercise.id}\n\n{find}\n\nbecomes\n\n{replace}\n")
     mistake = _asked(options)
     if not options.yes and not click.confirm(_run_it(course)):
@@ -125,7 +127,8 @@ def _restore(path: Path, content: bytes | None) -> None:
 def _submission(course: Course, options: LearnOptions) -> Submission:
     with read_submissions(course, options.submissions) as intake:
         student, path = who_handed_in(intake, options.student, options.submissions)
-        return read_submission(course, path, student.id)
+        with told(student.id):
+            return read_submission(course, path, student.id)
 
 
 def _asked(options: LearnOptions) -> Mistake:

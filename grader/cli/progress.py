@@ -1,7 +1,7 @@
-"""The progress of a class run: a bar on a terminal, a line now and then elsewhere."""
+"""How far long work is: a bar on a terminal, a line now and then elsewhere."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -76,27 +76,91 @@ class _Count:
         return f"{text}, {self._rate:.1f} a second" if self.graded else text
 
 
-def counted(screen: Console, label: str, total: int, items: Iterator[T]) -> Iterator[T]:
-    """The same items, while a bar shows how many came; elsewhere than on a terminal, lines do.
+@dataclass
+class Counting:
+    """Shows how much of some work is done, by a bar, or by lines where the bar is disabled.
 
     Args:
-        screen: where.
+        bar: has one task.
         label: what is done, before the numbers.
-        total: how many items there will be.
+        total: how many there are to do.
+        what: what these are, after the numbers.
+        printed: when the last line was.
+    """
+
+    bar: Progress
+    label: str
+    total: int
+    what: str
+    printed: float
+
+    def show(self, done: int, more: str = "") -> None:
+        """So many are done.
+
+        Args:
+            done: how many.
+            more: what else there is to say.
+        """
+        self.bar.update(self.bar.task_ids[0], completed=done, more=more)
+        if self.bar.disable and time.monotonic() - self.printed > SECONDS_BETWEEN_LINES:
+            self.printed = time.monotonic()
+            words = " ".join(filter(None, (f"{self.label}: {done} of {self.total}", self.what)))
+            self.bar.console.print(", ".join(filter(None, (words, more))) + ".", markup=False)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the bar away while something else is printed."""
+        self.bar.stop()
+        try:
+            yield
+        finally:
+            self.bar.start()
+
+
+@contextmanager
+def counting(screen: Console, label: str, total: int, what: str = "") -> Iterator[Counting]:
+    """What shows how much of some work is done, while it goes on.
+
+    Work that is done within seconds shows nothing but a bar.
+
+    Args:
+        screen: where; standard error, so that it is no part of the output.
+        label: what is done, before the numbers.
+        total: how many there are to do.
+        what: what these are, after the numbers.
+    """
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[more]}", markup=False),
+    )
+    is_hidden = not screen.is_terminal
+    with Progress(
+        *columns,
+        console=screen,
+        transient=True,
+        disable=is_hidden,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        bar.add_task(label, total=total, more="")
+        yield Counting(bar, label, total, what, time.monotonic())
+
+
+def counted(screen: Console, label: str, total: int, items: Iterable[T]) -> Iterator[T]:
+    """The same items, while it is shown how many of them are done with.
+
+    Args:
+        screen: where; standard error, so that it is no part of the output.
+        label: what is done with them.
+        total: how many there are.
         items: each is taken when the one before it is done with.
     """
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    printed = time.monotonic()
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task(label, total=total)
-        if bar.disable:
-            screen.print(f"{label}: 0 of {total}.")
+    with counting(screen, label, total) as shown:
         for number, item in enumerate(items, 1):
-            bar.update(task, advance=1)
-            if bar.disable and time.monotonic() - printed > SECONDS_BETWEEN_LINES:
-                printed = time.monotonic()
-                screen.print(f"{label}: {number} of {total}.")
             yield item
+            shown.show(number)
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def _word(exercise: ExerciseResult) -> str:
 def exercise_sign(exercise: ExerciseResult) -> tuple[str, str]:
     """The sign of an exercise, and its colour."""
     if exercise.undecided:
-        outcome = Outcome.ERROR
+        outcome = Outcome.NO_TURN if exercise.had_no_turn else Outcome.ERROR
     elif exercise.is_solved:
         outcome = Outcome.PASSED
     else:
@@ -104,7 +104,7 @@ def _print_total(out: Console, result: Result, view: View) -> None:
     counted = [check for check in result.checks if check.weight]
     passed = sum(check.outcome is Outcome.PASSED for check in counted)
     if result.undecided:
-        sentence = _("The grader itself failed on a check: the score is undecided.")
+        sentence = _("A check could not be judged: the score is undecided.")
         out.print(Text(sentence, style="bold magenta"))
         return
     earned = score_words(points(result.score), result.max_score)

@@ -57,7 +57,7 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     is_text = options.format_ == "text"
     waiting = console().status("Reading what was handed in …") if is_text else nullcontext()
     with reading(options.run), waiting:
-        works = gather(course, options.submissions, records, options.archives, cores())
+        works, left_out = gather(course, options.submissions, records, options.archives, cores())
     if records and records.keys().isdisjoint(work.student for work in works):
         raise UsageError(
             f"Nobody in {options.submissions} has a result in {options.run}. Give what was graded into "
@@ -69,7 +69,9 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     if is_text:
         _print(console(), works, pairs, shown, connected)
     else:
-        echo(json.dumps(_json(works, pairs, connected), indent=2, ensure_ascii=False))
+        echo(json.dumps(_json(works, pairs, connected, left_out), indent=2, ensure_ascii=False))
+    for line in left_out:
+        echo(clean(f"Not compared: {line}"), err=True)
     if options.html:
         write_whole(options.html, similar_page(course, works, shown, connected, NO_PROOF))
     if options.export:
@@ -112,11 +114,15 @@ def _pairs(count: int) -> str:
 
 
 def _json(
-    works: Sequence[Work], pairs: Sequence[Pair], connected: Sequence[Sequence[str]]
+    works: Sequence[Work],
+    pairs: Sequence[Pair],
+    connected: Sequence[Sequence[str]],
+    left_out: Sequence[str],
 ) -> dict[str, object]:
     return {
         "note": NO_PROOF,
         "students": len(works),
+        "not_compared": [*left_out],
         "pairs": [
             {
                 "students": [pair.one, pair.other],

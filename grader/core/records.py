@@ -31,6 +31,12 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
     REMARK = "remark"
     ERROR = "error"
+    NO_TURN = "no_turn"
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether nothing was found out: the grader failed, or the code got no turn."""
+        return self in (Outcome.ERROR, Outcome.NO_TURN)
 
 
 class Visibility(StrEnum):
@@ -260,9 +266,15 @@ class ExerciseResult:
 
     @property
     def undecided(self) -> bool:
-        """Whether the grader itself failed on one of the checks, or has none to decide by."""
-        has_failed = any(check.outcome is Outcome.ERROR for check in self.checks)
+        """Whether one of the checks could not be judged, or there is none to decide by."""
+        has_failed = any(check.outcome.is_undecided for check in self.checks)
         return self.score is None or (has_failed and self.decision is None)
+
+    @property
+    def had_no_turn(self) -> bool:
+        """Whether it is undecided because the computer was busy, and for nothing else."""
+        ends = {check.outcome for check in self.checks}
+        return self.undecided and Outcome.NO_TURN in ends and Outcome.ERROR not in ends
 
     @property
     def is_exempt(self) -> bool:
@@ -389,6 +401,13 @@ class Result:
     def misconceptions(self) -> tuple[str, ...]:
         """The names of the mistakes that are certain, each once."""
         return tuple(dict.fromkeys(n for part in self.assignments for n in part.misconceptions))
+
+    @property
+    def had_no_turn(self) -> bool:
+        """Whether it is undecided because the computer was busy, and for nothing else."""
+        is_judged = all(part.exercises or part.score is not None for part in self.assignments)
+        undecided = [exercise for exercise in self.exercises if exercise.undecided]
+        return is_judged and bool(undecided) and all(e.had_no_turn for e in undecided)
 
     @property
     def days_late(self) -> int:

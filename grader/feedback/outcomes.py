@@ -32,6 +32,7 @@ WORDS = {
     Outcome.CRASHED: N_("crashed"),
     Outcome.REMARK: N_("a remark, which costs nothing"),
     Outcome.ERROR: N_("undecided: the grader failed"),
+    Outcome.NO_TURN: N_("not judged: the computer was busy"),
 }
 """A check's outcome in full."""
 
@@ -44,6 +45,7 @@ SIGNS = dict.fromkeys(Outcome, "✗") | {
     Outcome.NOT_ATTEMPTED: "·",
     Outcome.BLOCKED: "·",
     Outcome.ERROR: "!",
+    Outcome.NO_TURN: "!",
 }
 
 EMOJI = dict.fromkeys(Outcome, "❌") | {
@@ -51,6 +53,7 @@ EMOJI = dict.fromkeys(Outcome, "❌") | {
     Outcome.NOT_ATTEMPTED: "⏳",
     Outcome.BLOCKED: "⏳",
     Outcome.ERROR: "❗",
+    Outcome.NO_TURN: "❗",
 }
 """Signs for GitHub's Markdown, of the checks that are reported."""
 
@@ -132,7 +135,7 @@ def exercise_status(exercise: ExerciseResult) -> ExerciseStatus:
 def headline(exercise: ExerciseResult) -> str:
     """How an exercise went, in a word or a few of English; any check may decide it."""
     if exercise.undecided:
-        return N_("undecided")
+        return WORDS[Outcome.NO_TURN] if exercise.had_no_turn else N_("undecided")
     if exercise.is_solved:
         return N_("solved")
     outcomes = [check.outcome for check in exercise.checks]
@@ -158,7 +161,8 @@ def status_words(exercise: ExerciseResult | None, say: Callable[[str], str] = _)
     By default in the language of the run, with `say=str` in English.
     """
     if exercise is None or exercise.undecided:
-        return say(WORDS[Outcome.ERROR])
+        had_no_turn = exercise is not None and exercise.had_no_turn
+        return say(WORDS[Outcome.NO_TURN if had_no_turn else Outcome.ERROR])
     word = headline(exercise)
     if word == WAITING and exercise.waits_for:
         return say(N_("waiting for {exercise}")).format(exercise=exercise.waits_for)

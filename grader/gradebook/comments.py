@@ -20,7 +20,7 @@ def comment(exercise: ExerciseResult, notes: Sequence[str] = ()) -> str | None:
     checks = [_check(check) for check in reported_checks(exercise)]
     parts = [*notes, *(_finding(finding) for finding in exercise.findings), *checks]
     if exercise.undecided:
-        parts.insert(0, "The grader itself failed here: the score is undecided.")
+        parts.insert(0, "This could not be judged: the score is undecided.")
     if not parts:
         return None
     if exercise.score is not None and exercise.max_score:

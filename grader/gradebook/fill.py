@@ -18,6 +18,7 @@ from grader.gradebook.structure import write_structure
 from grader.grading.results import is_handed_in
 from grader.release.nbgrader import CONFIG, config, course_id, source_notebook
 from grader.release.solution_cells import Solution, read_solution
+from grader.submissions.faults import FAULTS
 from grader.submissions.roster import Enrolled
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
@@ -100,7 +101,7 @@ def fill_gradebook(
                 at |= {id_: datetime.fromisoformat(text) for id_, text in known}
                 write_student(gradebook, course, result, at, roster.get(result.student))
                 _write_notebooks(folder, result, submission, sources)
-            except (SQLAlchemyError, GraderError, ValueError, OSError) as error:
+            except (SQLAlchemyError, GraderError, *FAULTS) as error:
                 failed[result.student] = reason(error)
     return Filled(len(results) - len(failed), failed)
 

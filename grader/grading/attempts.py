@@ -301,7 +301,7 @@ def _undecided(student: str, outcomes: Result) -> Iterator[str]:
         times = [one.at for one in part.attempts if one.score is None and not one.counts]
         if times:
             yield (
-                f"UNDECIDED, the grader failed on other attempts: {student}, {part.id}, "
+                f"UNDECIDED, other attempts could not be judged: {student}, {part.id}, "
                 f"{', '.join(times)}. The same command grades them again."
             )
 

@@ -32,7 +32,7 @@ class Row:
 
     Args:
         score: in points; None when undecided or nothing was handed in.
-        undecided: whether the grader itself failed.
+        undecided: whether something could not be judged.
         submitted: whether anything was handed in.
         exercises: the score of each exercise that was graded, by id.
         summary_line: what happened, in a few words.
@@ -47,6 +47,7 @@ class Row:
         exempt: the ids of exercises and assignments that do not count for the student.
         time_sources: where `submitted_at` is known from, where that is not nbgrader's timestamp.
         attempts: which attempt at an assignment counts, of how many, by id.
+        had_no_turn: whether it is undecided because the computer was busy.
     """
 
     student: str
@@ -68,6 +69,7 @@ class Row:
     exempt: tuple[str, ...] = ()
     time_sources: Mapping[str, str] = field(default_factory=dict)
     attempts: Mapping[str, str] = field(default_factory=dict)
+    had_no_turn: bool = False
 
     def of(self, course: Course) -> int | float | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
@@ -116,6 +118,7 @@ def row_of(result: Result, summary_line: str) -> Row:
             a.id: a.time_source for a in result.assignments if a.time_source and a.submitted_at
         },
         attempts={a.id: attempts_words(a.attempts) for a in result.assignments if a.attempts},
+        had_no_turn=result.had_no_turn,
     )
 
 

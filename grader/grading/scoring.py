@@ -152,14 +152,14 @@ def lateness(
 
 
 def is_decided(outcomes: AssignmentResult) -> bool:
-    """Whether the grader failed neither before the checks of an assignment nor on one of them."""
+    """Whether an assignment was judged in all its checks."""
     exercises = outcomes.exercises
     return bool(exercises) and all(_has_score(one.checks) for one in exercises)
 
 
 def _has_score(checks: Sequence[CheckResult]) -> bool:
-    """Whether the grader did not fail on an exercise."""
-    return bool(checks) and all(check.outcome is not Outcome.ERROR for check in checks)
+    """Whether each check of an exercise could be judged."""
+    return bool(checks) and not any(check.outcome.is_undecided for check in checks)
 
 
 def exercise_score(

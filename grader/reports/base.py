@@ -16,7 +16,7 @@ from grader.grading.results import points
 from grader.submissions.protected_files import Protection
 from grader.submissions.roster import Enrolled
 
-UNDECIDED = N_("Undecided: the grader itself failed. This is not a zero.")
+UNDECIDED = N_("Undecided: a part could not be judged. This is not a zero.")
 NOT_SUBMITTED = N_("Nothing was handed in. This is not a zero.")
 
 

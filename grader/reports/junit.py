@@ -14,7 +14,13 @@ from grader.reports.base import Checked, CheckedWork, GradedClass, shown
 
 FILE = "junit.xml"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-KINDS = {Outcome.PASSED: "", Outcome.REMARK: "", Outcome.BLOCKED: "skipped", Outcome.ERROR: "error"}
+KINDS = {
+    Outcome.PASSED: "",
+    Outcome.REMARK: "",
+    Outcome.BLOCKED: "skipped",
+    Outcome.ERROR: "error",
+    Outcome.NO_TURN: "error",
+}
 """The element of an outcome; every other one is a failure, also what was not attempted."""
 
 

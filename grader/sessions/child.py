@@ -248,9 +248,16 @@ class ChildSession(Session):
         return Stopwatch(self.child.connection, self.clock, seconds, self.slack, on_wall)
 
     def _prepare(self) -> None:
-        """Have the child import what metered calls need, and those after it find it imported."""
+        """Have the child import what metered calls need, and those after it find it imported.
+
+        Raises:
+            NoTurn: where a check limits the child's memory, of which that would take much: the
+                check is run once more, and its new child begins with what is imported.
+        """
         self.is_prepared = True
         self.launcher.packages = (*self.launcher.packages, SLOW_PART)
+        if self.beside is not None and self.limits.memory_mib < self.beside.limits.memory_mib:
+            raise NoTurn
         with own_time.paused():
             request = encode(Frame({"verb": "prepare", "packages": [SLOW_PART]}))
             self._exchange(request, self._watch(PREPARATION_SECONDS))

@@ -11,6 +11,7 @@ from grader.core.processes import spread
 from grader.course.course import Course
 from grader.grading.class_files import read_failures
 from grader.similarity.traces import Given, Work, work_of
+from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.intake import read_submissions
 from grader.submissions.submission import read_submission
 
@@ -31,20 +32,26 @@ class Reader:
     records: Mapping[str, Path]
     archive: str = ""
 
-    def work(self, student: str, path: Path) -> Work | None:
-        """The work of a student; None where nothing was handed in.
+    def work(self, student: str, path: Path | None, refused: str) -> Work | str:
+        """The work of a student; "" where nothing was handed in, or why it cannot be read.
 
         Args:
             student: the student's name.
             path: where it lies.
+            refused: why that is known to be unreadable; else "".
         """
-        submission = read_submission(self.course, path, student)
-        if submission.is_empty:
-            return None
-        record = self.records.get(student)
-        result = None if record is None else read_failures(record)
-        folder = path if path.is_dir() else path.parent
-        return work_of(submission, folder, self.given, result, self.archive)
+        if path is None:
+            return refused
+        try:
+            submission = read_submission(self.course, path, student)
+            if not submission.sources:
+                return next((r.undecided for r in submission.readings.values() if r.undecided), "")
+            record = self.records.get(student)
+            result = None if record is None else read_failures(record)
+            folder = path if path.is_dir() else path.parent
+            return work_of(submission, folder, self.given, result, self.archive)
+        except FAULTS as error:
+            return in_words(error)
 
 
 def gather(
@@ -53,8 +60,8 @@ def gather(
     records: Mapping[str, Path],
     archives: Sequence[Path] = (),
     jobs: int = 1,
-) -> list[Work]:
-    """The work of a class and of earlier ones.
+) -> tuple[list[Work], list[str]]:
+    """The work of a class and of earlier ones, and whose could not be read, with the reason.
 
     Args:
         course: the course.
@@ -76,23 +83,26 @@ def gather(
 
 def _everybody(
     reader: Reader, submissions: Path, archives: Sequence[Path], jobs: int
-) -> list[Work]:
-    works = [*_class(reader, submissions, jobs)]
+) -> tuple[list[Work], list[str]]:
+    found = [*_class(reader, submissions, jobs)]
     for number, archive in enumerate(archives, 1):
         name = archive.resolve().name
         same = sum(other.resolve().name == name for other in archives[:number]) > 1
         named = f"{name}_{number}" if same else name
-        works += _class(replace(reader, records={}, archive=named), archive, jobs)
+        found += _class(replace(reader, records={}, archive=named), archive, jobs)
+    works = [work for work in found if isinstance(work, Work)]
     if not works:
         raise UsageError(f"{submissions} holds no work.")
-    return works
+    return works, [work for work in found if isinstance(work, str)]
 
 
-def _class(reader: Reader, submissions: Path, jobs: int) -> Iterator[Work]:
+def _class(reader: Reader, submissions: Path, jobs: int) -> Iterator[Work | str]:
     with read_submissions(reader.course, submissions) as intake:
-        pieces = [(s.id, s.path) for s in intake.students if s.path is not None]
+        pieces = [(s.id, s.path if not s.refused else None, s.refused) for s in intake.students]
         with closing(spread(reader.work, pieces, jobs)) as found:
-            yield from filter(None, found)
+            for (student, *_), work in zip(pieces, found, strict=True):
+                if work:
+                    yield f"{student}: {work}" if isinstance(work, str) else work
 
 
 def read_groups(path: Path) -> list[list[str]]:

@@ -1,11 +1,31 @@
 """What keeps one student's work from being read: that student is undecided, and the class goes on."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 
+from grader.core.errors import UsageError
 from grader.core.text import clean
 
-FAULTS = (OSError, ValueError, ArithmeticError, RecursionError, MemoryError)
+FAULTS = (
+    *(OSError, ValueError, ArithmeticError, RecursionError, MemoryError),
+    *(SyntaxError, TokenError),
+)
 """What reading may raise, whatever was handed in."""
+
+
+@contextmanager
+def told(student: str) -> Iterator[None]:
+    """Tell what keeps one student's work from being read, where it is asked for alone.
+
+    Raises:
+        UsageError: in place of a fault.
+    """
+    try:
+        yield
+    except FAULTS as error:
+        raise UsageError(f"{student}: {in_words(error)}.") from error
 
 
 def in_words(error: Exception) -> str:

@@ -3,10 +3,11 @@
 What has to be copied or unpacked lies in a scratch folder that is removed afterwards.
 """
 
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, count
@@ -17,13 +18,22 @@ from grader.course.course import Course
 from grader.submissions.attempts import Attempt, exchanged, stamped
 from grader.submissions.commits import with_commit_times, with_history
 from grader.submissions.faults import FAULTS, in_words
-from grader.submissions.platform_zips import Upload, innermost, lay_out, ungraded, uploads_of
+from grader.submissions.platform_zips import (
+    Upload,
+    check_class,
+    innermost,
+    lay_out,
+    shortened,
+    ungraded,
+    uploads_of,
+)
 from grader.submissions.repositories import Repositories, repositories
 from grader.submissions.roster import Enrolled, find_enrolled, read_roster
-from grader.submissions.safe_zip import CLASS_CAPS, unpack
+from grader.submissions.safe_zip import CLASS_CAPS, Archive, open_archive
 from grader.submissions.student_folders import Student, read_class
 
 MAX_NAME = 80
+MOST_LEFT_OUT = 20
 NOTHING_TO_GRADE = "nothing to grade was handed in; {file} is no .py, no .ipynb and no .zip."
 
 
@@ -55,9 +65,11 @@ def who_handed_in(intake: IntakeResult, name: str, submissions: Path) -> tuple[S
         submissions: what it was read from.
 
     Raises:
-        UsageError: when there is no such student, or they handed in nothing.
+        UsageError: when there is no such student, or they handed in nothing that can be read.
     """
     for student in intake.students:
+        if student.id == name and student.refused:
+            raise UsageError(f"{name}: {student.refused}.")
         if student.id == name and student.path is not None:
             return student, student.path
     raise UsageError(f"{submissions} holds nothing of {name!r}.")
@@ -196,32 +208,45 @@ def _dotted(submissions: Path) -> list[str]:
 
 
 def _from_archive(
-    course: Course, archive: Path, scratch: Path, roster: Sequence[Enrolled]
+    course: Course, path: Path, scratch: Path, roster: Sequence[Enrolled]
 ) -> IntakeResult:
-    download = scratch / "download"
-    unpacked = unpack(archive, download, CLASS_CAPS)
-    root = innermost(course, download)
-    uploads, strangers = uploads_of(course, root, archive.stem)
-    by_student, known, unmatched = match_uploads(uploads, roster)
-    notes = [f"Left out: {problem}." for problem in unpacked.problems]
-    notes += [f"Left out: {name!r} belongs to no student." for name in strangers]
-    for upload in ungraded(root, [download / path for path in unpacked.others], uploads):
-        notes.append(f"{upload.name}: {NOTHING_TO_GRADE.format(file=upload.files[0][1].name)}")
-    refused: dict[str, str] = {}
-    for student, upload in by_student.items():
-        try:
-            problems = lay_out(course, upload, scratch / "class" / student)
-        except FAULTS as error:
-            refused[student] = in_words(error)
-            continue
-        notes += [f"{student}: {problem}." for problem in problems]
-    if not by_student:
-        raise UsageError(f"{archive} holds no .py, no .ipynb and no .zip of a student.")
+    with closing(open_archive(path, scratch / "download", CLASS_CAPS)) as archive:
+        root = innermost(course, [*archive.entries])
+        paths = sorted(inner.relative_to(root) for inner in archive.entries)
+        uploads, strangers = uploads_of(course, archive.folder / root, paths, path.stem)
+        check_class(archive, uploads)
+        by_student, known, unmatched = match_uploads(uploads, roster)
+        if not by_student:
+            raise UsageError(f"{path} holds no .py, no .ipynb and no .zip of a student.")
+        left_out = [*archive.problems, *(f"{name!r} belongs to no student" for name in strangers)]
+        notes = [f"Left out: {problem}." for problem in shortened(left_out, MOST_LEFT_OUT)]
+        others = (other for other in archive.others if other.is_relative_to(root))
+        notes += [
+            f"{upload.name}: {NOTHING_TO_GRADE.format(file=upload.files[0][1].name)}"
+            for upload in ungraded([other.relative_to(root) for other in others], uploads)
+        ]
+        refused = _lay_out_class(course, archive, by_student, scratch / "class", notes)
     found = {student: scratch / "class" / student for student in by_student}
     everybody = {one.student: one for one in roster} | known
     late = frozenset(student for student, upload in by_student.items() if upload.is_late)
     students = _students(found, everybody, refused)
     return IntakeResult(students, everybody, (*unmatched, *notes), marked_late=late)
+
+
+def _lay_out_class(
+    course: Course, archive: Archive, uploads: Mapping[str, Upload], folder: Path, notes: list[str]
+) -> dict[str, str]:
+    """Unpack everybody's files; add what is to be told, and return whose cannot be read, and why."""
+    refused = {}
+    for student, upload in uploads.items():
+        try:
+            problems = lay_out(course, upload, folder / student, archive)
+        except FAULTS as error:
+            refused[student] = in_words(error)
+        else:
+            notes += [f"{student}: {problem}." for problem in problems]
+        shutil.rmtree(archive.folder, ignore_errors=True)
+    return refused
 
 
 def _students(

@@ -9,11 +9,21 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.course.course import WORK, Course
-from grader.submissions.safe_zip import MIB, STUDENT_CAPS, TIMESTAMP, ArchiveError, unpack
+from grader.submissions.file_names import plain_name
+from grader.submissions.payload import MOST_IN_ALL
+from grader.submissions.safe_zip import (
+    MIB,
+    STUDENT_CAPS,
+    TIMESTAMP,
+    Archive,
+    ArchiveError,
+    open_archive,
+)
 
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)")
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_\w+?_?(?:_(?P<file>.+))?")
@@ -53,33 +63,36 @@ class Allowance:
     archives: int = MAX_ARCHIVES
 
 
-def _all_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+def innermost(course: Course, paths: Sequence[PurePosixPath]) -> PurePosixPath:
+    """The folder that holds the class, below folders that hold nothing but the next one.
+
+    Args:
+        course: the course.
+        paths: the files of a download.
+    """
+    folder = PurePosixPath()
+    while True:
+        below = [path.relative_to(folder).parts for path in paths]
+        names = {parts[0] for parts in below}
+        deeper = {parts[1] for parts in below if len(parts) > 2}
+        is_only_one = len(names) == 1 and all(len(parts) > 2 for parts in below)
+        holds_work = deeper & {*course.by_id, WORK}
+        if not is_only_one or holds_work or any(map(MOODLE.fullmatch, names)):
+            return folder
+        folder = folder.joinpath(*names)
 
 
-def innermost(course: Course, folder: Path) -> Path:
-    """The folder that holds the class, below folders that hold nothing but the next one."""
-    while folder.is_dir():
-        inside = list(folder.iterdir())
-        if len(inside) != 1 or not inside[0].is_dir() or MOODLE.fullmatch(inside[0].name):
-            break
-        deeper = list(inside[0].iterdir())
-        holds_work = {path.name for path in deeper if path.is_dir()} & {*course.by_id, WORK}
-        if holds_work or not deeper or not all(path.is_dir() for path in deeper):
-            break
-        folder = inside[0]
-    return folder
-
-
-def uploads_of(course: Course, root: Path, stem: str) -> tuple[list[Upload], list[str]]:
+def uploads_of(
+    course: Course, root: Path, paths: Sequence[PurePosixPath], stem: str
+) -> tuple[list[Upload], list[str]]:
     """The files of each student, going by the platform's names; and those of nobody.
 
     Args:
         course: the course.
-        root: the unpacked download.
+        root: where the download is unpacked.
+        paths: the files that it has there.
         stem: whose the files are when they are of one student.
     """
-    paths = [PurePosixPath(path.relative_to(root).as_posix()) for path in _all_files(root)]
     uploads, strangers = _of_a_platform(root, paths)
     if uploads:
         return uploads, strangers
@@ -123,30 +136,46 @@ def _grouped(
     return uploads, [str(path) for path, match in matches.items() if match is None]
 
 
-def ungraded(root: Path, others: Sequence[Path], uploads: Sequence[Upload]) -> list[Upload]:
+def ungraded(others: Sequence[PurePosixPath], uploads: Sequence[Upload]) -> list[Upload]:
     """Who handed in nothing but files of kinds that nobody grades.
 
     Args:
-        root: the folder that holds the class.
-        others: where such files would lie.
+        others: such files, in the folder that holds the class.
         uploads: who handed in something else.
     """
     have = {(upload.name, upload.number) for upload in uploads}
-    inside = [path.relative_to(root) for path in others if path.is_relative_to(root)]
-    found, _strangers = _of_a_platform(root, [PurePosixPath(path.as_posix()) for path in inside])
+    found, _strangers = _of_a_platform(Path(), others)
     return [upload for upload in found if (upload.name, upload.number) not in have]
+
+
+def check_class(archive: Archive, uploads: Sequence[Upload]) -> None:
+    """Check how much a class's files come to, of each student's no more than one may have.
+
+    Raises:
+        ArchiveError: when it is too much.
+    """
+    sizes = (
+        sum(archive.size(archive.path_of(path)) for path, _inner in upload.files)
+        for upload in uploads
+    )
+    archive.check_total(sum(min(size, MOST_IN_ALL) for size in sizes))
 
 
 # One student's files.
 
 
-def lay_out(course: Course, upload: Upload, folder: Path) -> list[str]:
+def lay_out(
+    course: Course, upload: Upload, folder: Path, archive: Archive | None = None
+) -> list[str]:
     """Copy a student's files into a folder as a submission has them.
+
+    Of more files, or larger ones, than one student may have, those count that the course asks for.
 
     Args:
         course: the course.
         upload: the student's files.
         folder: a new folder.
+        archive: what they have to be unpacked of first.
 
     Returns:
         What went wrong with some of them, in words.
@@ -154,13 +183,44 @@ def lay_out(course: Course, upload: Upload, folder: Path) -> list[str]:
     folder.mkdir(parents=True)
     modules = {assignment.module for assignment in course.assignments}
     most = STUDENT_CAPS.entries
-    files = [(source, _without_attempt(modules, inner)) for source, inner in upload.files[:most]]
-    problems = list(_copied(files, folder, Allowance()))
-    if len(upload.files) > most:
-        problems.insert(0, f"{len(upload.files)} files were handed in; {most} are looked at")
+    files = [(source, _without_attempt(modules, inner)) for source, inner in upload.files]
+    files.sort(key=lambda file: not _is_asked_for(modules, file[1]))
+    problems = []
+    if len(files) > most:
+        problems.append(f"{len(files)} files were handed in; {most} are looked at")
+    taken = files[:most] if archive is None else [*_unpacked(archive, files[:most], problems)]
+    problems += _copied(taken, folder, Allowance())
     _lift(course, folder)
-    more = len(problems) - MAX_PROBLEMS
-    return [*problems[:MAX_PROBLEMS], f"and {more} more"] if more > 1 else problems
+    return shortened(problems, MAX_PROBLEMS)
+
+
+def shortened(lines: list[str], most: int) -> list[str]:
+    """Lines, of many more the first, and how many there are besides."""
+    more = len(lines) - most
+    return [*lines[:most], f"and {more} more"] if more > 1 else lines
+
+
+def _is_asked_for(modules: Collection[str], path: PurePosixPath) -> bool:
+    """Whether a file has an assignment's name, or is a zip, in which such files may be."""
+    return path.suffix.lower() == ".zip" or plain_name(path.stem) in modules
+
+
+def _unpacked(
+    archive: Archive, files: Files, problems: list[str]
+) -> Iterator[tuple[Path, PurePosixPath]]:
+    """Unpack one student's files; tell what went wrong, and yield the others."""
+    left = MOST_IN_ALL
+    for source, inner in files:
+        path = archive.path_of(source)
+        size = archive.size(path)
+        if size > left:
+            most = MOST_IN_ALL // MIB
+            problems.append(f"{inner} was left out: all files have more than {most} MiB")
+        elif problem := archive.unpack(path):
+            problems.append(f"{inner} {problem}")
+        else:
+            left -= size
+            yield source, inner
 
 
 def _copied(files: Files, folder: Path, allowance: Allowance, depth: int = 0) -> Iterator[str]:
@@ -192,18 +252,22 @@ def _nested(
     if allowance.archives < 0 or allowance.size < MIB:
         yield f"{name} was not unpacked: it is one zip too many"
         return
+    caps = replace(STUDENT_CAPS, total=allowance.size)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         inside = Path(temporary)
         try:
-            unpacked = unpack(archive, inside, replace(STUDENT_CAPS, total=allowance.size))
+            with closing(open_archive(archive, inside, caps)) as opened:
+                size = sum(map(opened.size, opened.entries))
+                opened.check_total(size)
+                problems = opened.problems
+                # A timestamp in there was written by the student, not by nbgrader.
+                paths = (path for path in opened.entries if path.name != TIMESTAMP)
+                files = [*_unpacked(opened, [(inside / path, path) for path in paths], problems)]
         except ArchiveError as error:
-            allowance.size -= sum(path.stat().st_size for path in _all_files(inside))
             yield f"{name} was not unpacked: {str(error).rstrip('.')}"
             return
-        allowance.size -= unpacked.size
-        yield from (f"left out of {name}: {problem}" for problem in unpacked.problems)
-        # A timestamp in there was written by the student, not by nbgrader.
-        files = [(inside / path, path) for path in unpacked.files if path.name != TIMESTAMP]
+        allowance.size -= size
+        yield from (f"left out of {name}: {problem}" for problem in problems)
         yield from _copied(files, folder, allowance, depth)
 
 

@@ -5,6 +5,7 @@ timestamps. What is left out is reported, unless nobody would miss it.
 """
 
 import re
+import shutil
 import stat
 import struct
 import unicodedata
@@ -14,7 +15,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from grader.core.errors import UsageError
 
@@ -56,7 +56,7 @@ class Caps:
     parts: int = 20
 
 
-CLASS_CAPS = Caps()
+CLASS_CAPS = Caps(entries=500_000, directory=128 * MIB, total=8192 * MIB)
 STUDENT_CAPS = Caps(entries=2_000, directory=MIB, one=32 * MIB, total=64 * MIB)
 """For a zip that one student handed in."""
 
@@ -66,23 +66,103 @@ class ArchiveError(UsageError):
 
 
 @dataclass(slots=True)
-class Unpacked:
-    """What was unpacked of an archive.
+class Archive:
+    """An open archive: what of it can be graded.
 
     Args:
+        opened: the zip.
+        folder: takes what is unpacked.
+        caps: how large the archive may be.
+        entries: the files that can be graded, by where they are put.
         others: files of kinds that nobody grades.
         problems: what was left out, and why.
-        size: bytes that were unpacked.
+
+    Raises:
+        ArchiveError: when it holds more files than the caps allow.
     """
 
-    files: list[PurePosixPath] = field(default_factory=list)
+    opened: zipfile.ZipFile
+    folder: Path
+    caps: Caps
+    entries: dict[PurePosixPath, zipfile.ZipInfo] = field(default_factory=dict)
     others: list[PurePosixPath] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    size: int = 0
+
+    def __post_init__(self) -> None:
+        entries = self.opened.infolist()
+        if len(entries) > self.caps.entries:
+            raise ArchiveError(
+                f"The archive has {len(entries)} entries; at most {self.caps.entries} are read."
+            )
+        taken: set[str] = set()
+        for entry, name in zip(entries, entry_names(entries), strict=True):
+            if entry.is_dir() or name.endswith("\\"):
+                continue
+            path, problem = safe_path(name, self.caps)
+            if path is not None and not _is_junk(path):
+                problem = self._list(path, entry, taken)
+            if problem:
+                name = name if len(name) <= 120 else f"{name[:120]}…"
+                self.problems.append(f"{name!r} {problem}")
+
+    def _list(self, path: PurePosixPath, entry: zipfile.ZipInfo, taken: set[str]) -> str:
+        """List one file; return why it is left out, or "" where there is nothing to report."""
+        if problem := _forbidden(entry, self.caps):
+            return problem
+        if path.suffix.lower() not in WANTED and path.name != TIMESTAMP:
+            self.others.append(path)
+            return ""
+        key = unicodedata.normalize("NFC", str(path)).casefold()
+        if key in taken:
+            return "comes twice; the first one was taken"
+        taken.add(key)
+        self.entries[path] = entry
+        return ""
+
+    def size(self, path: PurePosixPath) -> int:
+        """How many bytes a file has at most when it is unpacked."""
+        return self.entries[path].file_size
+
+    def path_of(self, target: Path) -> PurePosixPath:
+        """The file that is unpacked to a place in the folder."""
+        return PurePosixPath(target.relative_to(self.folder).as_posix())
+
+    def check_total(self, size: int) -> None:
+        """Check how many bytes all files come to.
+
+        Raises:
+            ArchiveError: when it is more than the caps allow.
+        """
+        if size > self.caps.total:
+            raise ArchiveError(f"The archive unpacks to more than {self.caps.total // MIB} MiB.")
+
+    def unpack(self, path: PurePosixPath) -> str:
+        """Unpack one file; return why it could not be unpacked, or "".
+
+        It never has more bytes than the list of contents says: Python's reader stops there.
+        """
+        target = self.folder / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with self.opened.open(self.entries[path]) as source, target.open("xb") as sink:
+                shutil.copyfileobj(source, sink, CHUNK)
+        except (OSError, *DAMAGE) as error:
+            problem = f"is damaged ({error})"
+        except (RuntimeError, NotImplementedError) as error:
+            problem = f"cannot be unpacked ({error})"
+        else:
+            return ""
+        if target.is_file():
+            target.unlink()
+        return problem
+
+    def close(self) -> None:
+        """Close the zip."""
+        self.opened.close()
 
 
-def unpack(archive: Path, folder: Path, caps: Caps) -> Unpacked:
-    """Unpack what can be graded into a folder.
+def open_archive(archive: Path, folder: Path, caps: Caps) -> Archive:
+    """Open an archive and read what is in it.
 
     Args:
         archive: the zip.
@@ -90,13 +170,11 @@ def unpack(archive: Path, folder: Path, caps: Caps) -> Unpacked:
         caps: how large the archive may be.
 
     Raises:
-        ArchiveError: when it is no zip, or holds more than the caps allow; the folder may then
-            hold a part of it.
+        ArchiveError: when it is no zip, or holds more than the caps allow.
     """
     _check_directory(archive, caps)
     try:
-        with zipfile.ZipFile(archive) as opened:
-            return _Unpacking(opened, folder, caps).run()
+        return Archive(zipfile.ZipFile(archive), folder, caps)
     except (*DAMAGE, NotImplementedError) as error:
         raise ArchiveError(f"{archive.name} is no zip that can be read ({error}).") from error
 
@@ -124,83 +202,11 @@ def _check_directory(archive: Path, caps: Caps) -> None:
         raise ArchiveError(f"{archive.name} lists too many files to be a class's work.")
 
 
-@dataclass(slots=True)
-class _Unpacking:
-    """One archive while it is unpacked."""
-
-    opened: zipfile.ZipFile
-    folder: Path
-    caps: Caps
-    made: Unpacked = field(default_factory=Unpacked)
-    seen: set[str] = field(default_factory=set)
-
-    def run(self) -> Unpacked:
-        """Unpack entry by entry."""
-        entries = self.opened.infolist()
-        if len(entries) > self.caps.entries:
-            raise ArchiveError(
-                f"The archive has {len(entries)} entries; at most {self.caps.entries} are read."
-            )
-        for entry, name in zip(entries, entry_names(entries), strict=True):
-            if entry.is_dir() or name.endswith("\\"):
-                continue
-            problem = self._entry(entry, name)
-            if problem:
-                name = name if len(name) <= 120 else f"{name[:120]}…"
-                self.made.problems.append(f"{name!r} {problem}")
-        return self.made
-
-    def _entry(self, entry: zipfile.ZipInfo, name: str) -> str:
-        """Unpack one entry; return why not, or "" where there is nothing to report."""
-        path, problem = safe_path(name, self.caps)
-        if path is None:
-            return problem
-        if set(path.parts) & set(JUNK) or any(part.startswith(".") for part in path.parts):
-            return ""
-        if problem := _forbidden(entry):
-            return problem
-        if path.suffix.lower() not in WANTED and path.name != TIMESTAMP:
-            self.made.others.append(path)
-            return ""
-        key = unicodedata.normalize("NFC", str(path)).casefold()
-        if key in self.seen:
-            return "comes twice; the first one was taken"
-        self.seen.add(key)
-        target = self.folder / path
-        if problem := self._write(entry, target):
-            if target.is_file():
-                target.unlink()
-            return problem
-        self.made.files.append(path)
-        return ""
-
-    def _write(self, entry: zipfile.ZipInfo, target: Path) -> str:
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with self.opened.open(entry) as source, target.open("xb") as sink:
-                return self._copy(source, sink, entry.compress_size)
-        except (OSError, *DAMAGE) as error:
-            return f"is damaged ({error})"
-        except (RuntimeError, NotImplementedError) as error:
-            return f"cannot be unpacked ({error})"
-
-    def _copy(self, source: IO[bytes], sink: IO[bytes], packed: int) -> str:
-        size = 0
-        while chunk := source.read(CHUNK):
-            size += len(chunk)
-            self.made.size += len(chunk)
-            if self.made.size > self.caps.total:
-                limit = self.caps.total // MIB
-                raise ArchiveError(f"The archive unpacks to more than {limit} MiB.")
-            if size > self.caps.one:
-                return f"unpacks to more than {self.caps.one // MIB} MiB"
-            if size > max(MIB, self.caps.ratio * packed):
-                return f"unpacks to more than {self.caps.ratio} times its size, as a bomb does"
-            sink.write(chunk)
-        return ""
+def _is_junk(path: PurePosixPath) -> bool:
+    return bool(set(path.parts) & set(JUNK)) or any(part.startswith(".") for part in path.parts)
 
 
-def _forbidden(entry: zipfile.ZipInfo) -> str:
+def _forbidden(entry: zipfile.ZipInfo, caps: Caps) -> str:
     """Why an entry is never unpacked, whatever it is called."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
@@ -211,6 +217,10 @@ def _forbidden(entry: zipfile.ZipInfo) -> str:
         return "is encrypted"
     if entry.compress_type not in METHODS:
         return "is packed in a way that is not read; pack it as an ordinary zip"
+    if entry.file_size > caps.one:
+        return f"unpacks to more than {caps.one // MIB} MiB"
+    if entry.file_size > max(MIB, caps.ratio * entry.compress_size):
+        return f"unpacks to more than {caps.ratio} times its size, as a bomb does"
     return ""
 
 

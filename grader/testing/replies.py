@@ -23,7 +23,7 @@ OUTCOMES = {
     "timeout": Outcome.TIMEOUT,
     "out_of_memory": Outcome.OUT_OF_MEMORY,
     "crashed": Outcome.CRASHED,
-    "busy": Outcome.ERROR,
+    "busy": Outcome.NO_TURN,
     "blocked": Outcome.BLOCKED,
     "no_instance": Outcome.FAILED,
     "wrong_shape": Outcome.FAILED,

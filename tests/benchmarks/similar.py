@@ -39,7 +39,7 @@ def main() -> None:
         only = [word for id_ in ASSIGNMENTS for word in ("--assignment", id_)]
         command = [sys.executable, "-m", "grader.cli", "grade", str(made.folder), "--out", str(out)]
         subprocess.run([*command, "--quiet", *only], cwd=ROOT, check=True)
-        pairs = find_pairs(gather(course, made.folder, records_in(out)))
+        pairs = find_pairs(gather(course, made.folder, records_in(out))[0])
         shown = {frozenset((pair.one, pair.other)): pair for pair in pairs[:FIRST]}
         found = Counter(kind for two, kind in made.copied.items() if two in shown)
         for kind, count in Counter(made.copied.values()).items():
@@ -53,7 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = copied_class(course, Path(folder), given.size, 0, given.seed)
         start = time.perf_counter()
-        pairs = find_pairs(gather(course, made.folder, {}))
+        pairs = find_pairs(gather(course, made.folder, {})[0])
         seconds = time.perf_counter() - start
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{given.size} students: {seconds:.1f} s, {most} MiB at most, {len(pairs)} pairs")

@@ -8,7 +8,7 @@ from grader.core.language import _, listed, ngettext
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.feedback.outcomes import ExerciseStatus, exercise_status
+from grader.feedback.outcomes import ExerciseStatus, exercise_status, status_words
 from grader.grading.results import has_something, is_handed_in, points
 from grader.reports.attempts import Stuck, stuck
 from grader.reports.html.views import percent
@@ -35,7 +35,7 @@ def first_to_look_at(results: Sequence[Result], course: Course) -> tuple[First, 
     groups = (
         First(
             _("Undecided"),
-            _("The grader itself failed on a part of their work. Grade them again."),
+            _("A part of their work could not be judged. Grade them again."),
             tuple((r.student, _reason(r)) for r in results if r.undecided),
         ),
         First(
@@ -74,7 +74,7 @@ def _reason(result: Result) -> str:
             return clean(assignment.notes[0], 200)
         for exercise in assignment.exercises:
             if exercise.undecided:
-                return exercise.id
+                return f"{exercise.id}: {status_words(exercise)}"
     return ""
 
 

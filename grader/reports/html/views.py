@@ -112,6 +112,9 @@ def assignment_pictures(course: Course, folder: str = "") -> dict[str, Assignmen
     return found
 
 
+WITH_REASON = (ExerciseStatus.WAITING, ExerciseStatus.PARTLY, ExerciseStatus.UNDECIDED)
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """An exercise on a page.
@@ -142,7 +145,7 @@ class Card:
     @property
     def word(self) -> str:
         """How far it is, in words; with what it waits for."""
-        is_known = self.status in (ExerciseStatus.WAITING, ExerciseStatus.PARTLY)
+        is_known = self.status in WITH_REASON
         word = status_words(self.exercise) if is_known else self.status.word
         return ", ".join(filter(None, (word, checks_passed(self.exercise))))
 
@@ -176,7 +179,7 @@ def card(exercise: ExerciseResult, course: Course, read_from: str) -> Card:
     visible = [
         check
         for check in notable
-        if check.visibility is Visibility.VISIBLE or check.outcome is Outcome.ERROR
+        if check.visibility is Visibility.VISIBLE or check.outcome.is_undecided
     ]
     visible.sort(key=lambda check: check.outcome is Outcome.REMARK)
     costs = bool(visible) and visible[0].outcome is not Outcome.REMARK

@@ -301,8 +301,9 @@ class TestCachedAttention(KeepsNames, Layers):
         layer, cache, answers = self.given(attempt, values, *sizes), None, {}
         for number in range(1, 10):
             token = x[:, number - 1 : number]
-            _vectors, cache, called = self.read(layer, token, cache, meter=True)
-            answers[number] = called.answer
+            _vectors, cache, called = self.read(layer, token, cache, meter=number in (1, 9))
+            if called.answer.cost is not None:
+                answers[number] = called.answer
         # Queries, keys, values and `out_proj` of one token, and a row of scores that grows: 1.4 times.
         judge.grows(answers, at_most=3, step=N_("the step for token {number}"))
 
@@ -370,18 +371,19 @@ class TestGenerateCached(KeepsNames, Writes):
     def test_eight_tokens_cost_eight_steps(self, attempt, judge, draw):
         """One new token should cost one step of the model, and eight at most twice what eight steps cost."""
         model, tokens = self.model(attempt, model_parameters(draw)), texts(draw, 1, 8)
-        caches, steps = None, []
+        caches, steps = None, {}
         for place in range(8):
-            token = tokens[:, place : place + 1]
-            step = attempt.student.call(model.own, token, place, caches, meter=True)
+            token, is_metered = tokens[:, place : place + 1], place in (0, 7)
+            step = attempt.student.call(model.own, token, place, caches, meter=is_metered)
             caches = step.value[1] if is_pair(step.value) else None
-            steps.append(step.cost.multiplications)
-        counts = (1, 2, 4, 8)
-        answers = {n: self.written(attempt, model, tokens[:, :1], n, meter=True) for n in counts}
-        # What a step of one's own layer costs too much is judged there.
-        at_most = 2 * sum(steps) / max(steps[0], 1)
+            if is_metered:
+                steps[place] = max(step.cost.multiplications, 1)
+        answers = {n: self.written(attempt, model, tokens[:, :1], n, meter=True) for n in (1, 8)}
+        # What a step of one's own layer costs too much is judged there. Each step reads one token
+        # more than the one before, so that eight cost four times the first and the last.
+        at_most = 2 * 4 * (steps[0] + steps[7]) / steps[0]
         judge.grows(answers, at_most=at_most, step=N_("the call with num_new={number}"))
-        ratio = answers[1].cost.multiplications / max(steps[0], 1)
+        ratio = answers[1].cost.multiplications / steps[0]
         sentence = N_(
             "For one new token after a text of one, the model computes more than one step"
         )

@@ -92,6 +92,6 @@ def test_who_got_no_turn_again_is_not_judged(
     """Undecided, never zero; the checks after it are not waited for one by one."""
     exercise = graded(verbs, times)
     first, *others = exercise.checks
-    assert (exercise.score, exercise.undecided) == (None, True)
-    assert (first.outcome, first.message) == (Outcome.ERROR, SENTENCE)
+    assert (exercise.score, exercise.had_no_turn) == (None, True)
+    assert (first.outcome, first.message) == (Outcome.NO_TURN, SENTENCE)
     assert {check.outcome for check in others} == {Outcome.BLOCKED}

@@ -1,7 +1,10 @@
 """Tests of the authors' commands, of `grader doctor`, and of how errors are told."""
 
+import time
+
 import pytest
 
+from grader.cli import progress
 from grader.grading import seal_probe
 
 STUB = "assignments/01_scores/scores.py"
@@ -104,13 +107,25 @@ EQUIVALENT = "solutions/02_mixture/equivalent.toml"
 def test_a_mutant_that_survives_is_told_with_its_line(grader, jobs: int):
     """It exits with 1."""
     ran = grader("mutate", "weights", "--jobs", jobs)
-    assert (ran.code, ran.err) == (1, "")
+    assert ran.code == 1
+    assert all(line.startswith("Trying mutants: ") for line in ran.err.splitlines())
     head = "02_mixture/weights: 7 mutants: 5 caught, 2 named, 1 survived, 1 equivalent"
     assert ran.out.startswith(f"{head}\n{SURVIVOR}\n")
     rows = [line.split()[:-1] for line in ran.lines[5:-1]]
     assert ["02_mixture", "7", "5", "2", "0", "1", "1", "0"] in rows
     assert ["the", "course", "7", "5", "2", "0", "1", "1", "0"] in rows
     assert ran.lines[-1] == "1 mutant survives."
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.proof)])
+def test_mutants_are_counted_beside_the_output(grader, monkeypatch, jobs: int):
+    """On standard error, where the run is a long one."""
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
+    ran = grader("mutate", "weights", "--jobs", jobs)
+    assert "Trying mutants: 0 of 1 exercises, " in ran.err
+    assert "Trying" not in ran.out
+    if jobs == 1:
+        assert ran.err.endswith("Trying mutants: 0 of 1 exercises, 7 mutants.\n")
 
 
 def test_all_that_is_not_named_is_listed_on_request(grader):
@@ -175,12 +190,16 @@ def test_what_is_written_down_wrongly_is_told(grader, folder):
     )
 
 
-def test_a_mutant_that_never_returns_is_caught(grader, edit):
-    """It is ended after the seconds that a request may take."""
-    edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\nrequest_seconds = 0.3\n")
+def test_a_mutant_that_never_returns_is_stopped_long_before_its_time_is_up_and_is_caught(
+    grader, edit
+):
+    """What it may take is a multiple of what the solution takes, not what a student's may."""
+    edit("course.toml", "points = 6\n", "points = 6\n\n[limits]\nrequest_seconds = 40\n")
     more = "    left = 1\n    while left:\n        left -= 1\n"
     edit("solutions/02_mixture/mixture.py", "    return torch", f"{more}    return torch")
+    started = time.process_time()
     ran = grader("mutate", "weights", "--jobs", 1, "--verbose")
+    assert time.process_time() - started < 20
     place = ran.lines[ran.lines.index("    + pass") - 2]
     assert place.startswith("· solutions/02_mixture/mixture.py:26: caught: 02_mixture/weights::")
     assert ran.lines[-1] == "1 mutant survives."

@@ -4,9 +4,13 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from grader.cli import progress as shown
 from grader.grading.class_files import Row
+
+ERASED = "\x1b[1A\x1b[2K"
+"""What takes the line above away."""
 
 
 def row_of(*, undecided=False):
@@ -64,3 +68,48 @@ def test_on_a_terminal_there_is_a_bar(clock):
     assert "Grading" in last
     assert "2/4" in last
     assert "0.5/s, 1 undecided" in last
+
+
+def count(*, terminal):
+    """What shows how far work of three pieces is, and what it has shown."""
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=terminal, width=100, highlight=False)
+    return shown.counting(console, "Trying", 3, "pieces"), text
+
+
+def test_long_work_is_told_every_ten_seconds_where_there_is_no_terminal(clock):
+    """What is done sooner says nothing."""
+    manager, text = count(terminal=False)
+    with manager as counting:
+        for done, seconds in ((0, 9), (1, 2), (2, 3), (3, 8)):
+            clock[0] += seconds
+            counting.show(done, f"{10 * done} crumbs" if done else "")
+        with counting.aside():
+            text.write("in between\n")
+    assert text.getvalue().splitlines() == [
+        "Trying: 1 of 3 pieces, 10 crumbs.",
+        "Trying: 3 of 3 pieces, 30 crumbs.",
+        "in between",
+    ]
+
+
+def test_long_work_has_a_bar_on_a_terminal(clock):
+    """It is gone while something else is printed, and in the end."""
+    manager, text = count(terminal=True)
+    with manager as counting:
+        counting.show(2, "20 crumbs")
+        counting.bar.refresh()
+        assert Text.from_ansi(text.getvalue()).plain.endswith("2/3 20 crumbs")
+        with counting.aside():
+            assert text.getvalue().endswith(ERASED)
+    assert text.getvalue().endswith(ERASED)
+
+
+def test_what_is_counted_comes_as_it_is(clock):
+    """One after the other; the last line tells of all."""
+    text, seen = io.StringIO(), []
+    for item in shown.counted(Console(file=text), "Reading", 2, iter("ab")):
+        clock[0] += 11
+        seen.append((item, text.getvalue()))
+    assert seen == [("a", ""), ("b", "Reading: 1 of 2.\n")]
+    assert text.getvalue() == "Reading: 1 of 2.\nReading: 2 of 2.\n"

@@ -391,7 +391,7 @@ def test_when_the_grader_itself_fails_there_is_no_score(grader, autograder, fold
     (autograder / "results" / "results.json").write_text("old")
     ran = grader("gradescope", "--root", autograder)
     assert ran.code == 3
-    assert "Undecided: the grader itself failed; there is no score." in ran.err
+    assert "Undecided: a part could not be judged; there is no score." in ran.err
     assert not (autograder / "results" / "results.json").exists()
 
 

@@ -263,7 +263,7 @@ def test_an_undecided_attempt_is_told_and_graded_again(several):
     several.planned = said.extend
     several.again(grade=failing)
     assert said[0] == (
-        f"UNDECIDED, the grader failed on other attempts: {ADA}, 01_scores, "
+        f"UNDECIDED, other attempts could not be judged: {ADA}, 01_scores, "
         "2027-01-30T10:00:00+00:00. The same command grades them again."
     )
     _rows, (ada, _other) = several.again()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -254,3 +254,18 @@ def test_what_counting_a_cost_imports_takes_no_time_of_the_students(talk_to: Any
     assert reply["cost"]["multiplications"] == 2
     assert talk.session.limits.submission_seconds - talk.session.time_left.processor < 0.5
     assert SLOW_PART in talk.session.launcher.packages
+
+
+def test_what_counting_a_cost_imports_takes_no_memory_that_a_check_limits(
+    talk_to: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is more than such a check may allow: what was asked is asked again, of a child that has it."""
+    talk = talk_to("import torch\n\n\ndef f():\n    return torch.ones(2) * 2\n")
+    monkeypatch.setattr(talk.session.launcher, "packages", ())
+    limited = talk.session.within(replace(talk.session.limits, memory_mib=24))
+    header = {"verb": "call", "source": KEY, "name": "f", "args": [], "kwargs": {}, "meter": True}
+    try:
+        first, second = (limited.ask(Frame(header), 1.0).header for _time in range(2))
+    finally:
+        limited.close()
+    assert (first["failure"]["kind"], second["cost"]["multiplications"]) == ("busy", 2)

@@ -41,7 +41,7 @@ def made(root, tmp_path_factory):
 def test_planted_copies_stand_first(made):
     """By comments, names and cells that nobody else has; those who wrote alone are not shown."""
     course, planted = made
-    pairs = find_pairs(gather(course, planted.folder, {}))
+    pairs = find_pairs(gather(course, planted.folder, {})[0])
     first = {frozenset((pair.one, pair.other)) for pair in pairs[:10]}
     wanted = {two for two, kind in planted.copied.items() if kind in TEXT_KINDS}
     assert len(wanted & first) >= len(wanted) - 1
@@ -52,7 +52,7 @@ def test_planted_copies_stand_first(made):
 def test_an_earlier_year_is_compared_with_this_one_alone(made):
     """Each pair has at most one of them; groups that may work together make no pair."""
     course, planted = made
-    works = gather(course, planted.folder, {}, [planted.folder])
+    works, _left_out = gather(course, planted.folder, {}, [planted.folder])
     archived = {work.student for work in works if work.is_archived}
     assert len(archived) == len(works) / 2
     pairs = find_pairs(works)
@@ -147,7 +147,7 @@ def test_what_another_assignment_hands_out_is_nobodys_own(made, root, tmp_path):
     path.parent.mkdir(parents=True)
     own = f"\n\nclass {other.exercises[0].name}:\n    here = 1\n"
     path.write_text((root / "assignments" / one.id / path.name).read_text("utf-8") + own, "utf-8")
-    (found,) = gather(course, tmp_path, {})
+    ((found,), _left_out) = gather(course, tmp_path, {})
     assert found.own.lines.keys() == {one.id}
     assert {(trace.kind, trace.where) for trace in found.traces} <= {
         (Kind.NAME, ""),
@@ -167,7 +167,7 @@ def test_a_long_function_has_a_form(made, root, tmp_path, margin):
         path.write_text(f"def {name}():\n{margin}{body}    return 0\n", "utf-8")
     forms = [
         {trace for trace in work.traces if trace.kind is Kind.FORM}
-        for work in gather(course, tmp_path, {})
+        for work in gather(course, tmp_path, {})[0]
     ]
     assert len(forms[0]) == 1
     assert forms[0] == forms[1]

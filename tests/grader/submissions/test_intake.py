@@ -1,12 +1,16 @@
 """A class however it arrives: platforms' zips, repositories side by side, a plain folder."""
 
 import io
+import time
 import zipfile
+from dataclasses import replace
 
 import pytest
 
 from grader.core.errors import UsageError
+from grader.submissions import intake, platform_zips
 from grader.submissions.intake import read_submissions
+from grader.submissions.safe_zip import CLASS_CAPS
 
 ONE = "def one():\n    return 1\n"
 TWO = "from first import one\n\n\ndef two():\n    return one() + 1\n"
@@ -239,6 +243,48 @@ def test_a_bomb_costs_only_who_handed_it_in(read) -> None:
     assert arrived.notes == (
         "bo: bomb.zip was not unpacked: The archive unpacks to more than 64 MiB.",
     )
+
+
+@pytest.mark.slow
+def test_a_folder_of_more_files_than_a_class_has_costs_only_its_student(read) -> None:
+    """It is not unpacked; what the course asks for counts, wherever it stands in the list."""
+    files = {f"class/ada/a{number}.py": "" for number in range(51_000)}
+    begun = time.thread_time()
+    found, arrived = read({**files, "class/ada/zz/first.py": ONE, "class/bo/first.py": ONE})
+    assert time.thread_time() - begun < 30  # most of it to make the zip
+    assert (len(found["ada"]), found["ada"]["zz/first.py"]) == (2_000, ONE)
+    assert found["bo"] == {"first.py": ONE}
+    assert arrived.notes == ("ada: 51001 files were handed in; 2000 are looked at.",)
+
+
+def test_files_of_one_student_that_come_to_too_much_are_left_out(read, monkeypatch) -> None:
+    """However large a class's download may be: those that the course asks for count first."""
+    large = "#" * 2**20
+    monkeypatch.setattr(platform_zips, "MOST_IN_ALL", 2**21 + 100, raising=False)
+    monkeypatch.setattr(intake, "CLASS_CAPS", replace(CLASS_CAPS, total=3 * 2**20))
+    files = {f"ada/{number}.py": large for number in range(4)}
+    found, arrived = read({**files, "ada/second.py": TWO, "bo/first.py": ONE})
+    assert [*found["ada"]] == ["0.py", "1.py", "second.py"]
+    assert found["bo"] == {"first.py": ONE}
+    assert arrived.notes == (
+        "ada: 2.py was left out: all files have more than 2 MiB.",
+        "ada: 3.py was left out: all files have more than 2 MiB.",
+    )
+
+
+def test_a_class_that_comes_to_too_much_is_refused_before_it_is_unpacked(read, monkeypatch) -> None:
+    """As a bomb of many students' names would be."""
+    monkeypatch.setattr(intake, "CLASS_CAPS", replace(CLASS_CAPS, total=3 * 2**20))
+    monkeypatch.setattr(platform_zips, "lay_out", None)
+    with pytest.raises(UsageError, match=r"The archive unpacks to more than 3 MiB\."):
+        read({f"{name}/first.py": "#" * 2**20 for name in ("ada", "bo", "eve", "zoe")})
+
+
+def test_what_is_left_out_of_a_class_is_told_shortly(read) -> None:
+    """One student's thousand of links would fill the screen."""
+    outside = {f"../{number}.py": ONE for number in range(1000)}
+    _, arrived = read({**outside, "ada/first.py": ONE})
+    assert (len(arrived.notes), arrived.notes[-1]) == (21, "Left out: and 980 more.")
 
 
 def test_many_zips_of_one_student_come_to_an_end(read) -> None:
