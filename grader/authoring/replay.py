@@ -22,6 +22,7 @@ from torch import nn
 
 from grader.feedback.diagnosis import ATOL, distance, fingerprint
 from grader.sandbox.failures import OutOfTime
+from grader.sandbox.together import TOGETHER, in_turn
 from grader.sandbox.wire import Frame, NamedFunction, Packer, Unpacker
 from grader.sessions.base import Session
 from grader.sessions.in_process import InProcessSession
@@ -74,7 +75,9 @@ class HeardSession(Session):
         self.inner = InProcessSession(self.submission)
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """Reply within these seconds of the processor's time."""
+        """Reply within these seconds of the processor's time; to what came together, one by one."""
+        if frame.header["verb"] == TOGETHER:
+            return in_turn(frame, partial(self.ask, seconds=seconds))
         if frame.header["verb"] == "forget":
             self.chance = CHANCE
         random.setstate(self.chance[0])

@@ -16,7 +16,7 @@ all the same, it runs from its start, in a process that was asked nothing for it
 
 import hashlib
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -35,6 +35,10 @@ MOST_WAYS = 16
 """Ways to pass that are kept per check and way to ask."""
 SPARE_SECONDS = 5.0
 """Seconds beyond those of one request; with less than that left, nothing is remembered."""
+
+
+Way = Sequence[tuple[bytes, bytes]]
+"""Requests as they are sent, each with the digest of its reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +73,43 @@ class AnswerCache:
             transcript: what was asked and replied.
             end: what `AnswerCacheSession.begin` returns for these replies from now on.
         """
+        if not any(isinstance(exchange.reply, OwnFrame) for exchange in transcript):
+            way = [(e.request, _digest(e.reply)) for e in transcript if isinstance(e.reply, Raw)]
+            self.know(check, asked, way, end)
+
+    def know(self, check: str, asked: str, way: Way, end: object) -> None:
+        """Remember by which requests and replies a check passed; the rest as for `keep`."""
         files = self.first.setdefault(check, {})
         ways = self.ways.get((check, asked), 0)
         if ways >= MOST_WAYS or not (asked in files or len(files) < MOST_FILES):
             return
-        step = files.setdefault(asked, _Step(transcript[0].request))
-        for here, following in pairwise(transcript):
-            if step.request != here.request or isinstance(here.reply, OwnFrame):
+        step = files.setdefault(asked, _Step(way[0][0]))
+        for (request, digest), (following, _reply) in pairwise(way):
+            if step.request != request:
                 return
-            step = step.after.setdefault(_digest(here.reply), _Step(following.request))
+            step = step.after.setdefault(digest, _Step(following))
             if not isinstance(step, _Step):
                 return
-        last = transcript[-1]
-        if step.request == last.request and not isinstance(last.reply, OwnFrame):
-            step.after.setdefault(_digest(last.reply), end)
+        request, digest = way[-1]
+        if step.request == request:
+            step.after.setdefault(digest, end)
             self.ways[check, asked] = ways + 1
+
+    def known(self, check: str) -> Iterator[tuple[str, Way, Any]]:
+        """By what a check is known to pass: how it asks, requests with replies, and the end."""
+        for asked, first in self.first.get(check, {}).items():
+            for way, end in _ways(first):
+                yield asked, way, end
+
+
+def _ways(step: _Step) -> Iterator[tuple[Way, Any]]:
+    """Each way from a step to an end."""
+    for digest, after in step.after.items():
+        here = (step.request, digest)
+        if isinstance(after, _Step):
+            yield from (((here, *way), end) for way, end in _ways(after))
+        else:
+            yield (here,), after
 
 
 def _digest(reply: Raw) -> bytes:

@@ -27,11 +27,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.checks.compiled_checks import compiled, loaded_checks, title_of
 from grader.checks.fixtures import Fixtures
 from grader.checks.modules import forget_checks, load
 from grader.checks.run import Check
 from grader.core.errors import CourseError, GraderFault
-from grader.core.language import _
+from grader.core.kept import kept
 from grader.core.records import Visibility
 from grader.course.check_helpers import imported_helpers
 from grader.course.course import CHECKS, Course
@@ -112,8 +113,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
     if id_ not in course.exercises:
         raise CourseError(f"{item.nodeid}: it is marked with no exercise of its assignment")
     visibility = FILES[item.path.name]
-    title = " ".join((item.function.__doc__ or "").split())
-    if not title:
+    if not (item.function.__doc__ or "").strip():
         raise CourseError(f"{item.nodeid}: its docstring is the sentence the student reads")
     asks_for = tuple(inspect.signature(item.function).parameters)[1:]  # besides itself
     unknown = [name for name in asks_for if name not in FIXTURES]
@@ -128,7 +128,7 @@ def describe_check(course: Course, item: pytest.Item) -> Check:
         id=f"{id_}::{visibility}::{item.name}",
         exercise=course.exercises[id_],
         visibility=visibility,
-        title=course.text(_(title)),
+        title=title_of(course, item.function),
         weight=0 if is_remark else weight.args[0] if weight else 1,
         is_gate=item.get_closest_marker("gate") is not None,
         is_remark=is_remark,
@@ -178,7 +178,33 @@ def collect(
     files = _files(course, exercises, visibilities)
     if not files:  # pytest would look for some itself
         return ()
-    collection = _Collection(course, imported_helpers(files))
+    collected: list[tuple[Check, ...]] = []
+
+    def make() -> bytes:
+        forget_checks(
+            course.root / CHECKS, also_own=True
+        )  # what is kept is of the files as they are
+        helpers = imported_helpers(files)
+        collected.append(_collected(course, files, helpers))
+        return compiled(course, (*helpers, *files), collected[0])
+
+    depends_on = [course.raw_hash, [course.inner(path) for path in files]]
+    content = kept("checks", depends_on, make)
+    found = collected[0] if collected else loaded_checks(course, content)
+    if found is None:
+        found = _collected(course, files, imported_helpers(files))
+    order = {id_: position for position, id_ in enumerate(course.exercises)}
+    checks = [check for check in found if check.exercise.id in exercises]
+    hidden = Visibility.HIDDEN
+    checks.sort(key=lambda c: (c.visibility is hidden, order[c.exercise.id], *c.place))
+    return tuple(checks)
+
+
+def _collected(
+    course: Course, files: Sequence[Path], helpers: tuple[Path, ...]
+) -> tuple[Check, ...]:
+    """The checks of these files, in pytest's order; raises as `collect` does."""
+    collection = _Collection(course, helpers)
     code = _run_pytest(collection, files)
     if collection.problems:
         raise CourseError(*collection.problems)
@@ -187,11 +213,7 @@ def collect(
         raise GraderFault("checks could not be collected: " + "; ".join(collection.faults))
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderFault(f"pytest ended with exit code {code} while collecting checks")
-    order = {id_: position for position, id_ in enumerate(course.exercises)}
-    checks = [check for check in collection.checks if check.exercise.id in exercises]
-    hidden = Visibility.HIDDEN
-    checks.sort(key=lambda c: (c.visibility is hidden, order[c.exercise.id], *c.place))
-    return tuple(checks)
+    return tuple(collection.checks)
 
 
 def _run_pytest(collection: _Collection, files: Sequence[Path]) -> int:

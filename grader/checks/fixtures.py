@@ -93,7 +93,13 @@ class CheckEnvironment:
         return Fixtures(
             student=handle,
             reference=ReferenceHandle(self.reference, exercise, roles=roles),
-            judge=Judge(handle.calls, say=self.course.text, held=handle.held, roles=roles),
+            judge=Judge(
+                handle.calls,
+                say=self.course.text,
+                held=handle.held,
+                roles=roles,
+                settle=student.settle,
+            ),
             draw=Draw(seed, check),
             printed=self.ledger,
         )

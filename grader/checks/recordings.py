@@ -77,13 +77,13 @@ def write_recording(recording: Recording) -> bytes:
 def write_known(entries: list[Known]) -> bytes:
     """Known mistakes, and how checks go with them, as bytes."""
     payloads: list[bytes] = []
-    nodes = [_known_node(entry, payloads) for entry in entries]
+    nodes = [[*_known_node(entry, payloads), entry.is_over] for entry in entries]
     return zlib.compress(encode(Frame({"known": nodes}, b"".join(payloads))), level=1)
 
 
 def read_known(data: bytes) -> list[Known]:
     """What `write_known` made."""
-    header, reader = _opened(zlib.decompress(data))
+    header, reader = opened(zlib.decompress(data))
     return [_known(node, reader) for node in header["known"]]
 
 
@@ -98,7 +98,7 @@ def read_recording(path: Path) -> Recording:
         data = unpacker.decompress(path.read_bytes(), MAX_BYTES)
         if not unpacker.eof:
             raise WireFault("it breaks off")
-        header, reader = _opened(data)
+        header, reader = opened(data)
         if header["format"] != FORMAT:
             raise WireFault(f"its format is {header['format']!r}")
         transcripts = {
@@ -112,9 +112,9 @@ def read_recording(path: Path) -> Recording:
         hints = {name: tuple(texts) for name, texts in header["hints"].items()}
         decided = {exercise: float(points) for exercise, points in header["decided"].items()}
         styles = {name: tuple(Style(*one) for one in s) for name, s in header["styles"].items()}
-        opened = header["source"], header["names"], header["classes"]
+        solution = header["source"], header["names"], header["classes"]
         parts = {exercise: tuple(ids) for exercise, ids in header["builds_on"].items()}
-        return Recording(*opened, transcripts, known, hints, decided, styles, parts)
+        return Recording(*solution, transcripts, known, hints, decided, styles, parts)
     except OSError as error:
         raise CourseError(f"{path.name} is missing; the release is incomplete") from error
     except (zlib.error, struct.error, LookupError, ValueError, TypeError, AttributeError) as error:
@@ -135,7 +135,7 @@ class _Reader:
         return self.payload[self.offset - size : self.offset]
 
 
-def _opened(data: bytes) -> tuple[dict[str, Any], _Reader]:
+def opened(data: bytes) -> tuple[dict[str, Any], _Reader]:
     """The header of a frame, and what hands out its payload."""
     header_size, payload_size = PREFIX.unpack_from(data)
     start = PREFIX.size + header_size
@@ -154,13 +154,13 @@ def _known_node(entry: Known, payloads: list[bytes]) -> list[Any]:
 
 
 def _known(node: list[Any], reader: _Reader) -> Known:
-    mistakes, nodes = node
+    mistakes, nodes, *is_over = node
     traces = {}
     for check, end, values, size in nodes:
         unpacker = Unpacker(reader.take(size))
         judged, replied = unpacker.unpack(values)
         traces[check] = Trace(end, tuple(judged), replied=tuple(replied))
-    return Known(tuple(_mistake(**mistake) for mistake in mistakes), traces)
+    return Known(tuple(_mistake(**mistake) for mistake in mistakes), traces, *is_over)
 
 
 def _mistake(kind: str, **words: str) -> Mistake:

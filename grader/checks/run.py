@@ -91,12 +91,14 @@ class Check:
         try:
             with own_time.limited(0 if self.id in environment.overdue else seconds):
                 self.function(self.owner(), **given)
+                fixtures.student.submission.settle()
         except own_time.OwnTimeOver as raised:
             environment.overdue.add(self.id)
             error = TimeoutError(f"it did not return within {seconds:g} seconds")
             error.__traceback__ = raised.__traceback__
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
             error = raised
+        fixtures.student.submission.waiting = None
         if isinstance(error, Mismatch) and not error.difference.hints:
             hints = beside_gradients(error.difference, fixtures)
             error.difference = replace(error.difference, hints=hints)

@@ -49,7 +49,7 @@ def encoded(name: str) -> bytes:
 
 def _with_source(request: bytes, ours: bytes, theirs: bytes) -> bytes:
     ((header, payload),) = split(request)
-    return _frame(header.replace(ours, theirs, 1), payload)
+    return _frame(header.replace(ours, theirs), payload)
 
 
 def read_requests(content: bytes) -> SolutionRequests:

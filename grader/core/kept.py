@@ -34,20 +34,29 @@ def kept(kind: str, depends_on: object, make: Callable[[], bytes], *, most: int 
         make: makes it; what it raises is passed on, and nothing is kept then.
         most: files of this kind that are kept: those that were used last.
     """
-    path = _path(kind, depends_on)
-    if path is None:
-        return make()
-    content = _read(path)
+    content = found(kind, depends_on)
     if content is None:
         content = make()
-        _keep(path, content, most)
+        keep(kind, depends_on, content, most=most)
     return content
+
+
+def found(kind: str, depends_on: object) -> bytes | None:
+    """What was kept, if anything was; see `kept`."""
+    path = _path(kind, depends_on)
+    return None if path is None else _read(path)
+
+
+def keep(kind: str, depends_on: object, content: bytes, *, most: int = 64) -> None:
+    """Keep what was made; see `kept`."""
+    path = _path(kind, depends_on)
+    if path is not None:
+        _keep(path, content, most)
 
 
 def is_kept(kind: str, depends_on: object) -> bool:
     """Whether `kept` would make nothing."""
-    path = _path(kind, depends_on)
-    return path is not None and _read(path) is not None
+    return found(kind, depends_on) is not None
 
 
 def _path(kind: str, depends_on: object) -> Path | None:

@@ -1,10 +1,12 @@
 """Which earlier exercises of its file an exercise builds on, as its solution is written."""
 
 import ast
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from grader.core.kept import kept
 from grader.course.course import Course, Exercise
 
 
@@ -42,6 +44,16 @@ def _parameters(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
         return [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     constructors = (n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__")
     return next((_parameters(constructor)[1:] for constructor in constructors), [])
+
+
+def all_builds_on(course: Course) -> dict[str, tuple[str, ...]]:
+    """What `builds_on` says of each exercise of a course, by its id."""
+
+    def make() -> bytes:
+        return json.dumps({e.id: builds_on(course, e) for e in course.exercises.values()}).encode()
+
+    ids = json.loads(kept("hashes", ["builds on", course.raw_hash], make))
+    return {id_: tuple(earlier) for id_, earlier in ids.items()}
 
 
 def builds_on(course: Course, exercise: Exercise) -> tuple[str, ...]:

@@ -22,6 +22,9 @@ MARKS_OF_SCORES = ("pytest.mark.weight", "pytest.mark.conduct", "pytest.mark.gue
 WORDS = ("symptom", "question", "kind")
 """What a misconception is said in, and what it leaves of the points."""
 
+_read: dict[str, dict[str, tuple[dict[str, str], str]]] = {}
+"""What `_hashes` read last, by the hash of the course's bytes."""
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
@@ -48,9 +51,10 @@ def _hashes(course: Course) -> dict[str, tuple[dict[str, str], str]]:
         hashes = {a.id: (parts[a.id], _declared(course, a)) for a in course.assignments}
         return json.dumps(hashes).encode()
 
-    hashes: dict[str, tuple[dict[str, str], str]]
-    hashes = json.loads(kept("hashes", ["parts", course.raw_hash], make))
-    return hashes
+    if course.raw_hash not in _read:
+        _read.clear()
+        _read[course.raw_hash] = json.loads(kept("hashes", ["parts", course.raw_hash], make))
+    return _read[course.raw_hash]
 
 
 def _parts(course: Course) -> dict[str, dict[str, str]]:

@@ -42,6 +42,13 @@ name of its type.
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """The fingerprint of a value that a check judged in an earlier run."""
+
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """How one check ended, and a fingerprint of each value it judged.
 
@@ -74,14 +81,21 @@ Traces = Mapping[str, Trace]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A known mistake, or two at once, and how each check goes with it."""
+    """A known mistake, or two at once, and how each check goes with it.
+
+    Args:
+        is_over: whether one of them ended so that no later check of the exercise was run.
+    """
 
     mistakes: tuple[Mistake, ...]
     traces: Traces
+    is_over: bool = False
 
 
 def fingerprint(value: Any) -> Fingerprint:
     """A judged value in a form that can be compared and recorded: large tensors are sampled."""
+    if isinstance(value, Recalled):
+        return value.fingerprint
     if isinstance(value, torch.Tensor):
         data = value.detach().flatten()
         if data.numel() > SAMPLED:
@@ -246,9 +260,14 @@ def _cover(
 
 def _go_together(findings: Sequence[Finding], pairs: Sequence[Known], student: Traces) -> bool:
     """Whether mistakes that explain a part each can be made at once, without going otherwise."""
-    made = [{m.id for m in pair.mistakes} for pair in pairs if not _is_contradicted(pair, student)]
+    by_ids = {frozenset(mistake.id for mistake in pair.mistakes): pair for pair in pairs}
+
+    def can_be(one: Mistake, other: Mistake) -> bool:
+        pair = by_ids.get(frozenset((one.id, other.id)))
+        return pair is not None and not _is_contradicted(pair, student)
+
     return all(
-        any({one.id, other.id} in made for one in a.candidates for other in b.candidates)
+        any(can_be(one, other) for one in a.candidates for other in b.candidates)
         for a, b in combinations(findings, 2)
     )
 

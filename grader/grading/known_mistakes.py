@@ -20,12 +20,12 @@ from grader.checks.fixtures import CheckEnvironment, Fixtures, read_solutions
 from grader.checks.recordings import read_known, write_known
 from grader.checks.run import Check, CheckRecord, outcome_of
 from grader.core.errors import NoProcessFault
-from grader.core.kept import kept
-from grader.core.records import Finding, Outcome
+from grader.core.kept import found, keep
+from grader.core.records import Finding, Mistake, Outcome, Visibility
 from grader.course.course import Exercise
 from grader.course.misconceptions import Misconception, all_misconceptions, edited
 from grader.course.outcome_parts import everything_of
-from grader.feedback.diagnosis import BROKEN, Known, Trace, diagnose, fingerprint
+from grader.feedback.diagnosis import BROKEN, Known, Trace, Traces, diagnose, fingerprint
 from grader.feedback.outcomes import UNJUDGED
 from grader.grading import seal_probe
 from grader.sessions.base import Session
@@ -41,6 +41,7 @@ from grader.testing.replies import Failure
 from grader.testing.student import NotJudged, StudentOutcome
 
 Checks = tuple[Check, ...]
+Group = tuple[Misconception, ...]
 
 MOST_KEPT = 1024
 """Files of known mistakes that are kept: an exercise of a class has one or two."""
@@ -161,6 +162,45 @@ class RecordedMistakes:
 
 
 @dataclass(slots=True)
+class TracesOnDemand(Mapping[str, Trace]):
+    """How visible checks go with a mistake, and hidden ones: these run when one is asked for.
+
+    Of most mistakes a visible check says already that a student has not made them.
+
+    Args:
+        hidden: the ids of the hidden checks.
+        run: runs those.
+    """
+
+    visible: Traces
+    hidden: frozenset[str]
+    run: Callable[[], Traces]
+    ran: Traces | None = None
+
+    def _ran(self) -> Traces:
+        if self.ran is None:
+            self.ran = self.run()
+        return self.ran
+
+    def __getitem__(self, check: str) -> Trace:
+        """How a check goes.
+
+        Raises:
+            KeyError: where it is not run.
+        """
+        return (self._ran() if check in self.hidden else self.visible)[check]
+
+    def __iter__(self) -> Iterator[str]:
+        """The checks that run, the visible ones first."""
+        yield from self.visible
+        yield from self._ran()
+
+    def __len__(self) -> int:
+        """How many run."""
+        return len(self.visible) + len(self._ran())
+
+
+@dataclass(slots=True)
 class LiveMistakes:
     """Runs the checks on the solutions with mistakes edited in, and keeps how they went.
 
@@ -187,9 +227,12 @@ class LiveMistakes:
     def known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
         """As the checks go here and now; combinations whose edits collide are left out.
 
+        The visible checks run with each. The hidden ones, whose inputs are drawn anew for each class,
+        run with a mistake when it is first asked how they go.
+
         Args:
             exercise: whose mistakes.
-            checks: the checks to run with each.
+            checks: the checks to run with each, the visible ones first.
             size: 1 for each mistake by itself, 2 for two at once.
 
         Raises:
@@ -197,33 +240,74 @@ class LiveMistakes:
         """
         key = (exercise.id, size, tuple(check.id for check in checks))
         if key not in self.tried:
-            course = self.environment.course
-            assignment = course.by_id[exercise.assignment]
-            content = kept(
-                "mistakes",
-                [key, self.environment.seed, everything_of(course, assignment)],
-                lambda: write_known(self._known(exercise, checks, size)),
-                most=MOST_KEPT,
-            )
-            self.tried[key] = read_known(content)
+            visible = tuple(check for check in checks if check.visibility is Visibility.VISIBLE)
+            groups = self._groups(exercise, size)
+            entries = self._kept(exercise, visible, groups)
+            hidden = checks[len(visible) :]
+            self.tried[key] = [self._with_hidden(entry, exercise, hidden) for entry in entries]
         return self.tried[key]
 
-    def _known(self, exercise: Exercise, checks: Checks, size: int) -> list[Known]:
+    def _groups(self, exercise: Exercise, size: int) -> list[tuple[Misconception, ...]]:
+        """The mistakes of an exercise, or all two of them that are tried together."""
+        groups = combinations(self.of(exercise), size)
+        return [group for group in groups if size == 1 or not any(m.is_alone for m in group)]
+
+    def _kept(self, exercise: Exercise, checks: Checks, groups: Sequence[Group]) -> list[Known]:
+        """How checks go with groups of mistakes, from the cache where that was found out before.
+
+        What a release found out, where the reference replied from a recording, holds here as well; but
+        a release finds out for itself whether a check breaks then.
+        """
+        course, seed = self.environment.course, self.environment.seed
+        about = [
+            [[mistake.id for mistake in group] for group in groups],
+            [check.id for check in checks],
+            everything_of(course, course.by_id[exercise.assignment]),
+        ]
+        states = ["recorded"] if not seed else ["recorded", "live"]
+        if any(check.visibility is Visibility.HIDDEN for check in checks):
+            states = [f"seed {seed}"]
+        for state in states:
+            if (content := found("mistakes", [state, *about])) is not None:
+                return read_known(content)
+        entries = self._known(exercise, checks, groups)
+        content = write_known(entries)
+        if not any(trace.end == BROKEN for entry in entries for trace in entry.traces.values()):
+            keep("mistakes", [states[-1], *about], content, most=MOST_KEPT)
+        return read_known(content)
+
+    def _known(self, exercise: Exercise, checks: Checks, groups: Sequence[Group]) -> list[Known]:
         return [
-            Known(tuple(m.mistake for m in group), self._traces(made, exercise, checks))
-            for group in combinations(self.of(exercise), size)
-            if size == 1 or not any(m.is_alone for m in group)
+            self._tried(made, exercise, checks, tuple(m.mistake for m in group))
+            for group in groups
             if (made := self.with_mistakes(exercise, *group)) is not None
         ]
 
-    def _traces(self, made: Submission, exercise: Exercise, checks: Checks) -> dict[str, Trace]:
-        """How the checks go with a mistake that was made."""
+    def _with_hidden(self, entry: Known, exercise: Exercise, hidden: Checks) -> Known:
+        """The same, which knows how the hidden checks go as well."""
+        if entry.is_over or not hidden:
+            return entry
+        ids = [mistake.id for mistake in entry.mistakes]
+        group = tuple(one for one in self.of(exercise) if one.id in ids)
+
+        def run() -> Traces:
+            (known,) = self._kept(exercise, hidden, [group])
+            return known.traces
+
+        names = frozenset(check.id for check in hidden)
+        return replace(entry, traces=TracesOnDemand(entry.traces, names, run))
+
+    def _tried(
+        self, made: Submission, exercise: Exercise, checks: Checks, mistakes: tuple[Mistake, ...]
+    ) -> Known:
+        """How the checks go with mistakes that were made."""
         for _try in range(TRIES):
             with closing(self.session(made)) as session:
                 records = self.run(made, exercise, checks, session)
             ends = [r.raised for r in records if isinstance(r.raised, NoProcessFault | NotJudged)]
             if not ends:
-                return traces(records)
+                is_over = bool(records) and _ends_its_exercise(records[-1])
+                return Known(mistakes, traces(records), is_over)
         raise NoProcessFault(f"a known mistake of {exercise.id} could not be run: {ends[0]}")
 
     def session(self, made: Submission) -> ChildSession:
@@ -287,10 +371,15 @@ class LiveMistakes:
                 given = self.environment.fixtures(asked, exercise, check.id, check.visibility)
                 record = check.run(adapt(check, given), self.environment)
             records.append(record)
-            outcome = outcome_of(check, record.raised)
-            if outcome is not Outcome.PASSED and check.ends_its_exercise(outcome):
+            if _ends_its_exercise(record):
                 break
         return records
+
+
+def _ends_its_exercise(record: CheckRecord) -> bool:
+    """Whether later checks are not run after one that went so."""
+    outcome = outcome_of(record.check, record.raised)
+    return outcome is not Outcome.PASSED and record.check.ends_its_exercise(outcome)
 
 
 def _with_parameters(records: list[CheckRecord]) -> list[CheckRecord]:

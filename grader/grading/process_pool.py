@@ -1,44 +1,142 @@
 """Worker processes on this machine: each grades one student at a time, with checks loaded once."""
 
 import multiprocessing
+import os
+import select
+import socket
+import sys
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
 
 from grader.core.processes import begin, block_ctrl_c
 from grader.core.records import Result
+from grader.course.course import load_course
 from grader.grading.run_settings import RunSettings
-from grader.grading.workers import kept_worker
+from grader.grading.workers import new_worker
+from grader.sessions.launchers import InheritedParent, Launcher, WarmParent
 from grader.submissions.student_folders import Student
 
 MOST_STUDENTS = 1_000
 """Students after which a worker process is renewed, so that what it keeps cannot grow for ever."""
 MOST_TRIES = 2
 DIED = "its worker process died, and so did a second one"
+GONE = (EOFError, OSError)
+CAN_FORK = sys.platform == "linux"
 
 
-def _grade(settings: RunSettings, student: Student) -> Result:
-    """Grade in a worker process."""
-    return kept_worker(settings).outcomes(student)
+class _ForkedProcess:
+    """A fork of the warm parent, made before that has any child: torch is imported once for both."""
+
+    def __init__(self, settings: RunSettings, packages: tuple[str, ...]) -> None:
+        self.parent = WarmParent(None, packages)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.parent.fork_trusted(f"{__name__}:work_in_fork", theirs)
+        self.link = Connection(ours.detach())
+        # What it must not have before it is forked: the warm parent knows no secret.
+        own = dict(os.environ), sys.path, sys.dont_write_bytecode
+        self.link.send((*own, (self.parent.folder, packages), settings))
+
+    def end(self) -> None:
+        """End it at once, with all of its children."""
+        self.link.close()
+        self.parent.close()
 
 
-def _new_process() -> ProcessPoolExecutor:
-    """A worker process, which begins with its first student and is renewed after many."""
-    # Spawned, not forked: the main process has threads.
-    spawn = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, spawn, begin, max_tasks_per_child=MOST_STUDENTS)
+class _SpawnedProcess:
+    """A fresh interpreter, where no process may be forked."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self.link, theirs = spawn.Pipe()
+        self.process = spawn.Process(target=_work_in_process, args=(theirs, settings))
+        block_ctrl_c(blocked=True)
+        try:
+            self.process.start()
+        finally:
+            block_ctrl_c(blocked=False)
+        theirs.close()
+
+    def end(self) -> None:
+        """End it at once."""
+        self.link.close()
+        self.process.kill()
+        self.process.join()
 
 
-def _submit(
-    process: ProcessPoolExecutor, settings: RunSettings, student: Student
-) -> Future[Result]:
-    """Have a student graded; the first one starts the process."""
-    block_ctrl_c(blocked=True)
-    try:
-        return process.submit(_grade, settings, student)
-    finally:
-        block_ctrl_c(blocked=False)
+class _Worker:
+    """A worker process, which is replaced after its death, and after many students."""
+
+    def __init__(self, settings: RunSettings, packages: tuple[str, ...]) -> None:
+        self.settings, self.packages = settings, packages
+        self._start()
+
+    def _start(self) -> None:
+        self.students = 0
+        self.process: _ForkedProcess | _SpawnedProcess = (
+            _ForkedProcess(self.settings, self.packages)
+            if CAN_FORK
+            else _SpawnedProcess(self.settings)
+        )
+
+    def begin(self, student: Student) -> Any:
+        """Have a student graded; return what there is something to read on when that is done."""
+        if self.students >= MOST_STUDENTS:
+            self.renew()
+        self.students += 1
+        with suppress(*GONE):  # whoever reads notices
+            self.process.link.send(student)
+        return self.process.link
+
+    def renew(self) -> None:
+        """End the process, and begin another one."""
+        self.process.end()
+        self._start()
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.end()
+
+
+def work_in_fork(connection: int, control: int) -> None:
+    """Grade in a fork of the warm parent, which the control socket is to be asked for children by."""
+    link = Connection(connection)
+    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    environment, path, sys.dont_write_bytecode, parent, settings = link.recv()
+    os.environ.update(environment)
+    sys.path[:] = path
+    _work(link, settings, InheritedParent(control, *parent))
+
+
+def _end_with(connection: int) -> None:
+    """End this process when the other end is closed, also in the middle of its work."""
+    poll = select.poll()
+    poll.register(connection, 0)
+    poll.poll()
+    os._exit(1)
+
+
+def _work_in_process(link: Any, settings: RunSettings) -> None:
+    begin()
+    _work(link, settings, None)
+
+
+def _work(link: Any, settings: RunSettings, launcher: Launcher | None) -> None:
+    """Grade each student that comes, until nobody sends one; a failure of ours is sent back."""
+    worker = None
+    with suppress(*GONE):
+        while True:
+            student = link.recv()
+            try:
+                worker = worker or new_worker(settings, launcher)
+                reply: Result | Exception = worker.outcomes(student)
+            except Exception as error:
+                reply = error
+            link.send(reply)
 
 
 def grade_locally(
@@ -57,29 +155,35 @@ def grade_locally(
     Raises:
         GraderError: when a worker cannot begin.
     """
-    others = set(multiprocessing.active_children())
     waiting = deque((student, 1) for student in students)
-    idle = [_new_process() for _ in range(min(jobs, len(waiting)))]
-    busy: dict[Future[Result], tuple[ProcessPoolExecutor, Student, int]] = {}
+    packages = load_course(settings.root).packages
+    workers: list[_Worker] = []
+    idle: list[_Worker] = []
+    busy: dict[Any, tuple[_Worker, Student, int]] = {}
     try:
         while waiting or busy:
-            while waiting and idle:
-                process, (student, tries) = idle[-1], waiting.popleft()
-                busy[_submit(process, settings, student)] = (process, student, tries)
-                idle.pop()  # not before: Ctrl-C in between must not lose a process
-            for future in wait(busy, return_when=FIRST_COMPLETED).done:
-                process, student, tries = busy.pop(future)
-                idle.append(process)
+            while waiting and (idle or len(workers) < jobs):
+                if not idle:
+                    workers.append(_Worker(settings, packages))
+                    idle.append(workers[-1])
+                worker, (student, tries) = idle.pop(), waiting.popleft()
+                busy[worker.begin(student)] = (worker, student, tries)
+            ready: list[Any] = wait(busy)
+            for link in ready:
+                worker, student, tries = busy.pop(link)
+                idle.append(worker)
                 try:
-                    yield student, future.result()
-                except BrokenProcessPool:
-                    idle[-1] = _new_process()
+                    reply = link.recv()
+                except GONE:
+                    worker.renew()
                     if tries == MOST_TRIES:
                         yield student, DIED
                     else:
                         waiting.appendleft((student, tries + 1))
+                    continue
+                if isinstance(reply, Exception):
+                    raise reply
+                yield student, reply
     finally:
-        for child in set(multiprocessing.active_children()) - others:
-            child.kill()
-        for process in (*idle, *(process for process, *_ in busy.values())):
-            process.shutdown(cancel_futures=True)
+        for worker in workers:
+            worker.close()

@@ -9,6 +9,7 @@ from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
 from grader.checks.collect import collect
 from grader.checks.expected_requests import ExpectedRequests
 from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
+from grader.checks.kept_answers import KeptAnswers
 from grader.checks.recordings import read_recording
 from grader.checks.run import Check, CheckRun
 from grader.core.language import _
@@ -21,7 +22,7 @@ from grader.core.records import (
     Visibility,
 )
 from grader.core.versions import versions
-from grader.course.builds_on import builds_on
+from grader.course.builds_on import all_builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
 from grader.grading.carried import imported_and_wrong
@@ -57,6 +58,7 @@ class SubmissionGrader:
         decided: by exercise, the points that visible checks decide, where that was recorded.
         builds_on: by exercise, the ids of the earlier ones that its solution calls.
         expected: what checks ask of the solution; None to ask submissions nothing ahead.
+        kept_answers: replies by which checks passed in earlier runs; None where none are kept.
     """
 
     environment: CheckEnvironment
@@ -66,6 +68,7 @@ class SubmissionGrader:
     decided: Mapping[str, float] = field(default_factory=dict)
     builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     expected: ExpectedRequests | None = None
+    kept_answers: KeptAnswers | None = None
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -103,10 +106,16 @@ def with_live_mistakes(
 ) -> tuple[SubmissionGrader, LiveMistakes]:
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
-    parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
-    environment = mistakes.environment
-    expected = ExpectedRequests(environment)
-    return SubmissionGrader(environment, mistakes, builds_on=parts, expected=expected), mistakes
+    environment, answers = mistakes.environment, AnswerCache()
+    grader = SubmissionGrader(
+        environment,
+        mistakes,
+        answers=answers,
+        builds_on=all_builds_on(course),
+        expected=ExpectedRequests(environment),
+        kept_answers=KeptAnswers(environment, answers),
+    )
+    return grader, mistakes
 
 
 def visible_grader(
@@ -186,7 +195,7 @@ def outcomes(
             lambda e: grader.checks(Scope({e.id: e}, scope.visibilities)),
         )
         exercises = {
-            id_: _exercise(judge, exercise)
+            id_: _exercise(judge, exercise, grader.kept_answers)
             for id_, exercise in course.exercises.items()
             if id_ in scope.exercises
         }
@@ -207,9 +216,16 @@ def outcomes(
     return _result(environment, submission, isolation=session.isolation, assignments=assignments)
 
 
-def _exercise(judge: ExerciseJudge, exercise: Exercise) -> ExerciseResult:
+def _exercise(
+    judge: ExerciseJudge, exercise: Exercise, answers: KeptAnswers | None
+) -> ExerciseResult:
     """An exercise's outcomes and what was recognised in it, in words."""
+    checks = judge.run.of(exercise.id)
+    if answers is not None:
+        answers.recall(exercise, checks)
     made = judge.judge(exercise)
+    if answers is not None and made.is_right:
+        answers.keep(exercise, checks)
     return ExerciseResult(
         exercise.id,
         None,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from grader.course.course import load_course
 from grader.grading.run_settings import RunSettings
-from grader.sessions.launchers import default_launcher
+from grader.sessions.launchers import Launcher, default_launcher
 
 if TYPE_CHECKING:
     from grader.grading.worker import Worker
@@ -13,13 +13,17 @@ _kept: "dict[RunSettings, Worker]" = {}
 """What this process grades with, when it is a worker process: one at a time, of the latest run."""
 
 
-def new_worker(settings: RunSettings) -> "Worker":
+def new_worker(settings: RunSettings, launcher: Launcher | None = None) -> "Worker":
     """A worker whose children are sealed where the run is to be.
+
+    Args:
+        settings: the run's.
+        launcher: makes the children; it is closed with the worker.
 
     Raises:
         CourseError, CannotSealError, UsageError: as `Worker` and `sealed_launcher` do.
     """
-    launcher = default_launcher(load_course(settings.root).packages)
+    launcher = launcher or default_launcher(load_course(settings.root).packages)
     try:
         # Here, because they import torch, and the launcher's process may do so by now.
         from grader.grading import seal_probe

@@ -6,6 +6,7 @@ It runs beside student code. Started as
 
 import contextlib
 import gc
+import importlib
 import io
 import json
 import os
@@ -211,8 +212,8 @@ def spawned(header: str, descriptor: int | None) -> None:
 def warm_parent(descriptor: int, folder: str, inside: str, packages: tuple[str, ...]) -> None:
     """Fork a child for each request on the control socket, until that socket closes.
 
-    A message is JSON: `{"fork": limits}` with the child's connection as a passed descriptor, or
-    `{"reap": pid, "patience": seconds}`. A child is a zombie until it is reaped on request, so
+    A message is JSON: `{"fork": limits}` with the child's connection as a passed descriptor,
+    `{"reap": pid, "patience": seconds}`, or first `{"trusted": function}`. A child is a zombie until it is reaped on request, so
     that its process id names nothing else in between. All of them end with this process.
 
     Args:
@@ -269,10 +270,13 @@ def forked_parent(
 def _serve_forks(control: socket.socket) -> None:
     living: set[int] = set()
     while True:
-        message, descriptors, _, _ = socket.recv_fds(control, CONTROL_BYTES, 1)
+        message, descriptors, _, _ = socket.recv_fds(control, CONTROL_BYTES, 2)
         if not message:
             return
         request = json.loads(message)
+        if "trusted" in request:
+            living.add(_fork_trusted(control, descriptors, request["trusted"]))
+            continue
         if "fork" in request:
             limits = ChildLimits(**request["fork"])
             _prepare(limits.packages)  # once, for all children
@@ -285,6 +289,29 @@ def _serve_forks(control: socket.socket) -> None:
             living.discard(request["reap"])
             _end_strays(living)
         control.send(json.dumps(reply).encode())
+
+
+def _fork_trusted(control: socket.socket, descriptors: list[int], function: str) -> int:
+    """Fork a process for code of our own, which finds imported what students' code needs.
+
+    It is asked for before the first child is. Nothing that it loads comes back here.
+
+    Args:
+        control: this process's end of the control socket.
+        descriptors: what the function is called with.
+        function: a module, a colon, and the name of a function in it.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            control.close()
+            module, _, name = function.partition(":")
+            getattr(importlib.import_module(module), name)(*descriptors)
+        finally:
+            os._exit(0)
+    for number in descriptors:
+        os.close(number)
+    return pid
 
 
 def _fork(control: socket.socket, descriptor: int, limits: ChildLimits) -> int:

@@ -10,6 +10,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from grader.sandbox import together
 from grader.sandbox.arguments import argument_of, is_changed, leaf_of
 from grader.sandbox.failures import describe_failure, stub_exercise
 from grader.sandbox.limits import import_packages
@@ -124,6 +125,10 @@ class Servant:
                 from grader.sandbox.answered import answer  # it needs torch
 
                 return answer(self._named(request), request, frame.payload, packer)
+            case together.TOGETHER:
+                replies = together.in_turn(frame, self.reply)
+                packer.chunks.append(replies.payload)
+                return replies.header
             case "forget":
                 self.instances.clear()
                 return {}

@@ -315,6 +315,19 @@ class WarmParent(Launcher):
             self._start()
             return ForkedChild(self, limits, generation)
 
+    def fork_trusted(self, function: str, connection: socket.socket) -> None:
+        """Have it fork a process of our own, which imports nothing anew, and which uses it from now on.
+
+        Args:
+            function: `module:name`, called with the descriptors of the connection and of the
+                control socket, for an `InheritedParent`.
+            connection: the process's end of it.
+        """
+        message = json.dumps({"trusted": function}).encode()
+        with self.control:
+            descriptors = [connection.fileno(), self.control.fileno()]
+            socket.send_fds(self.control, [message], descriptors)
+
     def close(self) -> None:
         """End the warm parent."""
         self.is_closed = True
@@ -325,6 +338,31 @@ class WarmParent(Launcher):
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class InheritedParent(WarmParent):
+    """A warm parent that this process was forked from; one that replaces it is this one's own.
+
+    Args:
+        control: the descriptor of the control socket.
+        folder: the warm parent's.
+        packages: what it has imported.
+    """
+
+    def __init__(self, control: int, folder: str, packages: tuple[str, ...]) -> None:
+        self.seal, self.packages = Seal(), packages
+        self.folder, self.inside = folder, f"{folder}/inside"
+        self.control = socket.socket(fileno=control)
+        self.ready = self.is_closed = self.is_own = False
+
+    def _start(self) -> None:
+        self.is_own = True
+        super()._start()
+
+    def _end(self) -> None:
+        if self.is_own:
+            super()._end()
+        self.control.close()
 
 
 class _Fork:

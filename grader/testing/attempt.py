@@ -12,19 +12,29 @@ Of a class, `attempt.instance(3, 2, given=values)` makes one of the student's an
 solution's, with the same parameters; it is called and judged in the same way.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from grader.core.language import N_, _
 from grader.course.printed_tensors import Printed
-from grader.sandbox.wire import RemoteObject
+from grader.sandbox.wire import Frame, RemoteObject
 from grader.testing.judge import Judge
-from grader.testing.replies import Answer, State
-from grader.testing.student import ReferenceHandle, StudentHandle
+from grader.testing.replies import Answer, Failure, Loaded, State
+from grader.testing.student import (
+    ReferenceHandle,
+    StudentHandle,
+    StudentOutcome,
+    refusal_of,
+)
+
+T = TypeVar("T")
+
+NOT_MADE = RemoteObject(-1, "instance", "")
+"""Stands for an instance in a request that is sent together with the one that makes it."""
 
 ONE_CHANGED = N_("It changed its argument in place")
 SOME_CHANGED = N_("It changed one of its arguments in place")
@@ -44,7 +54,7 @@ class Called:
         self.judge = attempt.judge
         self.args = tuple(_plain(value) for value in args)
         self.how = {name: _plain(value) for name, value in how.items()}
-        self.answer: Answer = attempt.student.call(attempt.own, *self.args, **self.how)
+        self.answer: Answer = attempt.asked(*self.args, **self.how)
 
     @property
     def value(self) -> Any:
@@ -180,6 +190,14 @@ class Attempt:
         """What of the solution's is called."""
         return self.name
 
+    def asked(self, *args: Any, **how: Any) -> Answer:
+        """What the student's code answers."""
+        return self.student.call(self.own, *args, **how)
+
+    def refusal(self, *args: Any, **how: Any) -> Failure | None:
+        """The exception that this call raises, or None when it returns; as `student.refusal`."""
+        return refusal_of(lambda: self.asked(*args, **how))
+
     def __call__(self, *args: Any, **how: Any) -> Called:
         """Call it; arguments as `student.call` takes them, printed tensors as well."""
         return Called(self, args, how)
@@ -189,24 +207,24 @@ class Attempt:
         *args: Any,
         given: Mapping[str, Any] | None = None,
         spare: Mapping[str, torch.Tensor] | None = None,
+        on_made: Callable[[Mapping[str, str]], None] | None = None,
         **how: Any,
     ) -> "Instance":
-        """Make an instance of the student's class, and one of the solution's when it is needed.
+        """An instance of the student's class, and one of the solution's when it is needed.
+
+        The student's is made in one request with what is asked of it first, and before anything
+        else is asked or judged.
 
         Args:
             *args: of the constructor.
             given: the values of parameters, by name; printed tensors as well.
             spare: values for parameters that need not be there, such as zeros for a bias.
+            on_made: judges the `problems` of the instance as soon as it is made.
             **how: what `student.call` takes besides.
         """
         values = {name: _plain(value) for name, value in (given or {}).items()}
-        made = self.student.call(self.name, *args, **how).value
-        problems: dict[str, str] = {}
-        if values:
-            loaded = self.student.load(made, {**(spare or {}), **values})
-            problems = {name: what for name, what in loaded.problems.items() if name in values}
         parts = (self.student, self.reference, self.judge, self.name)
-        return Instance(*parts, made, (args, how), values, problems)
+        return Instance(*parts, (args, how), values, spare or {}, on_made)
 
 
 @dataclass
@@ -214,21 +232,79 @@ class Instance(Attempt):
     """An instance of the student's class, beside one of the solution's with the same parameters.
 
     Args:
-        made: the student's.
         by: the arguments and the keywords that made it.
         given: the values of its parameters.
-        problems: which of them it did not take, and why.
+        spare: values for parameters that need not be there.
+        on_made: judges which values it did not take.
     """
 
-    made: RemoteObject
     by: tuple[tuple[Any, ...], Mapping[str, Any]]
     given: Mapping[str, torch.Tensor]
-    problems: Mapping[str, str]
+    spare: Mapping[str, torch.Tensor]
+    on_made: Callable[[Mapping[str, str]], None] | None
+    made: Answer | None = field(default=None, init=False)
+    outcome: StudentOutcome | None = field(default=None, init=False)
+    taken: Loaded = field(default=Loaded({}, ()), init=False)
+    requests: list[Frame] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Wait for what is asked of it first."""
+        student, (args, how) = self.student, self.by
+        student.submission.settle()
+        self.requests = [student.call_request(self.name, *args, **how)[1]]
+        if self.given:
+            values = {**self.spare, **self.given}
+            self.requests.append(student.load_request(NOT_MADE.number, values))
+        student.submission.waiting = lambda: self.own
+
+    def _ask(
+        self,
+        ask: Callable[[RemoteObject], T],
+        request: Callable[[RemoteObject], Frame] | None = None,
+    ) -> T:
+        """Ask something of the student's, which is made with it where it is not made yet.
+
+        Args:
+            ask: asks it.
+            request: what that sends.
+        """
+        if self.outcome is not None:
+            raise self.outcome
+        if self.made is not None:
+            return ask(self.made.value)
+        first = [] if request is None else [request(NOT_MADE)]
+        with self.student.submission.together([*self.requests, *first]):
+            try:
+                made = self._make()
+            except StudentOutcome as outcome:
+                self.outcome = outcome
+                raise
+            if self.on_made is not None:
+                self.on_made(self.problems)
+            return ask(made.value)
+
+    def _make(self) -> Answer:
+        args, how = self.by
+        self.made = self.student.call(self.name, *args, **how)
+        if self.given:
+            values = {**self.spare, **self.given}
+            self.taken = self.student.load(self.made.value, values)
+        return self.made
 
     @property
     def own(self) -> RemoteObject:
         """The student's."""
-        return self.made
+        return self._ask(lambda made: made)
+
+    @property
+    def loaded(self) -> Loaded:
+        """What became of the values, also of those that need not be taken."""
+        return self._ask(lambda _made: self.taken)
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Which of the values that were given it did not take, and why."""
+        return {name: what for name, what in self.loaded.problems.items() if name in self.given}
 
     @cached_property
     def solution(self) -> RemoteObject:
@@ -242,7 +318,22 @@ class Instance(Attempt):
     @property
     def state(self) -> State:
         """The parameters and buffers of the student's, as they are now."""
-        return self.student.state(self.made)
+        return self._ask(self.student.state, self.student.state_request)
+
+    def asked(self, *args: Any, **how: Any) -> Answer:
+        """What the student's code answers."""
+        student = self.student
+        return self._ask(
+            lambda made: student.call(made, *args, **how),
+            lambda made: student.call_request(made, *args, **how)[1],
+        )
+
+    def refusal(self, *args: Any, **how: Any) -> Failure | None:
+        """The same of the instance; that it cannot be made is another failure."""
+        failure = super().refusal(*args, **how)
+        if self.outcome is not None:
+            raise self.outcome
+        return failure
 
 
 def by_name(found: Mapping[str, Any], name: str) -> Any:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,7 @@ class Judge:
         axes: what the axes of a call's result are called, where its class of checks says so.
         say: puts the course's own words into the language of the run. What is judged is never
             translated: mistakes are recognised by it.
+        settle: is called before anything is judged.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -72,6 +73,7 @@ class Judge:
     held: list[str] = field(default_factory=list)
     roles: Roles = field(default_factory=Roles)
     axes: Sequence[str] = ()
+    settle: Callable[[], None] = lambda: None
 
     def words(self, template: str, **names: Any) -> str:
         """A check's own sentence in the language of the run, with a `{placeholder}` for each name.
@@ -111,6 +113,7 @@ class Judge:
         Raises:
             Mismatch: when they differ.
         """
+        self.settle()
         self.judged.append(actual)
         source = ""
         if isinstance(expected, Printed):
@@ -157,6 +160,7 @@ class Judge:
             Mismatch: when it is something else.
         """
         expected = torch.zeros(tuple(shape), dtype=dtype or torch.float32)
+        self.settle()
         self.judged.append(describe(actual, say=str))
         if found := compare(actual, expected, math.inf, any_dtype=dtype is None):
             summary, hints = found
@@ -177,6 +181,7 @@ class Judge:
         Raises:
             Mismatch: when it does not hold.
         """
+        self.settle()
         self.judged.append((bool(holds), about))
         if not holds:
             sentence = self._renamed(about) or self.say(sentence)

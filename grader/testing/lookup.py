@@ -2,15 +2,17 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.core.language import _
 from grader.course.course import Assignment, Exercise, Limits
 from grader.sandbox.failures import stub_exercise
-from grader.sandbox.wire import Frame
+from grader.sandbox.together import has_instances, joined, parted
+from grader.sandbox.wire import Frame, WireFault
 from grader.sessions.answers import Answers
 from grader.sessions.base import OwnFrame, Session, is_busy
 from grader.submissions.source_file import definitions, has_stub, is_written
@@ -121,6 +123,8 @@ class SubmissionHandle:
         judged: the exercises that are judged already, by id.
         compared: the ids of earlier exercises that checks have asked for since this was cleared.
         stand_ins: what stands for earlier exercises, by id, while another is judged beside them.
+        waiting: makes the instance that is to be made with what is asked of it first.
+        replies: to requests that were sent together, those that were not asked for yet.
     """
 
     submission: Submission
@@ -135,10 +139,41 @@ class SubmissionHandle:
     judged: dict[str, Judged] = field(default_factory=dict)
     compared: set[str] = field(default_factory=set)
     stand_ins: dict[str, StandIn] = field(default_factory=dict)
+    waiting: Callable[[], object] | None = None
+    replies: deque[Frame] = field(default_factory=deque)
 
     def ask(self, header: dict[str, Any], payload: bytes = b"") -> Frame:
-        """Send one request within the time for one."""
+        """Send one request within the time for one, or reply with what was sent together before."""
+        if self.replies:
+            return self.replies.popleft()
+        self.settle()
         return self.session.ask(Frame(header, payload), self.limits.request_seconds)
+
+    def settle(self) -> None:
+        """Make the instance that waits, if one does: everything is asked in the order of the check."""
+        waiting, self.waiting = self.waiting, None
+        if waiting is not None:
+            waiting()
+
+    @contextmanager
+    def together(self, frames: Sequence[Frame]) -> Iterator[None]:
+        """Send requests in one frame, the first of which makes an instance; then each is asked for.
+
+        Where it is not known at which of them the process ended, they are sent again one by one.
+
+        Args:
+            frames: the requests, as they would be sent by themselves.
+        """
+        self.waiting = None
+        if len(frames) > 1 and not any(has_instances(frame.header) for frame in frames):
+            whole = joined(frames, source=frames[0].header["source"])
+            whole = self.session.ask(whole, self.limits.request_seconds)
+            with suppress(WireFault):
+                self.replies.extend([whole] if is_busy(whole) else parted(whole)[: len(frames)])
+        try:
+            yield
+        finally:
+            self.replies.clear()
 
     @contextmanager
     def within(self, memory_mib: int, assignment: str) -> Iterator["SubmissionHandle"]:
@@ -177,6 +212,7 @@ class SubmissionHandle:
 
     def forget(self) -> None:
         """Let go of all instances made so far."""
+        self.waiting = None
         if self.opened:
             self.ask({"verb": "forget"})
         for stand_in in self.stand_ins.values():

@@ -139,6 +139,7 @@ class StudentHandle:
             StudentOutcome: when the request fails.
         """
         source = self._source()
+        self.submission.settle()
         self.calls.append(Call(name, (), {}))
         frame = self._ask({"verb": "get", "source": source, **self._named(name)})
         (value,) = self._read(lambda reply: read_values(reply, "value"), frame)
@@ -222,6 +223,59 @@ class StudentHandle:
         Raises:
             StudentOutcome: when the request fails.
         """
+        self.submission.settle()
+        call, frame = self.call_request(
+            target,
+            *args,
+            seed=seed,
+            training=training,
+            cotangent=cotangent,
+            operations=operations,
+            meter=meter,
+            exact=exact,
+            method=method,
+            **kwargs,
+        )
+        self.calls.append(call)
+        answer = self._read(read_answer, self._ask(frame.header, frame.payload))
+        if meter and answer.cost is None:
+            raise self._outcome(Failure("crashed", message=_("its process left out the cost")))
+        position = len(self.calls) - 1
+        self.answers[position] = answer
+        if answer.has_drawn:
+            self.drew.add(position)
+        last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
+        if answer.value is None:
+            self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
+        if not call.is_forward and isinstance(answer.value, RemoteObject):
+            self.calls[-1] = replace(self.calls[-1], instance=answer.value.number)
+        if cotangent is None:
+            return answer
+        if isinstance(answer.value, torch.Tensor) and answer.value.shape != cotangent.shape:
+            raise self._outcome(Failure("wrong_shape", message=_other_shape(answer, cotangent)))
+        if answer.gradients is None:
+            raise self._outcome(Failure("crashed", message=_("its process left out the gradients")))
+        names = [*map(str, range(len(call.args))), *call.kwargs]
+        complete = {name: answer.gradients.arguments.get(name) for name in names}
+        found = answer.gradients.parameters
+        own_names = self.renamed.get(call.instance, {})
+        renamed = {name: found.get(own) for name, own in own_names.items()}
+        return replace(answer, gradients=Gradients({**renamed, **found}, complete))
+
+    def call_request(
+        self,
+        target: str | RemoteObject,
+        *args: Any,
+        seed: int | None = None,
+        training: bool | None = None,
+        cotangent: torch.Tensor | None = None,
+        operations: bool = False,
+        meter: bool = False,
+        exact: bool = False,
+        method: str = "",
+        **kwargs: Any,
+    ) -> tuple[Call, Frame]:
+        """What `call` sends for the same arguments, and what it notes of that."""
         if method and (isinstance(target, str) or not method.isidentifier()):
             raise ValueError(f"`method` names a method of an instance, not {method!r}")
         if meter and cotangent is not None:
@@ -236,7 +290,7 @@ class StudentHandle:
         args, kwargs = (args, kwargs) if exact else own
         call = Call(name, args, kwargs, is_forward, seed, instance=run, method=method)
         asked = cotangent is not None
-        self.calls.append(replace(call, is_unlike=exact and unlike, differentiates=asked))
+        call = replace(call, is_unlike=exact and unlike, differentiates=asked)
         packer = Packer()
         header = {
             "verb": "call",
@@ -252,29 +306,7 @@ class StudentHandle:
             **({"method": method} if method else {}),
             **({"chance": True} if self.submission.notes_chance else {}),
         }
-        answer = self._read(read_answer, self._ask(header, packer.payload()))
-        if meter and answer.cost is None:
-            raise self._outcome(Failure("crashed", message=_("its process left out the cost")))
-        position = len(self.calls) - 1
-        self.answers[position] = answer
-        if answer.has_drawn:
-            self.drew.add(position)
-        last = self.calls[-1] = replace(self.calls[-1], writes=answer.writes)
-        if answer.value is None:
-            self.calls[-1] = replace(last, body=answer.body, printed=answer.printed)
-        if not is_forward and isinstance(answer.value, RemoteObject):
-            self.calls[-1] = replace(self.calls[-1], instance=answer.value.number)
-        if cotangent is None:
-            return answer
-        if isinstance(answer.value, torch.Tensor) and answer.value.shape != cotangent.shape:
-            raise self._outcome(Failure("wrong_shape", message=_other_shape(answer, cotangent)))
-        if answer.gradients is None:
-            raise self._outcome(Failure("crashed", message=_("its process left out the gradients")))
-        names = [*map(str, range(len(args))), *kwargs]
-        complete = {name: answer.gradients.arguments.get(name) for name in names}
-        found = answer.gradients.parameters
-        renamed = {name: found.get(own) for name, own in self.renamed.get(run, {}).items()}
-        return replace(answer, gradients=Gradients({**renamed, **found}, complete))
+        return call, Frame(header, packer.payload())
 
     def function(self, name: str) -> NamedFunction:
         """A function of the file that is asked, to hand over as an argument.
@@ -301,13 +333,8 @@ class StudentHandle:
         Raises:
             StudentOutcome: when the request fails in any other way.
         """
-        try:
-            self.call(target, *args, **kwargs)
-        except StudentOutcome as outcome:
-            if outcome.failure.kind == "exception":
-                return outcome.failure
-            raise
-        return None
+        self.submission.settle()
+        return refusal_of(lambda: self.call(target, *args, **kwargs))
 
     def state(self, instance: RemoteObject, *, values: bool = True) -> State:
         """Parameters and buffers by every name, and what is kept where it should not be.
@@ -318,12 +345,16 @@ class StudentHandle:
         Raises:
             StudentOutcome: when the request fails.
         """
-        number = self._instance(instance).number
-        source = self._source()
-        frame = self._ask({"verb": "state", "source": source, "instance": number, "values": values})
+        frame = self._ask(self.state_request(instance, values=values).header)
         state = self._read(lambda reply: read_state(reply, values=values), frame)
         self.held[:] = [*state.parameters, *state.buffers, *state.loose]
         return state
+
+    def state_request(self, instance: RemoteObject, *, values: bool = True) -> Frame:
+        """What `state` sends."""
+        number = self._instance(instance).number
+        source = self._source()
+        return Frame({"verb": "state", "source": source, "instance": number, "values": values})
 
     def load(self, instance: RemoteObject, values: Mapping[str, torch.Tensor]) -> Loaded:
         """Give an instance's parameters values and dtype, by name or a unique suffix of one.
@@ -346,10 +377,15 @@ class StudentHandle:
         self._note_given(number, loaded, values)
         return loaded
 
-    def _load(self, number: int, values: Mapping[str, torch.Tensor]) -> Loaded:
+    def load_request(self, number: int, values: Mapping[str, torch.Tensor]) -> Frame:
+        """What `load` sends first for an instance of this number."""
         packer = Packer()
         header = {"verb": "load", "instance": number, "values": packer.pack(dict(values))}
-        return self._read(read_loaded, self._ask(header, packer.payload()))
+        return Frame(header, packer.payload())
+
+    def _load(self, number: int, values: Mapping[str, torch.Tensor]) -> Loaded:
+        frame = self.load_request(number, values)
+        return self._read(read_loaded, self._ask(frame.header, frame.payload))
 
     def _renamed(
         self, number: int, loaded: Loaded, others: Mapping[str, str], again: Loaded
@@ -483,6 +519,21 @@ def _other_shape(answer: Answer, cotangent: torch.Tensor) -> str:
         "expected the shape {expected}, received {actual}, so that its gradients are not judged"
     )
     return template.format(expected=tuple(cotangent.shape), actual=tuple(answer.value.shape))
+
+
+def refusal_of(request: Callable[[], object]) -> Failure | None:
+    """The exception of student code that a request ends in, or None when it returns.
+
+    Raises:
+        StudentOutcome: when the request fails in any other way.
+    """
+    try:
+        request()
+    except StudentOutcome as outcome:
+        if outcome.failure.kind == "exception":
+            return outcome.failure
+        raise
+    return None
 
 
 class ReferenceHandle(StudentHandle):

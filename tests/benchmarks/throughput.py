@@ -21,9 +21,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import psutil
 from classes import KINDS, make_class
@@ -37,6 +41,9 @@ from grader.grading.run_settings import RunSettings
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
 from grader.grading.worker import Worker
 from grader.grading.workers import new_worker
+from grader.sandbox.stream import Raw
+from grader.sandbox.wire import Frame, decode_header, encode, split, unbatched
+from grader.sessions.base import OwnFrame
 from grader.sessions.child import ChildSession
 from grader.submissions.student_folders import Student
 from grader.submissions.submission import Submission, read_submission
@@ -85,17 +92,55 @@ def students_in(folder: Path) -> list[Student]:
 # One student, the whole course.
 
 
-class Listening(ChildSession):
-    """Keeps what was asked."""
+@dataclass
+class Heard:
+    """What one submission cost: what it replied to, how much went to and fro, how many processes."""
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)  # type: ignore[arg-type]
-        self.requests: list[bytes] = []
+    requests: list[bytes] = field(default_factory=list)
+    frames: int = 0
+    sent: int = 0
+    received: int = 0
+    processes: int = 0
 
-    def exchange(self, request: bytes, seconds: float) -> object:  # type: ignore[override]
-        """Keep a request."""
-        self.requests.append(request)
-        return super().exchange(request, seconds)
+    def __str__(self) -> str:
+        """One sentence, to see when that grows."""
+        return (
+            f"{len(self.requests)} requests in {self.frames} frames, {self.sent} bytes there and "
+            f"{self.received} back, {self.processes} processes"
+        )
+
+
+@contextmanager
+def heard() -> Iterator[Heard]:
+    """Listen to all children that this process has."""
+    found, exchange, start = Heard(), ChildSession.exchange, ChildSession._start
+    waiting: dict[ChildSession, deque[bytes]] = {}
+
+    def listening(session: ChildSession, request: bytes, seconds: float) -> Raw | OwnFrame:
+        if request:
+            waiting[session] = deque(one_by_one(request))
+            found.frames += 1
+            found.sent += len(request)
+        found.requests.append(waiting[session].popleft())
+        reply = exchange(session, request, seconds)
+        found.received += len(reply.header) + len(reply.payload)
+        return reply
+
+    def starting(session: ChildSession) -> None:
+        found.processes += 1
+        start(session)
+
+    with (
+        patch.object(ChildSession, "exchange", listening),
+        patch.object(ChildSession, "_start", starting),
+    ):
+        yield found
+
+
+def one_by_one(request: bytes) -> list[bytes]:
+    """The requests in what is sent: one, or those of a batch."""
+    frames = [Frame(decode_header(header), payload) for header, payload in split(request)]
+    return [encode(one) for frame in frames for one in unbatched(frame)]
 
 
 class Counting(AnswerCacheSession):
@@ -110,16 +155,14 @@ class Counting(AnswerCacheSession):
         return known
 
 
-def count(worker: Worker, course: Course, student: Student) -> tuple[list[bytes], float]:
-    """What is asked of a student's code, and the share of checks whose replies were known."""
-    child = Listening(worker.launcher, read(course, student), course.limits)
+def count(worker: Worker, course: Course, student: Student) -> tuple[Heard, float]:
+    """What a student's code is asked, and the share of checks whose replies were known."""
+    child = ChildSession(worker.launcher, read(course, student), course.limits)
     session = Counting(child, worker.grader.answers)
-    try:
+    with heard() as found, closing(session):
         result = grade(worker.grader, child.submission, session, Scope(course.exercises))
-    finally:
-        session.close()
     checks = sum(len(e.checks) for a in result.assignments for e in a.exercises)
-    return child.requests, 1 - session.unknown / checks
+    return found, 1 - session.unknown / checks
 
 
 def read(course: Course, student: Student) -> Submission:
@@ -178,7 +221,8 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
         classes[kind] = students_in(folder)
         for student in classes[kind][:WARM_UP]:
             shares[kind].append(count(worker, course, student)[1])
-    requests, _ = count(worker, course, classes["right, in other words"][0])
+    costs, _ = count(worker, course, classes["right, in other words"][0])
+    requests = costs.requests
     for number in range(WARM_UP, size):
         for kind in KINDS:
             student = classes[kind][number]
@@ -230,7 +274,8 @@ def one_student(course: Course, work: Path, rounds: int) -> None:
         ],
     )
     print(
-        f"\nThe fastest of {rounds}: {1000 * min(taken['right, in other words']):.0f} ms; median {1000 * mine:.0f} ms."
+        f"\nA right student costs {costs}.\n"
+        f"The fastest of {rounds}: {1000 * min(taken['right, in other words']):.0f} ms; median {1000 * mine:.0f} ms."
     )
 
 

@@ -109,7 +109,7 @@ class HidesTheFuture:
         sentence = judge.words(template, shape=str(shapes["mask"]), expected=str(expected))
         judge.that(shapes["mask"] == expected, sentence)
         layer, x = self.layer(attempt), torch.ones(1, 2, self.d_in)
-        if attempt.student.refusal(layer.own, x, training=False) is not None:
+        if layer.refusal(x, training=False) is not None:
             return
         used = layer(x, training=False, operations=True).answer.operations
         sentence = N_("`forward` makes a mask anew: what is the buffer for?")
@@ -125,7 +125,7 @@ class HidesTheFuture:
             look = torch.tensor([[size, 0.0], [0.0, 0.0]])
             weights = {"W_query": look, "W_key": -look, "W_value": torch.eye(2)}
             layer = self.of_two(attempt, {f"{name}.weight": w for name, w in weights.items()})
-            if attempt.student.refusal(layer.own, x, training=False) is not None:
+            if layer.refusal(x, training=False) is not None:
                 return
             value = layer(x, training=False).value
             if not isinstance(value, torch.Tensor) or value.shape != x.shape:
@@ -137,8 +137,8 @@ class HidesTheFuture:
 
 
 def judge_start(attempt, one, other):
-    """Judge that two new layers do not start with the same weights."""
-    first, second = (layer.state.parameters for layer in (one, other))
+    """Judge that two new layers do not start with the same weights, by what they hold."""
+    first, second = one.parameters, other.parameters
     names = [name for name, tensor in first.items() if tensor.dim() == 2]
     same = bool(names) and all(torch.equal(first[n], second[n]) for n in names if n in second)
     attempt.judge.that(not same, "Two instances start alike: does the class set the seed itself?")
@@ -149,7 +149,7 @@ def judge_kept(layer, x, what):
     # What `forward` keeps counts as well, unless each call sets it anew; whether it raises is
     # judged elsewhere.
     for _call in range(2):
-        layer.student.refusal(layer.own, x, training=False)
+        layer.refusal(x, training=False)
     layer.judge(layer.state.kept, {}, what=what)
 
 
@@ -285,7 +285,7 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
     def test_the_parameters_have_the_names_and_shapes_of_the_text(self, attempt, judge, draw):
         """The parameters should have the names and shapes that the docstring gives."""
         values = self.drawn(draw)
-        report = attempt.student.load(self.layer(attempt).own, values).by_name
+        report = self.layer(attempt, given=values).loaded.by_name
         judge(report, dict.fromkeys(values, "loaded"), what=FOUND_PARAMETERS)
 
     @pytest.mark.weight(2)
@@ -382,7 +382,7 @@ class MultiHead(MultiHeadLayers, HidesTheFuture):
     def test_a_text_that_is_too_long_is_refused(self, attempt, judge, draw):
         """A text longer than `context_length` should end in a ValueError that says so."""
         x = draw.normal(1, self.context_length + 1, self.d_in)
-        failure = attempt.student.refusal(self.layer(attempt).own, x)
+        failure = self.layer(attempt).refusal(x)
         is_refused = failure is not None and "ValueError" in failure.bases
         judge.that(is_refused, "8 tokens for a context_length of 7 did not raise a ValueError")
 

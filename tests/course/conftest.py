@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.authoring.knowing_nothing import OneAtATime
 from grader.authoring.validate import Report, validate
 from grader.core.records import ExerciseResult
 from grader.course.course import MANIFEST, Course, load_course
@@ -28,13 +29,35 @@ from grader.grading.submission_grader import (
 from grader.release.project import CONSTRAINTS, LICENSE
 from grader.release.stubs import generate
 from grader.sessions.in_process import InProcessSession
+from grader.sessions.launchers import Launcher, default_launcher
 from grader.submissions.notebooks import Cell
 from grader.submissions.submission import read_submission
 
 Answer = Callable[..., ExerciseResult]
 
+HERE = Path(__file__).parent
 FEW = ("01_simple_attention", "04_self_attention")
 WHOLE = ()
+
+LARGE = (
+    "CausalAttention",
+    "MultiHeadAttentionWrapper",
+    "MultiHeadAttention",
+    "GPT2MultiHeadAttention",
+)
+"""Exercises of which so many mistakes are known that only the proof looks for a name among them: to
+name one, all are run.
+"""
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the cases of large exercises; each test has others as well."""
+    for item in items:
+        if item.path.parent == HERE and "answer" in getattr(item, "fixturenames", ()):
+            params = item.callspec.params if hasattr(item, "callspec") else {}
+            if str(params.get("exercise", "")).rpartition("/")[2] in LARGE:
+                item.add_marker(pytest.mark.proof)
 
 
 @pytest.fixture(
@@ -47,10 +70,15 @@ WHOLE = ()
 def to_release(
     root: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Course:
-    """The course, or a copy of two of its assignments: recording all takes half a minute."""
+    """The course, or a copy of two of its assignments: recording all takes minutes."""
     if not request.param:
         return load_course(root)
     return part_of_course(root, tmp_path_factory.mktemp("few") / "course", request.param)
+
+
+EVERY = 4
+"""A part of the course has every fourth of the mistakes that are known of its assignments, and:"""
+NAMED = 'id = "v2-scale-missing"'
 
 
 def part_of_course(root: Path, folder: Path, ids: Collection[str]) -> Course:
@@ -66,6 +94,10 @@ def part_of_course(root: Path, folder: Path, ids: Collection[str]) -> Course:
     head = re.sub(r"(?m)^points = .*\n", "", head)
     kept = [entry for entry in entries if any(f'id = "{id_}"' in entry for id_ in ids)]
     manifest.write_text("".join((head, *kept)), "utf-8")
+    for file in folder.glob("solutions/*/misconceptions.toml"):
+        head, *entries = re.split(r"(?m)^(?=\[\[misconceptions\]\])", file.read_text("utf-8"))
+        some = [one for n, one in enumerate(entries) if n % EVERY == 0 or NAMED in one]
+        file.write_text("".join((head, *some)), "utf-8")
     return load_course(folder)
 
 
@@ -136,9 +168,17 @@ def defined_by(
 
 
 @pytest.fixture(scope="session")
-def grader(course: Course) -> Iterator[SubmissionGrader]:
+def launcher() -> Iterator[Launcher]:
+    """Makes the child processes of students' code, and of known mistakes."""
+    made = default_launcher(("torch",))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def grader(course: Course, launcher: Launcher) -> Iterator[SubmissionGrader]:
     """What students check with."""
-    made = visible_grader(course)
+    made = visible_grader(course, launcher=launcher)
     yield made
     made.close()
 
@@ -147,6 +187,19 @@ def grader(course: Course) -> Iterator[SubmissionGrader]:
 def answer(course: Course, grader: SubmissionGrader) -> Answer:
     """Grades the solution of an exercise in which a piece of text, or more of them, is replaced."""
     return partial(_answer, course, grader, grader)
+
+
+@pytest.fixture(scope="session")
+def one_at_a_time(grader: SubmissionGrader) -> SubmissionGrader:
+    """The same without two mistakes at a time, which take a minute where there are many."""
+    assert isinstance(grader.mistakes, LiveMistakes)
+    return replace(grader, mistakes=OneAtATime(grader.mistakes))
+
+
+@pytest.fixture
+def single(course: Course, grader: SubmissionGrader, one_at_a_time: SubmissionGrader) -> Answer:
+    """As `answer`, with one mistake at a time."""
+    return partial(_answer, course, grader, one_at_a_time)
 
 
 @pytest.fixture

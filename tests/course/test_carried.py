@@ -1,14 +1,14 @@
 """Tests that one slip costs once inside a file, and that nothing but a neighbour's absence costs nothing."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
-from grader.course.course import load_course
+from grader.grading.known_mistakes import RecordedMistakes
 from grader.grading.submission_grader import Scope, full_grader, grade
 from grader.sessions.child import ChildSession
 from grader.sessions.in_process import InProcessSession
-from grader.sessions.launchers import WarmParent
 from grader.submissions.submission import read_submission
 
 pytestmark = pytest.mark.slow
@@ -44,23 +44,9 @@ class FeedForward(nn.Module):
 
 
 @pytest.fixture(scope="module")
-def course(root):
-    """The course."""
-    return load_course(root)
-
-
-@pytest.fixture(scope="module")
-def bench(course):
+def bench(course, launcher):
     """What it is graded with."""
-    with closing(full_grader(course, "3")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def parent():
-    """What makes the child processes."""
-    with closing(WarmParent(packages=("torch",))) as made:
-        made.wait()
+    with closing(full_grader(course, "1", launcher=launcher)) as made:
         yield made
 
 
@@ -75,19 +61,21 @@ def solution(course):
 
 
 @pytest.fixture
-def graded(course, bench, parent, tmp_path):
-    """Grades files in one assignment; its exercises by name."""
+def graded(course, bench, launcher, tmp_path):
+    """Grades files in one assignment, with or without names of mistakes; its exercises by name."""
+    without_names = replace(bench, mistakes=RecordedMistakes({}))
 
-    def run(id_, files, *, in_process=False):
+    def run(id_, files, *, in_process=False, names=False):
         for name, text in files.items():
             (tmp_path / name).write_text(text, "utf-8")
         submission = read_submission(course, tmp_path, "someone")
         session = InProcessSession(submission)
         if not in_process:
-            session = ChildSession(parent, submission, course.limits)
+            session = ChildSession(launcher, submission, course.limits)
         exercises = {exercise.id: exercise for exercise in course.by_id[id_].exercises}
         with closing(session):
-            result = grade(bench, submission, session, Scope(exercises))
+            made = bench if names else without_names
+            result = grade(made, submission, session, Scope(exercises))
         return {exercise.name: exercise for exercise in result.exercises}
 
     return run
@@ -108,7 +96,7 @@ def test_a_mistake_of_its_own_is_found_beside_a_wrong_part(graded, solution):
     """With a right mask in its place, what is wrong in the weights themselves has its name."""
     text = solution("05_causal_mask").replace(MASK, WRONG_MASK)
     text = text.replace("masked / d_k**0.5", "masked")
-    found = graded("05_causal_mask", {"causal_mask.py": text})["causal_weights"]
+    found = graded("05_causal_mask", {"causal_mask.py": text}, names=True)["causal_weights"]
     assert 0 < found.score < 3
     assert found.judged_with == ("upper_triangular_mask",)
     assert found.misconceptions == ("causal-weights-not-scaled",)
@@ -158,7 +146,8 @@ def test_a_layer_is_judged_with_right_parts_that_have_parameters(graded, solutio
 @pytest.mark.parametrize(("bend", "score"), [('GELU(approximate="tanh")', 2), ("ReLU()", 0.8)])
 def test_a_network_with_a_bend_of_its_own_does_not_wait_for_one(graded, bend, score):
     """`gelu` is a stub, and nothing calls it: the network is judged, and its mistake has its name."""
-    found = graded("14_gpt_block", {"gpt_block.py": OWN_BEND.replace("{bend}", bend)})
+    text = OWN_BEND.replace("{bend}", bend)
+    found = graded("14_gpt_block", {"gpt_block.py": text}, names=True)
     assert (float(found["FeedForward"].score), found["FeedForward"].waits_for) == (score, "")
 
 

@@ -13,7 +13,7 @@ from grader.course.course import Assignment, Course, Exercise
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.submission_grader import Scope, SubmissionGrader, grade
 from grader.sessions.child import ChildSession
-from grader.sessions.launchers import Launcher, default_launcher
+from grader.sessions.launchers import Launcher
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
 
@@ -21,10 +21,10 @@ pytestmark = pytest.mark.slow
 
 VARIANTS = Path(__file__).parent / "variants"
 FILES = sorted(VARIANTS.glob("*/*.py"))
-TRIED = FILES[::4]
+TRIED = FILES[7::8]
 """What `make test` grades; the proof grades all, and every fourth on inputs from a second seed."""
 
-QUICK = FILES[::12]
+QUICK = FILES[7::24]
 
 HEADS = [path for path in FILES if path.parent.name == "07_causal_attention"]
 WRAPPER = VARIANTS / "08_multi_head_wrapper" / "as_in_the_documents.py"
@@ -56,14 +56,6 @@ def workbenches(course: Course) -> Iterator[dict[str, CheckEnvironment]]:
     yield found
     for environment in found.values():
         environment.close()
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    """Makes the child processes that variants run in."""
-    made = default_launcher(("torch",))
-    yield made
-    made.close()
 
 
 def hand_in(course: Course, path: Path, folder: Path, *others: Path) -> Submission:
@@ -152,7 +144,7 @@ def test_what_is_right_gets_full_marks(
 @pytest.mark.parametrize(
     "head",
     [
-        pytest.param(path, id=path.stem, marks=() if number % 4 == 0 else pytest.mark.proof)
+        pytest.param(path, id=path.stem, marks=() if number % 8 == 0 else pytest.mark.proof)
         for number, path in enumerate(HEADS)
     ],
 )
@@ -169,10 +161,10 @@ def test_a_wrapper_of_any_right_heads_gets_full_marks(
 
 
 def test_there_are_variants_of_every_assignment(course: Course) -> None:
-    """Every assignment of the course has at least four variants, and there are at least fifty."""
+    """Every assignment of the course has at least four variants, one of them in `make test`."""
     counts = Counter(path.parent.name for path in FILES)
     assert {id_: counts[id_] >= 4 for id_ in course.by_id} == dict.fromkeys(course.by_id, True)
-    assert counts.keys() == course.by_id.keys()
+    assert counts.keys() == course.by_id.keys() == {path.parent.name for path in TRIED}
     assert len(FILES) >= 50
 
 

@@ -6,18 +6,21 @@ from typing import Any
 import pytest
 from kernels import run_notebook
 
-from grader.course.course import Course, load_course
+from grader.course.course import Course
 from grader.release.solution_cells import SolutionCell, cleared, read_solution
 from grader.release.stubs import notebook_text
+from tests.course.conftest import part_of_course
 
 pytestmark = pytest.mark.slow
+
+FIRST = "01_simple_attention"
 
 
 @pytest.fixture(scope="module")
 def executed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Assignment 01's notebook, partly right, executed in a real kernel: test cells by exercise."""
-    course = load_course(root)
     folder = tmp_path_factory.mktemp("kernel")
+    course = part_of_course(root, tmp_path_factory.mktemp("part") / "course", [FIRST])
     with pytest.MonkeyPatch.context() as patch:
         cells = run_notebook(partly_right(course), course, folder, patch).cells
     tests = [cell for cell in cells if cell.id.startswith("test_")]

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.knowing_nothing import OneAtATime
 from grader.core.records import Outcome
 from grader.course.course import Course
-from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
+from grader.grading.known_mistakes import RecordedMistakes
 from grader.grading.submission_grader import (
     ALL_CHECKS,
     VISIBLE_CHECKS,
@@ -24,7 +23,14 @@ from tests.course.conftest import Answer
 
 BATCHED, MASKED, CAUSAL = "BatchAttention", "MaskedAttention", "CausalAttention"
 STEPS = (BATCHED, MASKED, CAUSAL)
-pytestmark = pytest.mark.slow
+SHORT = STEPS[:2]
+"""Without the last, of which most mistakes are known: what `make test` grades."""
+
+EACH_LENGTH = pytest.mark.parametrize(
+    "steps",
+    [pytest.param(SHORT, id="two"), pytest.param(STEPS, id="all", marks=pytest.mark.proof)],
+)
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("known mistakes")]
 
 ROOTS = ("k.shape[-1] ** 0.5", "key.shape[-1] ** 0.5", "keys.shape[-1] ** 0.5")
 UNSCALED = tuple((root, "1") for root in ROOTS)
@@ -45,17 +51,18 @@ SEED = "        super().__init__()\n"
 @pytest.mark.parametrize(
     ("edits", "paid", "later"),
     [
-        pytest.param(UNSCALED, BATCHED, (MASKED, CAUSAL), id="scale"),
         pytest.param(KEYS, BATCHED, (MASKED,), id="keys"),
-        pytest.param(BIASES, BATCHED, (MASKED, CAUSAL), id="bias"),
+        pytest.param(UNSCALED, BATCHED, (MASKED, CAUSAL), id="scale", marks=pytest.mark.proof),
+        pytest.param(BIASES, BATCHED, (MASKED, CAUSAL), id="bias", marks=pytest.mark.proof),
         pytest.param(
             [(SEED, f"{SEED}        torch.manual_seed(123)\n")],
             BATCHED,
             (MASKED, CAUSAL),
             id="seed",
+            marks=pytest.mark.proof,
         ),
-        pytest.param(SEEN, MASKED, (CAUSAL,), id="mask"),
-        pytest.param(PLAIN, MASKED, (CAUSAL,), id="buffer"),
+        pytest.param(SEEN, MASKED, (CAUSAL,), id="mask", marks=pytest.mark.proof),
+        pytest.param(PLAIN, MASKED, (CAUSAL,), id="buffer", marks=pytest.mark.proof),
     ],
 )
 def test_a_slip_that_comes_along_costs_points_once(
@@ -85,25 +92,26 @@ def hand_in(course: Course, folder: Path, id_: str, *edits: tuple[str, str]) -> 
     (folder / solution.name).write_text(text, "utf-8")
 
 
+@EACH_LENGTH
 def test_a_slip_comes_along_from_an_assignment_that_is_not_graded(
-    course: Course, grader: SubmissionGrader, tmp_path: Path
+    course: Course, grader: SubmissionGrader, tmp_path: Path, steps: tuple[str, ...]
 ) -> None:
     """It is looked for there, and none of the classes that grow from one another pays for it."""
     hand_in(course, tmp_path, "04_self_attention", (V2, "attn_scores"))
     hand_in(course, tmp_path, "07_causal_attention", *UNSCALED)
     submission = read_submission(course, tmp_path, "me")
-    scope = Scope(course.select(tuple(f"07/{name}" for name in STEPS)))
+    scope = Scope(course.select(tuple(f"07/{name}" for name in steps)))
     result = grade(grader, submission, InProcessSession(submission), scope)
     assert [assignment.id for assignment in result.assignments] == ["07_causal_attention"]
-    assert [exercise.is_solved for exercise in result.exercises] == [True, True, True]
+    assert [exercise.is_solved for exercise in result.exercises] == [True] * len(steps)
 
 
-def test_a_slip_without_a_name_is_paid_for_in_every_step(answer: Answer) -> None:
+def test_a_slip_without_a_name_is_paid_for_in_every_step(single: Answer) -> None:
     """Who scales by another number, alike in all classes, has not been recognised in the first."""
     first, *more = ((root, f"(1.7 * {root})") for root in ROOTS)
-    wrong = answer(BATCHED, *first, *more, hidden=True)
+    wrong = single(BATCHED, *first, *more, hidden=True)
     assert wrong.findings == ()
-    assert not answer(MASKED, *first, *more, hidden=True).is_solved
+    assert not single(MASKED, *first, *more, hidden=True).is_solved
 
 
 @pytest.mark.parametrize("is_named", [True, False])
@@ -155,19 +163,21 @@ def test_a_step_is_judged_by_the_solution_where_the_one_before_is_missing(checke
 NONSENSE = sorted((Path(__file__).parent / "nonsense").glob("*.py"))
 
 
+@EACH_LENGTH
 @pytest.mark.parametrize("path", NONSENSE, ids=[path.stem for path in NONSENSE])
 def test_nonsense_in_every_step_earns_next_to_nothing(
-    course: Course, grader: SubmissionGrader, tmp_path: Path, path: Path
+    course: Course,
+    one_at_a_time: SubmissionGrader,
+    tmp_path: Path,
+    path: Path,
+    steps: tuple[str, ...],
 ) -> None:
     """Not even where all classes agree with one another, or one behaves otherwise beside others."""
     for assignment in (course.by_id["04_self_attention"], course.by_id["07_causal_attention"]):
         shutil.copy(path, tmp_path / course.paths(assignment).solution.name)
     submission = read_submission(course, tmp_path, "me")
-    scope = Scope(course.select(tuple(f"07/{name}" for name in STEPS)))
-    assert isinstance(grader.mistakes, LiveMistakes)
-    # Two mistakes at a time take a minute, and explain none of these either.
-    used = replace(grader, mistakes=OneAtATime(grader.mistakes))
-    result = grade(used, submission, InProcessSession(submission), scope)
+    scope = Scope(course.select(tuple(f"07/{name}" for name in steps)))
+    result = grade(one_at_a_time, submission, InProcessSession(submission), scope)
     shares = {one.id: float(one.score or 0) / one.max_score for one in result.exercises}
     if path.stem.startswith("two_faced"):  # where that class is right
         assert shares.pop(f"07_causal_attention/{BATCHED}") > 0.15

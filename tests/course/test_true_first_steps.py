@@ -286,9 +286,33 @@ def test_no_weight_is_too_small_to_be_kept(answer: Answer) -> None:
     assert [title for title in failed(result) if "as p says" in title]
 
 
-def test_a_mistake_of_shapes_is_named_where_no_weights_are_taken(answer: Answer) -> None:
+@pytest.mark.parametrize(
+    ("exercise", "edits", "name"),
+    [
+        (
+            V2,
+            (
+                *(("W_query", "one"), ("W_key", "two"), ("W_value", "three")),
+                ("return attn_weights @ values", "return attn_weights"),
+            ),
+            "v2-values-not-mixed",
+        ),
+        (
+            "MultiHeadAttentionWrapper",
+            (
+                (
+                    "CausalAttention(d_in, d_out, context_length",
+                    "CausalAttention(d_in, d_out // num_heads, context_length",
+                ),
+            ),
+            "wrapper-width-divided",
+        ),
+    ],
+)
+def test_a_mistake_of_shapes_is_named_where_no_weights_are_taken(
+    answer: Answer, exercise: str, edits: tuple[tuple[str, str], ...], name: str
+) -> None:
     """A shape does not depend on the numbers that were drawn."""
-    find = "CausalAttention(d_in, d_out, context_length"
-    put = "CausalAttention(d_in, d_out // num_heads, context_length"
-    (finding,) = answer("MultiHeadAttentionWrapper", find, put).findings
-    assert [mistake.id for mistake in finding.candidates] == ["wrapper-width-divided"]
+    (find, put), *more = edits
+    (finding,) = answer(exercise, find, put, *more).findings
+    assert [mistake.id for mistake in finding.candidates] == [name]

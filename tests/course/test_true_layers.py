@@ -136,6 +136,7 @@ def test_a_name_says_what_the_values_show(
 
 
 OTHER_NAMES = (("W_query", "Wq"), ("W_key", "Wk"), ("W_value", "Wv"))
+V2_SCORES = "attn_scores / keys.shape[-1] ** 0.5"
 OTHER_ORDER = ("dropout: float,\n        num_heads: int", "num_heads: int,\n        dropout: float")
 START = "super().__init__()\n"
 QUERY = "self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)"
@@ -144,6 +145,7 @@ QUERY = "self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)"
 @pytest.mark.parametrize(
     ("exercise", "find", "put", "slip", "name"),
     [
+        ("SelfAttention_v2", V2_SCORES, "attn_scores", OTHER_NAMES, "v2-scale-missing"),
         (
             *("CausalAttention", QUERY, f"torch.manual_seed(123)\n        {QUERY}"),
             *(OTHER_NAMES, "causal-sets-the-seed"),
@@ -160,7 +162,7 @@ QUERY = "self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)"
             *((("qkv_bias: bool = False", "qkv_bias: bool"),), "multi-head-not-scaled"),
         ),
     ],
-    ids=["seed", "mask", "dropout", "scale", "scale and order", "scale and default"],
+    ids=["scale of v2", "seed", "mask", "dropout", "scale", "scale and order", "scale and default"],
 )
 def test_a_slip_in_names_or_signature_hides_no_mistake(
     answer: Answer, exercise: str, find: str, put: str, slip: tuple[tuple[str, str], ...], name: str
@@ -172,11 +174,8 @@ def test_a_slip_in_names_or_signature_hides_no_mistake(
 @pytest.mark.parametrize(
     ("exercise", "edits"),
     [
-        ("CausalAttention", (("W_query", "one"), ("W_key", "two"), ("W_value", "three"))),
-        pytest.param(
-            *(HEADS, (("W_query", "one"), ("W_key", "two"), ("W_value", "three"))),
-            marks=pytest.mark.proof,
-        ),
+        (name, (("W_query", "one"), ("W_key", "two"), ("W_value", "three")))
+        for name in ("SelfAttention_v2", "CausalAttention", HEADS)
     ],
 )
 @pytest.mark.parametrize("order", ["another", "the same"])

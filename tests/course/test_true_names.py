@@ -204,6 +204,13 @@ DIVISIBLE = "if d_out % num_heads != 0:"
 @pytest.mark.parametrize(
     ("exercise", "find", "put", "name"),
     [
+        ("SelfAttention_v2", "keys.shape[-1] ** 0.5", "keys.shape[-1] ** 5", "v2-fifth-power"),
+        (
+            "SelfAttention_v2",
+            "attn_weights @ values",
+            "attn_weights.T @ values",
+            "v2-weights-turned-round",
+        ),
         ("CausalAttention", KEPT, f"self.train(); {KEPT}", "causal-forward-trains"),
         ("CausalAttention", KEPT, f"self.dropout.train(); {KEPT}", "causal-dropout-always"),
         (
@@ -227,30 +234,10 @@ DIVISIBLE = "if d_out % num_heads != 0:"
             *("CausalAttention", BUFFER, "self.mask = nn.Parameter(future, requires_grad=False)"),
             "causal-mask-trained",
         ),
-        pytest.param(
-            GPT2,
-            "return self.out_proj(context)",
-            "return context",
-            "gpt2-out-proj-unused",
-            marks=pytest.mark.proof,
-        ),
-        pytest.param(
-            GPT2,
-            DIVISIBLE,
-            DIVISIBLE.replace("d_out", "d_in"),
-            "gpt2-divisibility-of-d-in",
-            marks=pytest.mark.proof,
-        ),
-        pytest.param(
-            GPT2, DIVISIBLE, "if False:", "gpt2-divisibility-unchecked", marks=pytest.mark.proof
-        ),
-        pytest.param(
-            GPT2,
-            "nn.Dropout(dropout)",
-            "nn.Dropout(0.1)",
-            "gpt2-dropout-of-a-tenth-always",
-            marks=pytest.mark.proof,
-        ),
+        (GPT2, "return self.out_proj(context)", "return context", "gpt2-out-proj-unused"),
+        (GPT2, DIVISIBLE, DIVISIBLE.replace("d_out", "d_in"), "gpt2-divisibility-of-d-in"),
+        (GPT2, DIVISIBLE, "if False:", "gpt2-divisibility-unchecked"),
+        (GPT2, "nn.Dropout(dropout)", "nn.Dropout(0.1)", "gpt2-dropout-of-a-tenth-always"),
     ],
 )
 def test_a_mistake_of_the_layers_has_the_name_of_its_cause(

@@ -172,6 +172,32 @@ def installed(cloned: Path, to_release: Course, root: Path) -> dict[str, str]:
     return environment
 
 
+@pytest.fixture(scope="module")
+def ready(
+    cloned: Path, to_release: Course, root: Path, request: pytest.FixtureRequest
+) -> dict[str, str]:
+    """An environment for the workflow's own step: after an install, or for two assignments without.
+
+    There the command is run by the grader that lies in the clone.
+    """
+    if to_release.root == root:
+        environment: dict[str, str] = request.getfixturevalue("installed")
+        return environment
+    tools = cloned.parent / "bin"
+    tools.mkdir()
+    make_command(tools)
+    environment = {k: v for k, v in os.environ.items() if k not in ("GRADER_COURSE", "PYTHONPATH")}
+    return {**environment, "PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def make_command(folder: Path) -> None:
+    """Write the command `grader`, which runs what lies where it is called, or else what is installed."""
+    main = "from grader.cli import main; main()"
+    command = folder / "grader"
+    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{main}' \"$@\"\n")
+    command.chmod(0o755)
+
+
 def borrow_packages(venv: Path) -> None:
     """Let an environment see the packages of this one, behind its own."""
     (packages,) = venv.glob("lib/python*/site-packages")
@@ -204,7 +230,7 @@ def all_points(course: Course) -> str:
 
 
 @pytest.mark.parametrize("to_release", [FEW], ids=["few"], indirect=True)
-@pytest.mark.slow
+@pytest.mark.proof
 def test_untouched_stubs_are_no_success(
     student: Any, installed: dict[str, str], to_release: Course
 ) -> None:
@@ -236,25 +262,23 @@ def test_a_half_done_student_reads_what_to_mend(student: Any, installed: dict[st
 
 @pytest.mark.slow
 def test_a_finished_student_is_green(
-    student: Any, installed: dict[str, str], to_release: Course
+    student: Any, ready: dict[str, str], to_release: Course
 ) -> None:
     """Every check passes, in a clone where nothing else was changed."""
     folder = student(*to_release.by_id)
-    job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
+    job = run_steps(folder / WORKFLOW, folder, ready, only=("Check",))
     assert (job.code, all_points(to_release) in job.summary) == (0, True)
     assert job.summary.startswith("Protected files are as released (list `")
 
 
 @pytest.mark.parametrize("to_release", [FEW], ids=["few"], indirect=True)
 @pytest.mark.slow
-def test_a_tampered_check_is_seen(
-    student: Any, installed: dict[str, str], to_release: Course
-) -> None:
+def test_a_tampered_check_is_seen(student: Any, ready: dict[str, str], to_release: Course) -> None:
     """A check made easier keeps the run red, and stands above everything else."""
     folder = student(*to_release.by_id)
     check = folder / "tests" / "checks" / "04_self_attention" / "test_visible.py"
     check.write_text(check.read_text("utf-8") + "\n# easier\n", "utf-8")
-    job = run_steps(folder / WORKFLOW, folder, installed, only=("Check",))
+    job = run_steps(folder / WORKFLOW, folder, ready, only=("Check",))
     assert (job.code, all_points(to_release) in job.summary) == (1, True)
     assert job.summary.startswith("> [!CAUTION]\n> **1 protected file is not as released.")
     name = "tests/checks/04_self_attention/test_visible.py"
@@ -286,10 +310,8 @@ def instructors(root: Path, tmp_path: Path) -> tuple[Path, dict[str, str]]:
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "gh").write_text(GH)
-    main = "from grader.cli import main; main()"
-    (tools / "grader").write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{main}' \"$@\"\n")
-    for tool in tools.iterdir():
-        tool.chmod(0o755)
+    make_command(tools)
+    (tools / "gh").chmod(0o755)
     environment = {k: v for k, v in os.environ.items() if k != "GRADER_COURSE"}
     return course, {
         **environment,

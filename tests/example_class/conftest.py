@@ -68,7 +68,7 @@ def grade_in_less_time(settings: RunSettings, students: Iterable[Student]) -> Do
     """Grade in this process; loops that never end are ended sooner, which no result says."""
     with closing(new_worker(settings)) as worker:
         course = worker.grader.environment.course
-        limits = replace(course.limits, load_seconds=3, request_seconds=2)
+        limits = replace(course.limits, load_seconds=1.5, request_seconds=1)
         worker.grader.environment.course = replace(course, limits=limits)
         for student in students:
             yield student, worker.outcomes(student)

@@ -1,5 +1,7 @@
 """What the checks of assignment 04 share: layers with given parameters."""
 
+from functools import partial
+
 import torch
 
 from grader.testing import N_, StudentOutcome, by_name
@@ -24,6 +26,15 @@ def alike(one, other):
     return one.shape == other.shape and torch.allclose(one.double(), other.double(), atol=1e-5)
 
 
+def judge_given(judge, problems):
+    """Judge that all parameters could be given their values."""
+    missing, other = N_("{name} is missing"), N_("{name} is of another shape")
+    templates = {name: missing if what == "missing" else other for name, what in problems.items()}
+    listed = [judge.words(template, name=name) for name, template in templates.items()]
+    sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
+    judge.that(not problems, sentence, about=problems)
+
+
 class Layers:
     """Layers with given parameters; `names` are those of the three."""
 
@@ -42,19 +53,7 @@ class Layers:
 
     def given(self, attempt, values, **options):
         """An instance with given parameters, having judged that it has them."""
-        layer = self.made(attempt, values, **options)
-        self.judge_given(attempt.judge, layer.problems)
-        return layer
-
-    def judge_given(self, judge, problems):
-        """Judge that all parameters could be given their values."""
-        missing, other = N_("{name} is missing"), N_("{name} is of another shape")
-        templates = {
-            name: missing if what == "missing" else other for name, what in problems.items()
-        }
-        listed = [judge.words(template, name=name) for name, template in templates.items()]
-        sentence = judge.words("Not all parameters could be given values: {listed}", listed=listed)
-        judge.that(not problems, sentence, about=problems)
+        return self.made(attempt, values, on_made=partial(judge_given, attempt.judge), **options)
 
     def judge_matrices(self, layer, shape):
         """Judge that there are three matrices of this shape, also by other names; return them."""

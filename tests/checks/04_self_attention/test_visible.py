@@ -7,7 +7,19 @@ from grader.testing import N_, by_name
 from grader.testing.mixins import KeepsNames
 
 from ..helpers import FOUR_DECIMALS, StepsWrittenOut, inputs_004
-from .helpers import AXES, BIASES, LAYERS, MATRICES, ROLES, Layers, alike, held, judge_copies, pair
+from .helpers import (
+    AXES,
+    BIASES,
+    LAYERS,
+    MATRICES,
+    ROLES,
+    Layers,
+    alike,
+    held,
+    judge_copies,
+    judge_given,
+    pair,
+)
 
 # Unlike the documents' sizes (6, 3, 2), and all different.
 NUM_TOKENS, D_IN, D_OUT = 4, 5, 3
@@ -32,8 +44,8 @@ class JudgedLayers(Layers):
     def judge_module(self, attempt, shape):
         """Judge that an instance is a module with exactly these parameters."""
         layer, judge = attempt.instance(3, 2), attempt.judge
-        judge.that(layer.own.kind == "module", "It is no module: does the class inherit nn.Module?")
         state = layer.state
+        judge.that(layer.own.kind == "module", "It is no module: does the class inherit nn.Module?")
         self.judge_not_plain(judge, state)
         found = {name: by_name(state.parameters, name) for name in self.names}
         sentence = N_(
@@ -52,10 +64,9 @@ class JudgedLayers(Layers):
     def judge_no_more(self, attempt, draw):
         """Judge that three weights are all the parameters, and that none stands for another."""
         values, judge = self.drawn(draw, D_IN, D_OUT), attempt.judge
-        layer = attempt.instance(D_IN, D_OUT)
-        loaded = attempt.student.load(layer.own, values)
-        self.judge_given(judge, loaded.problems)
-        more = list(loaded.not_given)
+        layer = attempt.instance(D_IN, D_OUT, given=values)
+        judge_given(judge, layer.problems)
+        more = list(layer.loaded.not_given)
         sentence = judge.words("There are parameters that should not be there: {names}", names=more)
         judge.that(not more, sentence, about=more)
         shared, parameters = [], layer.state.parameters

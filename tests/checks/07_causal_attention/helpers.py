@@ -49,8 +49,9 @@ def step_before(layer):
         sizes += (args[2] if len(args) > 2 else how["context_length"],)
     biased = (True,) if args[-1] is True or how.get("qkv_bias") else ()
     values = {"given": layer.given, "spare": no_biases(layer.given)} if layer.given else {}
+    made = before.instance(*sizes, *biased, seed=how.get("seed"), **values)
     try:
-        return before.instance(*sizes, *biased, seed=how.get("seed"), **values)
+        return made if made.own else None
     except StudentOutcome:
         return None
 

@@ -35,9 +35,11 @@ def batch_of_the_text(printed):
 
 def given(attempt, weights, *arguments):
     """An instance with given parameters, having judged that it has them."""
-    layer = made(attempt, weights, *arguments)
-    attempt.judge(layer.problems, {}, what="the parameters found")
-    return layer
+
+    def judge_given(problems):
+        attempt.judge(problems, {}, what="the parameters found")
+
+    return made(attempt, weights, *arguments, on_made=judge_given)
 
 
 def look_up_weights(draw, num_tokens):
@@ -60,9 +62,9 @@ def own_names(state):
     return sorted(".".join(name.split(".")[-2:]) for name in first)
 
 
-def starts_alike(one, other):
+def start_alike(*states):
     """Whether two layers have the same first parameter."""
-    first, second = (next(iter(each.state.parameters.values()), None) for each in (one, other))
+    first, second = (next(iter(state.parameters.values()), None) for state in states)
     return alike(first, second)
 
 
@@ -142,10 +144,11 @@ class Step(StepsWrittenOut, KeepsNames):
     @pytest.mark.conduct
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights."""
-        layers = [self.layer(attempt, seed) for seed in (1, 2)]
-        before = [step_before(layer) for layer in layers] if starts_alike(*layers) else [None]
-        if None in before or not starts_alike(*before):
-            judge_start(attempt, *layers)
+        made = (self.layer(attempt, seed) for seed in (1, 2))
+        layers, states = zip(*((layer, layer.state) for layer in made), strict=True)
+        before = [step_before(layer) for layer in layers] if start_alike(*states) else [None]
+        if None in before or not start_alike(*(layer.state for layer in before)):
+            judge_start(attempt, *states)
 
     @pytest.mark.weight(2)
     def test_gradients_reach_everything(self, attempt, judge, draw):
@@ -354,6 +357,6 @@ class TestCausalAttention(MaskedStep):
     def test_a_text_that_is_too_long_is_refused_with_a_reason(self, attempt, judge):
         """A text longer than `context_length` should be refused with a ValueError that says so."""
         layer = attempt.instance(3, 2, 4, 0.0, seed=1)
-        failure = attempt.student.refusal(layer.own, torch.ones(1, 5, 3), training=False)
+        failure = layer.refusal(torch.ones(1, 5, 3), training=False)
         kinds = () if failure is None else (failure.type, *failure.bases)
         judge.that("ValueError" in kinds, "Five tokens for a context length of 4: no ValueError")

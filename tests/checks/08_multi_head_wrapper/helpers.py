@@ -23,40 +23,45 @@ SIZES = {"d_in": 3, "d_out": 5, "context_length": 6}
 """All different, to tell in which order a head takes them."""
 
 
-def trouble(student, name):
+def trouble(attempt, name):
     """Why what is made under this name cannot be used as a head; None where it can."""
     try:
-        made = student.call(name, *ALIKE, 0.0, seed=1).value
-        value = student.call(made, torch.eye(SIZE).repeat(SIZE, 1, 1), training=False).value
-        is_head = isinstance(value, torch.Tensor) and takes_sizes_in_order(student, name)
+        made = attempt.of(name).instance(*ALIKE, 0.0, seed=1)
+        value = made(torch.eye(SIZE).repeat(SIZE, 1, 1), training=False).value
+        is_tensor = isinstance(value, torch.Tensor)
+        is_head = is_tensor and takes_sizes_in_order(attempt.of(name), attempt.student)
     except StudentOutcome as outcome:
         return outcome.failure
     return None if is_head else Failure("exception")
 
 
-def takes_sizes_in_order(student, name):
+def takes_sizes_in_order(head, student):
     """Whether a head takes its sizes as the exercise has them; where they are named, it does."""
-    if SIZES.keys() <= set(student.parameters(name)):
+    if SIZES.keys() <= set(student.parameters(head.name)):
         return True
-    made = student.call(name, *SIZES.values(), 0.0, seed=1).value
+    made = head.instance(*SIZES.values(), 0.0, seed=1)
     for size in SIZES.values():
         x = torch.ones(2, 3, size)
-        if student.refusal(made, x, training=False) is None:
-            value = student.call(made, x, training=False).value
+        if made.refusal(x, training=False) is None:
+            value = made(x, training=False).value
             return size == SIZES["d_in"] and value.shape[-1] != SIZES["context_length"]
     return True
 
 
-def name_of_heads(attempt):
-    """The name of the class of the student's heads: another one where no such class is there."""
-    found = trouble(attempt.student, HEAD)
+def head_class(attempt):
+    """The name of the class of the student's heads, and why none can be made of it, None if it can.
+
+    It is another one than `HEAD` where no such class is there.
+    """
+    name, found = HEAD, trouble(attempt, HEAD)
     if found is None or found.kind != "missing":
-        return HEAD
+        return name, found
     try:
         kinds = attempt.instance(*ALIKE, 0.0, 2, seed=1).state.classes
     except StudentOutcome:
-        return HEAD
-    return next((kind for name, kind in kinds.items() if name.endswith(".0")), HEAD)
+        return name, found
+    name = next((kind for name, kind in kinds.items() if name.endswith(".0")), HEAD)
+    return name, found if name == HEAD else trouble(attempt, name)
 
 
 class SideBySide:
@@ -67,19 +72,22 @@ class SideBySide:
 
     Attributes:
         heads: the single heads; none where they do not take the arguments.
+        states: what each of them held when it was made.
         are_given: whether the wrapper's heads took the parameters that it was to give them.
     """
 
     def __init__(self, attempt, *sizes, count=3, dropout=0.0, qkv_bias=False, seed=1):
         self.student, self.judge, self.are_given = attempt.student, attempt.judge, True
-        name = name_of_heads(attempt)
-        self.stand_in = trouble(self.student, name) is not None
+        name, why_not = head_class(attempt)
+        self.stand_in = why_not is not None
         name, one = (attempt.name, (1,)) if self.stand_in else (name, ())
         further = (True,) if qkv_bias else ()
         arguments = (*sizes, dropout, *one, *further)
         refused = qkv_bias and self.student.refusal(name, *arguments) is not None
         seeds = [] if refused else [seed, *[None] * (count - 1)]
-        self.heads = [self.student.call(name, *arguments, seed=seed).value for seed in seeds]
+        made = (attempt.of(name).instance(*arguments, seed=seed) for seed in seeds)
+        both = [(head, head.state) for head in made]
+        self.heads, self.states = ([each[place] for each in both] for place in (0, 1))
         self.make = partial(attempt.instance, *sizes, dropout, count, *further, seed=seed)
 
     @cached_property
@@ -89,7 +97,7 @@ class SideBySide:
 
     def parameters(self):
         """The parameters of the first head, by name."""
-        found = self.student.state(self.heads[0]).parameters if self.heads else {}
+        found = self.states[0].parameters if self.heads else {}
         return {n.partition("0.")[2] if self.stand_in else n: t for n, t in found.items()}
 
     def give(self, draw, biased=False, dtype=torch.float32):
@@ -112,7 +120,7 @@ class SideBySide:
         for head, values in zip(self.heads, given, strict=True):
             found = {n: v for n, v in values.items() if n not in loaded.problems}
             start = 2 if has_heads else 1
-            self.student.load(head, {n.split(".", start)[start]: v for n, v in found.items()})
+            self.student.load(head.own, {n.split(".", start)[start]: v for n, v in found.items()})
 
     def joined(self, x, training=False):
         """What the heads return, side by side; None where one refuses the texts."""
@@ -129,8 +137,7 @@ class SideBySide:
         try:
             for single in self.heads:
                 seed = None if answers else 2
-                answer = self.student.call(single, x, training=training, seed=seed)
-                answers.append(answer.value)
+                answers.append(single(x, training=training, seed=seed).value)
         except StudentOutcome as outcome:
             if outcome.failure.kind != "exception":
                 raise
@@ -160,7 +167,7 @@ class SideBySide:
         parts = cotangent.split([answer.shape[-1] for answer in answers], dim=-1)
         seeds = [2, *[None] * (len(answers) - 1)]
         right = [
-            self.student.call(head, x, training=False, cotangent=part, seed=seed).gradients
+            head(x, training=False, cotangent=part, seed=seed).answer.gradients
             for head, part, seed in zip(self.heads, parts, seeds, strict=True)
         ]
         # A cotangent can be given only where the shape is right.

@@ -10,7 +10,7 @@ from ..helpers import judge_start
 from .helpers import ALIKE, AXES, HEAD, SIZE, SIZES, SideBySide, side_by_side, trouble
 
 
-def is_the_heads_fault(student, failure):
+def is_the_heads_fault(attempt, failure):
     """Whether a wrapper that cannot be used has no single head to build on."""
     if failure.kind == "missing":
         why = failure.loading.message if failure.loading is not None else ""
@@ -19,7 +19,7 @@ def is_the_heads_fault(student, failure):
         return False
     if failure.type == "NameError" and f"'{HEAD}'" in failure.message:
         return True
-    found = trouble(student, HEAD)
+    found = trouble(attempt, HEAD)
     return found is not None and found.kind != "missing"
 
 
@@ -44,9 +44,9 @@ def all_equal(these, those):
     return len(these) == len(those) and all(map(torch.equal, these, those))
 
 
-def have_equal_weights(student, one, other):
-    """Whether two modules start with the same weights; False where they have none."""
-    first, second = (student.state(module).parameters for module in (one, other))
+def have_equal_weights(one, other):
+    """Whether two modules hold the same weights; False where they have none."""
+    first, second = one.parameters, other.parameters
     names = [name for name, tensor in first.items() if tensor.dim() > 1]
     return bool(names) and all(torch.equal(first[n], second[n]) for n in names if n in second)
 
@@ -62,7 +62,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
             wrapper = attempt.instance(*ALIKE, 0.0, 3, seed=1)
             called = wrapper(torch.eye(SIZE).repeat(SIZE, 1, 1), training=False)
         except StudentOutcome as outcome:
-            if is_the_heads_fault(student, outcome.failure):
+            if is_the_heads_fault(attempt, outcome.failure):
                 raise waiting_for_the_head(student, judge, outcome) from None
             raise
         is_module = isinstance(wrapper.own, RemoteObject) and wrapper.own.kind == "module"
@@ -120,7 +120,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
     def test_each_head_has_parameters_of_its_own(self, attempt, judge):
         """No two heads should share their parameters, or begin with the same values."""
         both = SideBySide(attempt, *ALIKE, count=2)
-        states = [attempt.student.state(head).parameters for head in both.heads]
+        states = [state.parameters for state in both.states]
         state = both.wrapper.state
         groups = [[name for name in names if name in state.parameters] for names in state.aliases]
         shared = [names for names in groups if len({*map(head_of, names)} - {""}) > 1]
@@ -165,11 +165,11 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights, if your heads do."""
         both = [SideBySide(attempt, *SIZES.values(), count=1, seed=seed) for seed in (1, 2)]
-        heads = [one.heads[0] for one in both]
-        if not both[0].stand_in and have_equal_weights(attempt.student, *heads):
+        states = [one.states[0] for one in both]
+        if not both[0].stand_in and have_equal_weights(*states):
             return
         made = (attempt.instance(*SIZES.values(), 0.0, 2, seed=seed) for seed in (1, 2))
-        judge_start(attempt, *made)
+        judge_start(attempt, *(wrapper.state for wrapper in made))
 
     def test_double_precision_is_kept(self, attempt, draw):
         """Parameters and tokens in float64 should give context vectors in float64."""
@@ -181,7 +181,7 @@ class TestMultiHeadAttentionWrapper(KeepsNames):
         """The wrapper should leave the texts as they are, if your heads do."""
         both, x = side_by_side(attempt, draw), draw.normal(*ALIKE)
         try:
-            allowed = attempt.student.call(both.heads[0], x, training=False).changed
+            allowed = both.heads[0](x, training=False).answer.changed
         except StudentOutcome as outcome:
             if outcome.failure.kind != "exception":  # a stub says so itself
                 raise

@@ -196,7 +196,7 @@ class TestMultiHeadAttention(KeepsNames, Layers, MultiHead):
     @pytest.mark.conduct
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights."""
-        judge_start(attempt, *(self.layer(attempt, seed=seed) for seed in (1, 2)))
+        judge_start(attempt, *(self.layer(attempt, seed=seed).state for seed in (1, 2)))
 
     @pytest.mark.remark
     def test_other_ways_give_the_same(self, attempt, judge, draw):

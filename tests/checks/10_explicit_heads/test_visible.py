@@ -189,7 +189,7 @@ class TestMultiHeadAttention(KeepsNames):
         """The parameters, biases among them, should have the docstring's names and shapes."""
         values = drawn_parameters(draw, EMBED_DIM)
         sizes = {"embed_dim": EMBED_DIM, "head_dim": HEAD_DIM, "num_heads": NUM_HEADS}
-        report = attempt.student.load(attempt.instance(**sizes, exact=True).own, values).by_name
+        report = attempt.instance(**sizes, given=values, exact=True).loaded.by_name
         what = N_("each parameter, looked for by its name")
         judge(report, dict.fromkeys(values, "loaded"), what=what)
 

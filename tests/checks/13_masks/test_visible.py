@@ -155,8 +155,9 @@ class TestCrossAttention(KeepsNames):
     @pytest.mark.conduct
     def test_there_are_three_weights_and_no_biases(self, attempt, judge, draw):
         """The three weights should be the only parameters, each sized for the text it reads."""
-        layer, weights = attempt.instance(3, 4, 5, seed=1), drawn(draw, 3, 4, 5)
-        report = attempt.student.load(layer.own, weights).by_name
+        weights = drawn(draw, 3, 4, 5)
+        layer = attempt.instance(3, 4, 5, given=weights, seed=1)
+        report = layer.loaded.by_name
         what = N_("each parameter, looked for by its name")
         judge(report, dict.fromkeys(weights, "loaded"), what=what)
         names = sorted(".".join(name.split(".")[-2:]) for name in layer.state.parameters)
@@ -223,7 +224,7 @@ class TestCrossAttention(KeepsNames):
     @pytest.mark.conduct
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights."""
-        judge_start(attempt, *(attempt.instance(3, 4, 5, seed=seed) for seed in (1, 2)))
+        judge_start(attempt, *(attempt.instance(3, 4, 5, seed=seed).state for seed in (1, 2)))
 
 
 @pytest.mark.exercise("ready_made_attention")

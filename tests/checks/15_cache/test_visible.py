@@ -160,8 +160,9 @@ class TestCachedAttention(KeepsNames, Layers):
     @pytest.mark.conduct
     def test_the_parameters_are_those_of_assignment_09(self, attempt, judge, draw):
         """The parameters should have the names and shapes that they have in assignment 09."""
-        values, layer = self.drawn(draw), self.layer(attempt)
-        report = attempt.student.load(layer.own, values).by_name
+        values = self.drawn(draw)
+        layer = self.layer(attempt, given=values)
+        report = layer.loaded.by_name
         judge(report, dict.fromkeys(values, "loaded"), what=FOUND_PARAMETERS)
         judge_surplus(judge, layer.state)
 
@@ -243,7 +244,7 @@ class TestCachedAttention(KeepsNames, Layers):
             "6 tokens in the cache and 2 new ones, for a context_length of 7: no error"
         )
         for args, sentence in (((x,), all_at_once), ((x[:, 6:], past), with_a_cache)):
-            failure = attempt.student.refusal(layer.own, *args, training=False)
+            failure = layer.refusal(*args, training=False)
             last = attempt.student.answers.get(len(attempt.student.calls) - 1)
             about = last.value if failure is None and last is not None else None
             judge.that(failure is not None, sentence, about=about)

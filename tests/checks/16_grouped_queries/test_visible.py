@@ -128,7 +128,7 @@ class TestGroupedQueryAttention(KeepsNames, Layers, MultiHead):
     @pytest.mark.conduct
     def test_each_instance_draws_its_own_weights(self, attempt):
         """Two instances should start with different weights."""
-        judge_start(attempt, *(self.layer(attempt, seed=seed) for seed in (1, 2)))
+        judge_start(attempt, *(self.layer(attempt, seed=seed).state for seed in (1, 2)))
 
 
 def judge_by_torch(layers, attempt, draw):

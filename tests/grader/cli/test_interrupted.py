@@ -26,7 +26,7 @@ pytestmark = [
 
 TIMES = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5 * {}\n"
 ENDS = "def scores(queries, keys):\n    import os\n    os._exit(3)\n"
-FEW = (14, 4)
+FEW = (9, 3)
 MANY = (40, 12)
 """How many are wrong and how many right; two more end their process, or handed in nothing."""
 

@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import sys
+from functools import lru_cache
 from types import SimpleNamespace
 
 import pytest
@@ -200,15 +201,21 @@ def test_what_computes_is_no_reason_to_refuse(folder, work, edit, expression):
     assert expression.replace("q", "queries")[:5] in replace
 
 
+@lru_cache(maxsize=2)
+def functions_of(text):
+    """The functions of a text by what they say."""
+    tree = ast.parse(text)
+    return {ast.dump(node): node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
 def changed_code(text, other):
     """What the functions of a text say otherwise than those of another one, and their parameters."""
-    said = {ast.dump(n) for n in ast.walk(ast.parse(other)) if isinstance(n, ast.FunctionDef)}
-    functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)]
-    changed = [one for one in functions if ast.dump(one) not in said]
+    changed = [node for said, node in functions_of(text).items() if said not in functions_of(other)]
     statements = [s for one in changed for s in one.body[ast.get_docstring(one) is not None :]]
     return statements, {n.arg for one in changed for n in ast.walk(one) if isinstance(n, ast.arg)}
 
 
+@pytest.mark.slow
 def test_what_the_courses_known_mistakes_do_is_learned(root):
     """All but those that import something, ask by `getattr`, or keep something with the function."""
     course, refused = load_course(root), {}

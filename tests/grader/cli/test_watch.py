@@ -77,6 +77,7 @@ def test_save_verdict_hint_next_quit(terminal):
     """A student's loop from beginning to end; the terminal is then as it was."""
     watch = terminal()
     watch.sees(BEGUN)
+    assert not echoes(watch.child)
     watch.save(NOT_SCALED)
     watch.sees("The scores are not scaled.")
     watch.sees("q quit")
@@ -93,6 +94,7 @@ def test_save_verdict_hint_next_quit(terminal):
     watch.sees("0 of 4 points.")
     watch.child.send("q")
     watch.sees("Stopped watching.")
+    assert echoes(watch.child)
     assert watch.end() == 0
 
 
@@ -124,13 +126,12 @@ def echoes(child: Any) -> bool:
     return child.getecho()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("end", "code"),
     [
         pytest.param(lambda child: child.sendintr(), 0, id="Ctrl-C"),
-        pytest.param(
-            lambda child: child.kill(signal.SIGTERM), 143, id="SIGTERM", marks=pytest.mark.proof
-        ),
+        pytest.param(lambda child: child.kill(signal.SIGTERM), 143, id="SIGTERM"),
     ],
 )
 def test_the_terminal_is_left_as_it_was(terminal, end, code):

@@ -30,6 +30,12 @@ def log(edit, tmp_path):
     return log
 
 
+@pytest.fixture(params=["forked", "spawned"], autouse=True)
+def way(request, monkeypatch):
+    """Each way in which worker processes begin."""
+    monkeypatch.setattr(process_pool, "CAN_FORK", request.param == "forked")
+
+
 def graded(log):
     """Who was graded by which processes."""
     return [tuple(line.split()) for line in log.read_text().splitlines()]

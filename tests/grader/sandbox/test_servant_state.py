@@ -1,10 +1,14 @@
 """Tests of the verbs `state` and `load`: what an instance holds, and giving it values."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+
+from grader.sandbox import module_state
 
 Serve = Callable[..., Any]
 
@@ -311,3 +315,28 @@ def test_a_frozen_parameter_stays_frozen(made: Any) -> None:
     conversation, instance = made("self.W = nn.Parameter(torch.ones(2), requires_grad=False)")
     conversation.load(instance, W=torch.zeros(2))
     assert conversation.state(instance)["parameters"]["W"].requires_grad is False
+
+
+@pytest.mark.slow
+def test_gradients_import_nothing_that_takes_long() -> None:
+    """Torch's own way from a cotangent imports its symbolic shapes first."""
+    code = (
+        "import sys, torch; from grader.sandbox.module_state import warm_up; warm_up(); "
+        "sys.exit('torch.fx.experimental.symbolic_shapes' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_gradients_are_those_of_torch_to_the_bit(dtype: torch.dtype) -> None:
+    """Also through a cotangent of another type, with NaN and infinities in it."""
+    cotangent = torch.linspace(-2, 2, 6).reshape(2, 3)
+    cotangent[0, 0], cotangent[1, 2] = torch.nan, torch.inf
+    layer = torch.nn.Linear(3, 3).to(dtype)
+    x = torch.arange(6.0).reshape(2, 3).to(dtype)
+    torch.autograd.backward(layer(x), cotangent)
+    expected = {name: parameter.grad for name, parameter in layer.named_parameters()}
+    found = module_state.gradients(layer(x), cotangent, layer, {})["parameters"]
+    assert {name: repr(grad.tolist()) for name, grad in found.items()} == {
+        name: repr(grad.tolist()) for name, grad in expected.items()
+    }
