@@ -29,6 +29,7 @@ from grader.course.course import Course, Exercise, load_course
 from grader.feedback.diagnosis import Known, diagnose
 from grader.grading.known_mistakes import LiveMistakes, traces
 from grader.grading.submission_grader import Scope, SubmissionGrader, with_live_mistakes
+from grader.sandbox.module_state import warm_up
 from grader.submissions.submission import Submission
 
 SEEDS = ("validate", "second", "third")
@@ -198,7 +199,12 @@ class _Trials:
     mistakes: LiveMistakes = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the solutions."""
+        """Read the solutions.
+
+        What torch imports at its first backward is imported now: a mutant that is stopped meanwhile
+        would leave half of it, and what comes after would fail.
+        """
+        warm_up()
         self.grader, self.mistakes = with_live_mistakes(self.course, SEEDS[0])
 
     def all_of(self, id_: str) -> Tried:

@@ -47,16 +47,16 @@ class Caps:
         parts: folders in a path.
     """
 
-    entries: int = 50_000
-    directory: int = 32 * MIB
+    entries: int = 200_000
+    directory: int = 64 * MIB
     one: int = 256 * MIB
-    total: int = 4096 * MIB
+    total: int = 8192 * MIB
     ratio: int = 200
     name: int = 200
     parts: int = 20
 
 
-CLASS_CAPS = Caps(entries=500_000, directory=128 * MIB, total=8192 * MIB)
+CLASS_CAPS = Caps()
 STUDENT_CAPS = Caps(entries=2_000, directory=MIB, one=32 * MIB, total=64 * MIB)
 """For a zip that one student handed in."""
 
