@@ -307,7 +307,7 @@ class _CheckProofs:
         for exercise in self.each("known mistakes", self.chosen.values()):
             own = (one.id for one in self.mistakes.of(exercise))
             self.report.faults += [unreadable[id_] for id_ in own if id_ in unreadable]
-            checks = tuple(c for c in run.checks if c.exercise.id == exercise.id)
+            checks = run.of(exercise.id)
             right = traces(run.records[check.id] for check in checks if check.id in run.records)
             known = self.mistakes.known(exercise, checks, 1)
             known = self.known[exercise.id] = [m for m in known if id_of(m) not in unreadable]

@@ -2,10 +2,12 @@
 
 A check is a function of the replies it gets: its inputs are drawn from the run's seed, and the
 solution's values are fixed. Most right submissions reply with the same bytes. For each check that
-passed, the requests and replies of the first student are therefore kept. For the next student the
-kept requests are sent; as long as the replies are known bytes, nothing has to be unpacked, compared
-or packed again. At the first unknown reply the check itself runs, with the replies received so far.
-A check that does not pass always runs itself.
+passed, the requests and replies of the first student are therefore kept. For the next student, where
+the replies are known bytes, nothing has to be unpacked, compared or packed again. At the first unknown
+reply the check itself runs, with the replies received so far. A check that does not pass always runs
+itself.
+
+The requests of an exercise's checks are sent at once, as the solution was asked (`expected_requests`).
 
 What a check asks may also depend on what is no reply: on the files that it looks into and on how their
 classes are written. That is in the key (`SubmissionHandle.asked_as`). Where a check asks something else
@@ -14,6 +16,7 @@ all the same, it runs from its start, in a process that was asked nothing for it
 
 import hashlib
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -89,16 +92,25 @@ def _digest(reply: Raw) -> bytes:
     return digest.digest()
 
 
+def _after(step: Any, exchange: Exchange) -> Any:
+    """What follows an exchange: the next step, or what the check ended in; None if not known."""
+    if not isinstance(step, _Step) or step.request != exchange.request:
+        return None
+    return None if isinstance(exchange.reply, OwnFrame) else step.after.get(_digest(exchange.reply))
+
+
 @dataclass(slots=True)
 class AnswerCacheSession(Session):
     """A child session that knows the replies of other submissions.
 
     Args:
         inner: the submission's child process.
-        check: the id of the check that is under way.
+        check: the id of the check that is under way, "" between two.
         asked: what decides its requests, beside replies; "" where nothing may be remembered.
         transcript: its requests and replies so far.
-        replies: those of them that the check itself has not asked for yet.
+        replies: what came in already for requests that the check has not made yet.
+        ahead: the same of the checks that have not begun.
+        sent_in: the process that `ahead` and `replies` came from.
     """
 
     inner: ChildSession
@@ -107,6 +119,8 @@ class AnswerCacheSession(Session):
     asked: str = ""
     transcript: list[Exchange] = field(default_factory=list)
     replies: deque[Exchange] = field(default_factory=deque)
+    ahead: dict[str, deque[Exchange]] = field(default_factory=dict)
+    sent_in: int = 1
 
     @property
     def isolation(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -115,17 +129,19 @@ class AnswerCacheSession(Session):
 
     @property
     def generation(self) -> int:  # type: ignore[override]
-        """The process that served last, as the check can know it: only the first is remembered."""
-        return 1 if self.replies else self.inner.generation
+        """The process that served last, as the check can know it."""
+        return self.sent_in if self.replies or self.ahead else self.inner.generation
 
     @property
     def _can_remember(self) -> bool:
-        """Whether requests do not depend on a process that died or on the time that is left."""
-        return bool(self.asked) and self.inner.generation == 1 and self._has_time
+        return bool(self.asked) and self._is_plain
 
     @property
-    def _has_time(self) -> bool:
-        return self.inner.time_left.processor > self.inner.limits.request_seconds + SPARE_SECONDS
+    def _is_plain(self) -> bool:
+        """Whether requests do not depend on a process that died or on the time that is left."""
+        limits, time_left = self.inner.limits, self.inner.time_left
+        has_time = time_left.processor > limits.request_seconds + SPARE_SECONDS
+        return self.inner.numbering == 1 and has_time
 
     def within(self, limits: Limits) -> ChildSession | None:
         """A child of its own, whose replies are not remembered."""
@@ -140,50 +156,71 @@ class AnswerCacheSession(Session):
         """A child of another submission."""
         return self.inner.of(submission)
 
+    def may_send_ahead(self, check: str) -> bool:
+        """Whether requests may be sent for a check, and none were, before it begins."""
+        return self._is_plain and check not in self.ahead
+
+    def send_ahead(self, requests: Mapping[str, Sequence[bytes]]) -> None:
+        """Send what the checks that come next are expected to ask, by their ids in order."""
+        sent = [(check, request) for check in requests for request in requests[check]]
+        self.sent_in = self.inner.generation
+        seconds = self.inner.limits.request_seconds
+        replies = self.inner.exchange_all([request for _check, request in sent], seconds)
+        for (check, request), reply in zip(sent, replies, strict=False):  # some may be missing
+            self.ahead.setdefault(check, deque()).append(Exchange(request, reply))
+
     def begin(self, check: str, asked: str = "") -> Any:
-        """Send the kept requests of a check as long as the replies to them are known."""
-        self.check, self.asked = check, asked
-        self.transcript, self.replies = [], deque()
-        if not self._can_remember:
+        """Take up what came in for a check; ask what else is known as long as the replies are."""
+        self.check, self.asked, self.transcript = check, asked, []
+        if not asked:
+            self.ahead = {}
+        self.replies = self.ahead.pop(check, deque())
+        step = self.cache.first.get(check, {}).get(asked) if self._can_remember else None
+        for exchange in self.replies:
+            step = _after(step, exchange)
+        while isinstance(step, _Step) and not self.ahead:
+            reply = self.inner.exchange(step.request, self.inner.limits.request_seconds)
+            self.sent_in = self.inner.generation
+            self.replies.append(Exchange(step.request, reply))
+            step = _after(step, self.replies[-1])
+        if step is None or isinstance(step, _Step):
             return None
-        step = self.cache.first.get(check, {}).get(asked)
-        while isinstance(step, _Step):
-            reply = self._exchange(step.request, self.inner.limits.request_seconds)
-            step = None if isinstance(reply, OwnFrame) else step.after.get(_digest(reply))
-        if step is None:
-            self.replies.extend(self.transcript)
+        self.check, self.replies = "", deque()
         return step
 
     def ask(self, frame: Frame, seconds: float) -> Frame:
-        """Reply from what was received since `begin`, or else ask the child.
+        """Reply from what came in already, or else ask the child.
 
         Raises:
-            AsksOtherwise: when the check asks something else for the same replies.
+            AsksOtherwise: when the check asks something else, or more, than was sent for it.
         """
         if frame.header["verb"] == "forget":
             return self.inner.ask(frame, seconds)
         request, seconds = self.inner.encode(frame, seconds)
-        if not self.replies:
-            return self.inner.decode(self._exchange(request, seconds))
-        known = self.replies.popleft()
-        if known.request != request:
+        if self.replies:
+            known = self.replies.popleft()
+            if known.request != request:
+                raise AsksOtherwise
+        elif self.ahead and self.check:  # its instances are gone
             raise AsksOtherwise
-        return self.inner.decode(known.reply)
-
-    def _exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
-        reply = self.inner.exchange(request, seconds)
-        self.transcript.append(Exchange(request, reply))
+        else:
+            known = Exchange(request, self.inner.exchange(request, seconds))
+        self.transcript.append(known)
+        reply = self.inner.decode(known.reply)
+        if isinstance(reply, OwnFrame):
+            self.ahead.clear()
         return reply
 
     def restart(self) -> None:
         """Forget what was replied for the check that is under way, also in the child."""
-        self.asked, self.transcript, self.replies = "", [], deque()
+        self.asked, self.transcript, self.replies, self.ahead = "", [], deque(), {}
         self.inner.restart()
 
-    def conclude(self, end: object) -> None:
-        """Remember the replies to the check that is under way, which passed."""
-        if self.transcript and not self.replies and self._can_remember:
+    def conclude(self, end: object | None) -> None:
+        """Remember the replies to the check that is under way, if it passed."""
+        if end is not None and self.transcript and not self.replies and self._can_remember:
             self.cache.keep(self.check, self.asked, self.transcript, end)
+        self.check, self.replies = "", deque()
 
     def close(self) -> None:
         """Close the child session."""

@@ -1,6 +1,6 @@
 """What checks are called with, and what it is made from: loaded once per worker, then reused."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -52,6 +52,8 @@ class CheckEnvironment:
         reference: the hidden solution, live or from a recording.
         seed: the run's secret seed for hidden inputs.
         overdue: ids of checks that did not return in time, and are not tried again.
+        beside: makes another session with the solution, which knows the same replies; None where
+            there is no solution.
     """
 
     course: Course
@@ -60,6 +62,7 @@ class CheckEnvironment:
     reference_session: Session
     seed: str
     overdue: set[str] = field(default_factory=set)
+    beside: Callable[[], Session] | None = None
 
     def close(self) -> None:
         """End what the reference runs in."""
@@ -113,8 +116,13 @@ def live_environment(course: Course, seed: str, *, apart: bool = False) -> Check
         launcher = default_launcher(course.packages)
         inner = ChildSession(launcher, submission, course.limits, owns_launcher=True)
     session = CachedSession(inner)
+
+    def beside() -> Session:
+        return CachedSession(inner.of(submission) or InProcessSession(submission), session.kept)
+
     reference = SubmissionHandle(submission, session, course.limits)
-    return CheckEnvironment(course, Ledger(course.root, course.ledger), reference, session, seed)
+    ledger = Ledger(course.root, course.ledger)
+    return CheckEnvironment(course, ledger, reference, session, seed, beside=beside)
 
 
 def recorded_environment(course: Course, recordings: Mapping[str, Recording]) -> CheckEnvironment:

@@ -3,8 +3,9 @@
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import InitVar, dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from grader.checks.came_back import came_back
 from grader.checks.consequences import beside_gradients, is_general, is_slip, may_follow
 from grader.checks.fixtures import CheckEnvironment, Fixtures
+from grader.checks.solution_requests import SolutionRequests
 from grader.core.errors import GraderError
 from grader.core.language import _
 from grader.core.records import CheckResult, CodeLocation, Outcome, Visibility
@@ -34,7 +36,7 @@ from grader.sessions import own_time
 from grader.sessions.base import AsksOtherwise
 from grader.testing.earlier import judged
 from grader.testing.judge import Mismatch
-from grader.testing.lookup import SubmissionHandle
+from grader.testing.lookup import Located, SubmissionHandle
 from grader.testing.student import NotJudged, StudentOutcome
 
 MAX_PRINTED = 400
@@ -196,16 +198,26 @@ class CheckRun:
     show it in a visible check's message.
 
     Args:
+        checks: those to run; others may be added.
         unseen: the submission in that process.
+        expected: what checks ask of a right submission; None to ask nothing ahead.
+        asks_otherwise: the exercises whose checks ask something else of this one.
     """
 
     environment: CheckEnvironment
     submission: SubmissionHandle
-    checks: tuple[Check, ...]
+    checks: InitVar[Iterable[Check]]
     unseen: SubmissionHandle | None = None
+    expected: Callable[[Exercise, Sequence[Check]], SolutionRequests] | None = None
+    asks_otherwise: set[str] = field(default_factory=set)
     results: dict[str, CheckResult] = field(default_factory=dict)
     records: dict[str, CheckRecord] = field(default_factory=dict)
     blocked: dict[str, str] = field(default_factory=dict)
+    by_exercise: dict[str, tuple[Check, ...]] = field(default_factory=dict)
+
+    def __post_init__(self, checks: Iterable[Check]) -> None:
+        """Sort the checks by exercise."""
+        self.add(checks)
 
     def run(self, exercises: Iterable[str]) -> dict[str, tuple[CheckResult, ...]]:
         """Run all checks; the outcomes of each of these exercises, in order."""
@@ -218,7 +230,13 @@ class CheckRun:
 
     def of(self, id_: str) -> tuple[Check, ...]:
         """The checks of an exercise."""
-        return tuple(check for check in self.checks if check.exercise.id == id_)
+        return self.by_exercise.get(id_, ())
+
+    def add(self, checks: Iterable[Check]) -> None:
+        """Have more checks to run."""
+        for check in checks:
+            id_ = check.exercise.id
+            self.by_exercise[id_] = (*self.by_exercise.get(id_, ()), check)
 
     def exercise(self, id_: str) -> tuple[CheckResult, ...]:
         """Run the checks of an exercise, the visible ones first; their outcomes."""
@@ -283,6 +301,8 @@ class CheckRun:
         is_there = check.exercise.name in located.names
         may_ask = is_there and not check.memory_mib and not submission.stand_ins
         asked = submission.asked_as(check.exercise, self._compared(check)) if may_ask else ""
+        if asked:
+            self._send_ahead(check, submission, located)
         known: CheckRecord | None = submission.session.begin(check.id, asked)
         if known is not None:
             self._conclude(check, known, "", started)
@@ -291,8 +311,27 @@ class CheckRun:
             try:
                 self._ask(check, limited, started)
             except AsksOtherwise:
+                self.asks_otherwise.add(check.exercise.id)
                 limited.session.restart()
                 self._ask(check, limited, started)
+
+    def _send_ahead(self, check: Check, submission: SubmissionHandle, located: Located) -> None:
+        """Ask at once what this check and those after it ask a right submission, up to a gate."""
+        exercise, expected = check.exercise, self.expected
+        is_alike = exercise.id not in self.asks_otherwise
+        if expected is None or not is_alike or not submission.session.may_send_ahead(check.id):
+            return
+        checks = [c for c in self.of(exercise.id) if c.visibility is check.visibility]
+        how = located.asked_as(exercise.name, submission.declared[exercise.id])
+        known = expected(exercise, checks).of(located.key, how)
+        after = takewhile(lambda c: c.id in known, checks[checks.index(check) :])
+        requests: dict[str, Sequence[bytes]] = {}
+        for following in after:
+            requests[following.id] = known[following.id]
+            if following.is_gate:
+                break
+        if requests:
+            submission.session.send_ahead(requests)
 
     def _compared(self, check: Check) -> list[Exercise]:
         """The exercises of other assignments whose work a check may look at."""
@@ -321,11 +360,10 @@ class CheckRun:
             return
         record = check.run(fixtures, self.environment)
         if isinstance(record.raised, NotJudged) and not is_repeated:
-            self.submission.session.begin(check.id)  # what was remembered holds of another process
+            submission.session.begin(check.id)  # what was remembered holds of another process
             self._ask(check, submission, started, is_repeated=True)
             return
-        if record.raised is None:
-            submission.session.conclude(record)
+        submission.session.conclude(record if record.raised is None else None)
         exercises = (exercise.name for exercise in self.environment.course.exercises.values())
         where = location_of(fixtures.student, record.raised, exercises)
         inputs = _inputs(check, fixtures, record.raised)

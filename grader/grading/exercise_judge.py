@@ -83,7 +83,7 @@ class ExerciseJudge:
         if id_ not in submission.judged:
             if exercise.assignment not in handed_in or exercise.assignment not in recorded:
                 return None
-            self.run.checks = (*self.run.checks, *self.checks_of(exercise))
+            self.run.add(self.checks_of(exercise))
             self.judge(exercise)
         return submission.judged[id_].comes_along
 

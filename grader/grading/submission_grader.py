@@ -7,6 +7,7 @@ from typing import Any
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
 from grader.checks.collect import collect
+from grader.checks.expected_requests import ExpectedRequests
 from grader.checks.fixtures import CheckEnvironment, live_environment, recorded_environment
 from grader.checks.recordings import read_recording
 from grader.checks.run import Check, CheckRun
@@ -55,6 +56,7 @@ class SubmissionGrader:
     Args:
         decided: by exercise, the points that visible checks decide, where that was recorded.
         builds_on: by exercise, the ids of the earlier ones that its solution calls.
+        expected: what checks ask of the solution; None to ask submissions nothing ahead.
     """
 
     environment: CheckEnvironment
@@ -63,6 +65,7 @@ class SubmissionGrader:
     answers: AnswerCache = field(default_factory=AnswerCache)
     decided: Mapping[str, float] = field(default_factory=dict)
     builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    expected: ExpectedRequests | None = None
 
     def checks(self, scope: Scope) -> tuple[Check, ...]:
         """The checks of a scope, collected when they are first asked for.
@@ -101,7 +104,9 @@ def with_live_mistakes(
     """The same, with its known mistakes, for those who run them by themselves; see `full_grader`."""
     mistakes = LiveMistakes(live_environment(course, seed, apart=apart), launcher)
     parts = {id_: builds_on(course, exercise) for id_, exercise in course.exercises.items()}
-    return SubmissionGrader(mistakes.environment, mistakes, builds_on=parts), mistakes
+    environment = mistakes.environment
+    expected = ExpectedRequests(environment)
+    return SubmissionGrader(environment, mistakes, builds_on=parts, expected=expected), mistakes
 
 
 def visible_grader(
@@ -172,7 +177,8 @@ def outcomes(
     if isinstance(session, ChildSession):  # other sessions' replies are not bytes
         session = AnswerCacheSession(session, grader.answers)
     handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-    with closing(CheckRun(environment, handle, checks)) as run:
+    expected = None if grader.expected is None else grader.expected.of
+    with closing(CheckRun(environment, handle, checks, expected=expected)) as run:
         judge = ExerciseJudge(
             run,
             grader.mistakes,

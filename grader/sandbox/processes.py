@@ -33,7 +33,7 @@ from grader.sandbox.loader import Loader
 from grader.sandbox.servant import Servant
 from grader.sandbox.stream import Reader, send
 from grader.sandbox.torch_later import has_torch, module_state, tensors
-from grader.sandbox.wire import Frame, WireFault
+from grader.sandbox.wire import Frame, WireFault, unbatched
 
 NOT_INTERRUPTED = (loader.__file__, __file__, "<frozen importlib._bootstrap>")
 CALLS_STUDENT_CODE = Servant.invoke.__code__
@@ -103,10 +103,13 @@ def serve(connection: socket.socket, limits: ChildLimits) -> None:
     reader = Reader()
     with contextlib.suppress(EOFError, ConnectionError, WireFault):
         while True:
-            frame = reader.receive(connection).frame()
-            if frame.header.get("fresh"):
-                alarm.install()
-            send(connection, _reply_in_time(servant, frame, alarm))
+            for frame in unbatched(reader.receive(connection).frame()):
+                if frame.header.get("fresh"):
+                    alarm.install()
+                reply = _reply_in_time(servant, frame, alarm)
+                send(connection, reply)
+                if "failure" in reply.header:
+                    break
 
 
 class Alarm:

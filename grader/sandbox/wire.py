@@ -50,6 +50,10 @@ MAX_VALUE_BYTES = MAX_HEADER_BYTES // 2
 PREFIX = struct.Struct("!II")
 BACK = "back"
 """The verb of a question that student code sends to the trusted side before it replies."""
+BATCH = "batch"
+"""The verb of a frame whose payload is other frames: several requests at once."""
+FAILED = b'{"failure":'
+"""How the header of a reply that is a failure begins; none of the rest of its batch is made."""
 
 
 class WireFault(ValueError):
@@ -379,6 +383,30 @@ def encode(frame: Frame) -> bytes:
     """A frame as bytes."""
     header = _ENCODER.encode(frame.header).encode("utf-8", "surrogatepass")
     return PREFIX.pack(len(header), len(frame.payload)) + header + frame.payload
+
+
+def batch(requests: Iterable[bytes]) -> bytes:
+    """One frame with several encoded requests."""
+    return encode(Frame({"verb": BATCH}, b"".join(requests)))
+
+
+def unbatched(frame: Frame) -> Iterator[Frame]:
+    """The requests in a frame: itself, unless it is a batch."""
+    if frame.header.get("verb") != BATCH:
+        yield frame
+        return
+    for header, payload in split(frame.payload):
+        yield Frame(decode_header(header), payload)
+
+
+def split(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The headers and payloads of encoded frames, one after the other."""
+    start = 0
+    while start < len(content):
+        header, payload = PREFIX.unpack_from(content, start)
+        middle = start + PREFIX.size + header
+        yield content[start + PREFIX.size : middle], content[middle : middle + payload]
+        start = middle + payload
 
 
 def decode_header(text: bytes) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What every way of running a servant has in common: frames out, frames back."""
 
 import signal
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from grader.core.language import _
@@ -60,8 +61,17 @@ class Session(Protocol):
         """
         return None
 
-    def conclude(self, end: object) -> None:
-        """The check that was begun has run and passed; this is what it ended in."""
+    def may_send_ahead(self, check: str) -> bool:
+        """Whether requests may be sent for a check, and none were, before it begins."""
+        del check
+        return False
+
+    def send_ahead(self, requests: Mapping[str, Sequence[bytes]]) -> None:
+        """Send what the checks that come next are expected to ask, by their ids in order."""
+        return
+
+    def conclude(self, end: object | None) -> None:
+        """The check that was begun has run; this is what it ended in, where it passed."""
         return
 
     def restart(self) -> None:

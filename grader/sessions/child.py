@@ -2,14 +2,24 @@
 
 import socket
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from grader.core.errors import GraderFault, NoProcessFault
 from grader.core.language import _
 from grader.course.course import Limits
 from grader.sandbox.limits import LIMITS_MEMORY, SLOW_PART, libraries_in, slow_parts_in
 from grader.sandbox.stream import Raw, Reader
-from grader.sandbox.wire import PREFIX, Frame, WireFault, decode_header, encode
+from grader.sandbox.wire import (
+    FAILED,
+    PREFIX,
+    Frame,
+    WireFault,
+    batch,
+    decode_header,
+    encode,
+)
 from grader.sessions import own_time
 from grader.sessions.answers import Answers, is_question
 from grader.sessions.base import OwnFrame, Session, death, failed
@@ -25,6 +35,8 @@ PREPARATION_SECONDS = 60.0
 """Of the processor's time, for importing what is needed once a child runs; no student's time."""
 MOST_STOPS = 4
 """How often the files of a submission are loaded anew without a statement that ended loading."""
+MOST_TEXT = 500_000
+"""Characters of source code that are sent at once: together they stay below the size of a header."""
 METERED = b'"meter":true'
 PROGRESS = b'{"at":'
 """How a frame begins that says which statement of a file is about to run."""
@@ -84,6 +96,7 @@ class ChildSession(Session):
         beside: the session whose time for the whole submission is that of this one as well.
         answers: what the submission may ask back; None for nothing.
         time_left: what is left of the time for the whole submission.
+        restarts: how many of its processes were ended though they served well.
         place: the statement that a request ran last, where it loads a file: the file's key, and the
             numbers of the cell and of the statement in it.
         stops: the statements before which loading stops, each with why: "timeout", or how the
@@ -100,6 +113,7 @@ class ChildSession(Session):
     answers: Answers | None = field(default=None, kw_only=True)
     time_left: TimeLeft = field(init=False)
     generation: int = field(default=1, init=False)
+    restarts: int = field(default=0, init=False)
     child: Child | None = field(default=None, init=False)
     reader: Reader = field(default_factory=Reader, init=False)
     is_fresh: bool = field(default=False, init=False)
@@ -168,8 +182,27 @@ class ChildSession(Session):
         except WireFault as error:
             return self._malformed(error)
 
+    @property
+    def numbering(self) -> int:
+        """Decides the numbers of instances: 1 until a process has ended by what it ran."""
+        return self.generation - self.restarts
+
+    def exchange_all(self, requests: Sequence[bytes], seconds: float) -> list[Raw | OwnFrame]:
+        """Send requests at once, and return the replies as they came, up to the first failure."""
+        unsent, replies = batch(requests), list[Raw | OwnFrame]()
+        while len(replies) < len(requests):
+            left = min(seconds, max(0.0, self.time_left.processor))
+            reply = self.exchange(unsent, left)
+            replies.append(reply)
+            if isinstance(reply, OwnFrame) and self.child is not None:
+                self._end()  # for want of time: it has more replies than anybody waits for
+            if isinstance(reply, OwnFrame) or reply.header.startswith(FAILED):
+                break
+            unsent = b""
+        return replies
+
     def exchange(self, request: bytes, seconds: float) -> Raw | OwnFrame:
-        """Send a request, and return the reply as it came."""
+        """Send a request, if it is not sent already, and return the reply as it came."""
         if self.time_left.processor <= 0:
             total = f"{self.limits.submission_seconds:g}"
             template = _("the {seconds} seconds for the whole submission are used up")
@@ -180,7 +213,7 @@ class ChildSession(Session):
             self._start()
         self.place = None
         try:
-            if not self.is_prepared and METERED in _header(request):
+            if not self.is_prepared and METERED in request:
                 self._prepare()
             return self._timed(request, seconds)
         except NoTurn:
@@ -233,8 +266,9 @@ class ChildSession(Session):
         Returns:
             None where that statement is not known, or too many were.
         """
-        is_load = decode_header(_header(request))["verb"] == "open"
-        if not is_load or self.place is None or len(self.stops) >= MOST_STOPS:
+        if not request or self.place is None or len(self.stops) >= MOST_STOPS:
+            return None
+        if decode_header(_header(request))["verb"] != "open":
             return None
         self.stops.append((*self.place, why))
         return self.exchange(request, seconds)
@@ -242,6 +276,7 @@ class ChildSession(Session):
     def restart(self) -> None:
         """Have a new child serve the next request."""
         self._end()
+        self.restarts += 1
 
     def _malformed(self, error: WireFault) -> OwnFrame:
         self._end()
@@ -253,7 +288,7 @@ class ChildSession(Session):
             texts = [source.text for source in self.submission.sources.values()]
             mentioned = (*libraries_in(texts), *slow_parts_in(texts))
             limits = importing(self.limits, (*mentioned, *self.launcher.packages))
-            self.child = self.launcher.launch(limits, self.generation)
+            self.child = self.launcher.launch(limits, self.numbering)
             self.clock = ProcessClock(self.child.pid)
             self.is_prepared = SLOW_PART in limits.packages
             self.reader = Reader()
@@ -261,16 +296,28 @@ class ChildSession(Session):
             header = greeting.frame().header
             if "fault" in header:
                 raise NoProcessFault(f"a child process could not be confined: {header['fault']}")
-            for key, source in self.submission.sources.items():
-                header = {"verb": "sources", "sources": {key: source.header()}}
+            for sources in self._sources():
+                header = {"verb": "sources", "sources": sources, "stops": self.stops}
                 known = {"awaited": self.submission.modules, "lent": self.submission.lent}
                 if self.answers is not None:
                     header["answered"] = self.answers.parameters
-                request = Frame({**header, **known, "stops": self.stops})
-                self._exchange(encode(request), _Deadline(self.child.connection, START_SECONDS))
+                request = encode(Frame({**header, **known}))
+                self._exchange(request, _Deadline(self.child.connection, START_SECONDS))
         except (EOFError, OSError, WireFault) as error:
             self._end()
             raise NoProcessFault(f"a child process could not be started ({error!r})") from error
+
+    def _sources(self) -> Iterator[dict[str, Any]]:
+        """The files of the submission, as many at once as fit into one request."""
+        sources: dict[str, Any] = {}
+        size = 0
+        for key, source in self.submission.sources.items():
+            size += len(source.text)
+            if sources and size > MOST_TEXT:
+                yield sources
+                sources, size = {}, len(source.text)
+            sources[key] = source.header()
+        yield sources
 
     def _exchange(self, request: bytes, stream: "_Deadline | Stopwatch") -> Raw:
         stream.sendall(request)

@@ -104,7 +104,8 @@ def by_class() -> bool:
     """Grade the example class, and compare it with its golden results."""
     found = []
     with tempfile.TemporaryDirectory() as name:
-        _told, times = run("grade", CLASS / "submissions", "--out", name, "--seed", "1")
+        roster = "--roster", CLASS / "roster.csv"
+        _told, times = run("grade", CLASS / "submissions", "--out", name, "--seed", "1", *roster)
         for golden in sorted((CLASS / "golden").glob("*.json")):
             result = json.loads((Path(name) / "results" / golden.name).read_text("utf-8"))
             found += unlike(json.loads(golden.read_text("utf-8")), result)
@@ -115,14 +116,14 @@ def by_class() -> bool:
 
 def unlike(golden: dict[str, Any], result: dict[str, Any]) -> list[str]:
     """The exercises whose score, or whose names of mistakes, are not those of the golden result."""
-    found = []
-    for exercise in (e for part in result["assignments"] for e in part["exercises"]):
-        assignment, _slash, name = exercise["id"].partition("/")
-        before = golden["assignments"][assignment]["exercises"][name]
-        was = before["score"], before.get("misconceptions", [])
-        now = exercise["score"], exercise["misconceptions"]
-        if was != now:
-            found.append(f"{golden['student']} {exercise['id']}: {now}, and it was {was}")
+    found, graded = [], {e["id"]: e for part in result["assignments"] for e in part["exercises"]}
+    for assignment, part in golden["assignments"].items():
+        for name, exercise in part["exercises"].items():
+            names = [id_ for ids in exercise.get("misconceptions", []) for id_ in ids.split(" or ")]
+            record = graded[f"{assignment}/{name}"]
+            was, now = (exercise["score"], names), (record["score"], record["misconceptions"])
+            if was != now:
+                found.append(f"{golden['student']} {record['id']}: {now}, and it was {was}")
     return found
 
 
@@ -130,7 +131,9 @@ def main() -> None:
     """Run all of it, and exit with 1 when something was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--loops", type=int, default=5, help="busy loops a core")
-    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument(
+        "--times", type=int, default=1, help="of the solutions; the class is graded once"
+    )
     parser.add_argument("--assignment", action="append", default=[])
     parser.add_argument("--no-class", action="store_true", help="leave the example class out")
     options = parser.parse_args()

@@ -12,12 +12,13 @@ from grader.core.records import ExerciseResult, Outcome
 from grader.course.course import Course, load_course
 from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
 from grader.sandbox.stream import Raw
-from grader.sandbox.wire import decode_header
+from grader.sandbox.wire import decode_header, split
 from grader.sessions.child import ChildSession
 from grader.sessions.stopwatch import NoTurn
 from grader.submissions.submission import read_submission
 
 RIGHT = "def scores(queries, keys):\n    return queries @ keys.T / keys.shape[-1] ** 0.5\n"
+LOADING, CALLING = ("open",), ("call", "batch")
 SENTENCE = "This was not judged: the computer was busy, and your code got no turn. Run it again."
 
 
@@ -26,16 +27,16 @@ class Crowded(ChildSession):
     """A child that gets no turn in some of its requests.
 
     Args:
-        verb: of those requests.
+        verbs: of those requests.
         missed: how many of them there still are.
     """
 
-    verb: str = "call"
+    verbs: tuple[str, ...] = CALLING
     missed: int = 0
 
     def _timed(self, request: bytes, seconds: float) -> Raw:
-        header = decode_header(request[8 : 8 + int.from_bytes(request[:4], "big")])
-        if self.missed and header["verb"] == self.verb:
+        verbs = [decode_header(header)["verb"] for header, _payload in split(request)]
+        if self.missed and any(verb in self.verbs for verb in verbs):
             self.missed -= 1
             raise NoTurn
         return super()._timed(request, seconds)
@@ -58,13 +59,13 @@ def bench(course: Course) -> Iterator[SubmissionGrader]:
 @pytest.fixture
 def graded(
     course: Course, bench: SubmissionGrader, warm_parent: Any, tmp_path: Path
-) -> Callable[[str, int], ExerciseResult]:
+) -> Callable[[tuple[str, ...], int], ExerciseResult]:
     """Grades a right answer whose first requests of a kind get no turn; its one exercise."""
 
-    def run(verb: str, missed: int) -> ExerciseResult:
+    def run(verbs: tuple[str, ...], missed: int) -> ExerciseResult:
         (tmp_path / "scores.py").write_text(RIGHT, "utf-8")
         submission = read_submission(course, tmp_path, "student")
-        child = Crowded(warm_parent, submission, course.limits, verb=verb, missed=missed)
+        child = Crowded(warm_parent, submission, course.limits, verbs=verbs, missed=missed)
         session = AnswerCacheSession(child, bench.answers)
         try:
             return grade(bench, submission, session, Scope(course.exercises)).exercises[0]
@@ -74,22 +75,22 @@ def graded(
     return run
 
 
-@pytest.mark.parametrize("verb", ["open", "call"])
+@pytest.mark.parametrize("verbs", [LOADING, CALLING], ids=["loading", "calling"])
 def test_who_got_no_turn_once_is_judged_in_a_new_process(
-    graded: Callable[[str, int], ExerciseResult], verb: str
+    graded: Callable[[tuple[str, ...], int], ExerciseResult], verbs: tuple[str, ...]
 ) -> None:
     """While the file is loaded, or in a call: nothing is lost, also where answers are known."""
     for _student in range(2):
-        exercise = graded(verb, 1)
+        exercise = graded(verbs, 1)
         assert (exercise.score, exercise.undecided) == (exercise.max_score, False)
 
 
-@pytest.mark.parametrize(("verb", "times"), [("open", 3), ("call", 2)])
+@pytest.mark.parametrize(("verbs", "times"), [(LOADING, 3), (CALLING, 2)])
 def test_who_got_no_turn_again_is_not_judged(
-    graded: Callable[[str, int], ExerciseResult], verb: str, times: int
+    graded: Callable[[tuple[str, ...], int], ExerciseResult], verbs: tuple[str, ...], times: int
 ) -> None:
     """Undecided, never zero; the checks after it are not waited for one by one."""
-    exercise = graded(verb, times)
+    exercise = graded(verbs, times)
     first, *others = exercise.checks
     assert (exercise.score, exercise.undecided) == (None, True)
     assert (first.outcome, first.message) == (Outcome.ERROR, SENTENCE)
