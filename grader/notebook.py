@@ -15,6 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from grader.checks.predictions import load_predictions
 from grader.cli.experiments import why_not
 from grader.cli.hint import hint_name, only_exercise, run_hint
@@ -89,11 +91,11 @@ def check_exercise(exercise_id: str) -> float | int:
             sentence = _("The notebook was saved with another version of this cell: run it again.")
             print(sentence)
         submission, session = _work(course, namespace, kernel)
-        ran = _grader(course.root), submission, session
-        with quiet_stderr():
+        ran = _grader(course.root, exercise.assignment), submission, session
+        with one_thread(), quiet_stderr():
             result = grade(*ran, Scope({exercise.id: exercise}, VISIBLE_CHECKS))
         # What the code prints was shown with its checks.
-        with redirect_stdout(io.StringIO()), quiet_stderr():
+        with one_thread(), redirect_stdout(io.StringIO()), quiet_stderr():
             views = shown_when_solved(*ran, result)
     except GraderError as error:
         print(error)
@@ -174,11 +176,27 @@ _predicted: dict[str, int] = {}
 def experiment() -> Iterator[None]:
     """Runs code that looks at what this notebook defines; where it cannot run, a sentence says why."""
     try:
-        yield
+        with one_thread():
+            yield
     except Exception as error:
         with suppress(GraderError):
             _course(Path.cwd())  # whose language is spoken
         print(why_not(error))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Have torch compute on one thread, as where a submission is graded.
+
+    Small tensors are quicker so. Beside other work, several threads wait for each other in every
+    product: a cell of a few seconds took half a minute.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 _solved: set[str] = set()
@@ -228,8 +246,9 @@ def _follow(
     with suppress(GraderError):
         number = _predicted.get(exercise.id)
         if number is not None:
-            with redirect_stdout(io.StringIO()), quiet_stderr():
-                found = answers(_grader(course.root), submission, session, [exercise])
+            judged = _grader(course.root, exercise.assignment)
+            with one_thread(), redirect_stdout(io.StringIO()), quiet_stderr():
+                found = answers(judged, submission, session, [exercise])
             for one, answer in found.values():
                 print(answer_text(course, one, number, answer))
         if styles_of(course, exercise):
@@ -387,5 +406,15 @@ _loaded = lru_cache(maxsize=1)(load_course)
 
 
 @lru_cache(maxsize=1)
-def _grader(root: Path) -> SubmissionGrader:
-    return visible_grader(_loaded(root), apart=True)
+def _grader(root: Path, assignment: str) -> SubmissionGrader:
+    """What the exercises of an assignment are checked with; of others no recording is read.
+
+    Its checks are collected all at once: that takes as long as for one exercise.
+    """
+    course = _loaded(root)
+    exercises = {exercise.id: exercise for exercise in course.by_id[assignment].exercises}
+    grader = visible_grader(course, apart=True, exercises=exercises)
+    for check in grader.checks(Scope(exercises, VISIBLE_CHECKS)):
+        key = check.exercise.id, *VISIBLE_CHECKS
+        grader.collected[key] = (*grader.collected.get(key, ()), check)
+    return grader

@@ -280,7 +280,7 @@ class _Exercise:
             self._run(session, seed)
             if not are_same(session.exchanges, self.right[seed]):
                 return False
-        solution = HeardSession(self.mistakes.solutions, keeps=False, most=self.most)
+        solution = HeardSession(self.mistakes.solutions, keeps=False)
         mutant = HeardSession(submission, keeps=False)
         said = by_check(self.right[SEEDS[0]])
         return not any(differ_elsewhere(solution, mutant, exchanges) for exchanges in said)

@@ -4,10 +4,11 @@
 that only read files are in `course_files`.
 """
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from grader.authoring import check_files, course_files, course_texts
 from grader.authoring.before_and_after import (
@@ -49,8 +50,26 @@ from grader.sessions.in_process import InProcessSession
 from grader.submissions.submission import Submission, read_submission
 from grader.testing.lookup import SubmissionHandle
 
+T = TypeVar("T")
+
 LEAST_SEPARATION = 100 * ATOL
 """Two mistakes closer than this could be confused with each other, or with the right result."""
+
+
+class Each(Protocol):
+    """Goes through what is proven, one after the other, and may show how far it is."""
+
+    def __call__(self, proof: str, items: Collection[T], /) -> Iterable[T]:
+        """The same items.
+
+        Args:
+            proof: what is proven of each, in words.
+            items: what it is proven of.
+        """
+
+
+def _silently(proof: str, items: Collection[T], /) -> Iterable[T]:
+    return items
 
 
 @dataclass(slots=True)
@@ -79,7 +98,11 @@ class Report:
 
 
 def validate(
-    course: Course, targets: tuple[str, ...] = (), *, translations: bool = False
+    course: Course,
+    targets: tuple[str, ...] = (),
+    *,
+    translations: bool = False,
+    each: Each = _silently,
 ) -> Report:
     """Check every promise of the course; faults are collected, not raised.
 
@@ -88,6 +111,7 @@ def validate(
         targets: assignments or exercises: only their checks are run, and whether the printed
             tensors are covered and the release keeps secrets is left to a run on all.
         translations: whether what is still to be translated is a fault, and no warning.
+        each: goes through what takes long.
 
     Raises:
         UsageError: when a target names nothing.
@@ -95,7 +119,8 @@ def validate(
     chosen, report = course.select(targets), Report()
     report.faults += course_texts.solutions_are_python(course)
     if not report.faults:
-        _prove(course, chosen, report, is_whole=not targets, translations=translations)
+        open_ = report.faults if translations else report.warnings
+        _prove(course, chosen, report, open_, each, is_whole=not targets)
     report.faults = list(dict.fromkeys(report.faults))
     return report
 
@@ -104,23 +129,23 @@ def _prove(
     course: Course,
     chosen: dict[str, Exercise],
     report: Report,
+    untranslated: list[str],
+    each: Each,
     *,
     is_whole: bool,
-    translations: bool,
 ) -> None:
     for proof in course_files.PROOFS:
         report.faults += proof(course)
-    open_ = report.faults if translations else report.warnings
     try:
-        open_ += course_files.open_translations(course)
+        untranslated += course_files.open_translations(course)
     except CourseError as error:
         report.faults += error.problems
     if not all(course.paths(assignment).solution.is_file() for assignment in course.assignments):
         return
-    _prove_texts(course, chosen, report)
+    _prove_texts(course, chosen, report, each)
     try:
         grader, mistakes = with_live_mistakes(course, "validate")
-        proofs = _CheckProofs(course, grader, mistakes, report, chosen)
+        proofs = _CheckProofs(course, grader, mistakes, report, chosen, each)
         proofs.checks_declare_what_they_should()
         proofs.hidden_checks_hold_to_what_is_said()
         run = proofs.solutions_earn_everything()
@@ -144,7 +169,7 @@ def _prove(
         report.faults.append(str(error))
 
 
-def _prove_texts(course: Course, chosen: dict[str, Exercise], report: Report) -> None:
+def _prove_texts(course: Course, chosen: dict[str, Exercise], report: Report, each: Each) -> None:
     """What needs no check to be run: what chosen assignments say to students, and show them."""
     report.faults += course_texts.stubs_say_what_to_do(course, chosen)
     report.faults += course_texts.no_todo_is_left(course, chosen)
@@ -153,7 +178,7 @@ def _prove_texts(course: Course, chosen: dict[str, Exercise], report: Report) ->
     report.warnings += check_files.checks_are_named_so(course, chosen)
     report.warnings += course_texts.hints_are_no_code(course, chosen)
     report.warnings += course_texts.questions_ask(course, chosen)
-    for assignment in course_texts.assignments_of(course, chosen):
+    for assignment in each("examples in docstrings", course_texts.assignments_of(course, chosen)):
         report.faults += wrong_examples(course, assignment)
 
 
@@ -167,6 +192,7 @@ class _CheckProofs:
         mistakes: runs the checks on each known mistake.
         report: receives rows and faults.
         chosen: the exercises to prove, by id.
+        each: goes through what takes long.
         covered: the printed tensors that checks of solutions judged against, by id.
         breaking: the ids of checks that break on the solution.
         known: by exercise, how its checks go with each known mistake.
@@ -177,6 +203,7 @@ class _CheckProofs:
     mistakes: LiveMistakes
     report: Report
     chosen: dict[str, Exercise]
+    each: Each
     covered: set[str] = field(default_factory=set)
     breaking: set[str] = field(default_factory=set)
     known: dict[str, list[Known]] = field(default_factory=dict)
@@ -188,11 +215,13 @@ class _CheckProofs:
         self, submission: Submission, exercises: dict[str, Exercise]
     ) -> tuple[CheckRun, dict[str, tuple[CheckResult, ...]]]:
         """Run all checks of some exercises on a submission, in this process."""
-        course = self.course
-        session = InProcessSession(submission)
-        handle = SubmissionHandle(submission, session, course.limits, course.assignments)
-        run = CheckRun(self.grader.environment, handle, self.grader.checks(Scope(exercises)))
+        run = self._run_of(submission, exercises)
         return run, run.run(exercises)
+
+    def _run_of(self, submission: Submission, exercises: dict[str, Exercise]) -> CheckRun:
+        session, course = InProcessSession(submission), self.course
+        handle = SubmissionHandle(submission, session, course.limits, course.assignments)
+        return CheckRun(self.grader.environment, handle, self.grader.checks(Scope(exercises)))
 
     def checks_declare_what_they_should(self) -> None:
         """Gates, titles and hidden checks, and a known mistake for each exercise."""
@@ -222,7 +251,7 @@ class _CheckProofs:
             form: which one.
             old: the stubs that are no longer what the solutions make.
         """
-        for assignment in self.course.assignments:
+        for assignment in self.each(f"stubs ({form})", self.course.assignments):
             paths = self.course.paths(assignment)
             path = paths.stub if form == "py" else paths.notebook
             if not path.is_file() or path in old:
@@ -250,9 +279,9 @@ class _CheckProofs:
 
     def solutions_earn_everything(self) -> CheckRun:
         """Every solution earns full marks, and every exercise has checks that carry weight."""
-        run, results = self.run(self.mistakes.solutions, self.chosen)
-        for exercise in self.chosen.values():
-            checks = results[exercise.id]
+        run = self._run_of(self.mistakes.solutions, self.chosen)
+        for exercise in self.each("solutions", self.chosen.values()):
+            checks = run.exercise(exercise.id)
             if not any(check.weight for check in checks):
                 self.fault(exercise.id, "its checks have no weight, so its points cannot be earned")
             elif passed_share(checks) != 1:
@@ -275,7 +304,7 @@ class _CheckProofs:
             run: of the solutions, from which each mistake must differ.
         """
         unreadable = syntax_faults(self.course, self.mistakes.misconceptions)
-        for exercise in self.chosen.values():
+        for exercise in self.each("known mistakes", self.chosen.values()):
             own = (one.id for one in self.mistakes.of(exercise))
             self.report.faults += [unreadable[id_] for id_ in own if id_ in unreadable]
             checks = run.of(exercise.id)
@@ -334,7 +363,8 @@ class _CheckProofs:
 
     def points_mean_something(self) -> None:
         """Code that knows nothing earns next to nothing, and so does what is learnt by heart."""
-        for assignment in course_texts.assignments_of(self.course, self.chosen):
+        assignments = course_texts.assignments_of(self.course, self.chosen)
+        for assignment in self.each("what knowing nothing earns", assignments):
             own = {e.id: e for e in assignment.exercises if e.id in self.chosen}
             found = earned_everywhere(self.grader, self.mistakes, assignment, own)
             for row in self.report.rows:

@@ -1,9 +1,9 @@
 """The commands for authors. Each imports what it needs: a released copy lacks some of it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from rich.console import Console
@@ -19,6 +19,8 @@ from grader.course.course import Course
 
 if TYPE_CHECKING:
     from grader.authoring.mutate import Trial, Tried
+
+T = TypeVar("T")
 
 
 def run_generate(course: Course, *, only_check: bool) -> ExitCode:
@@ -118,7 +120,12 @@ def run_validate(
     from grader.authoring.validate import validate
 
     course.require_solutions()
-    report = validate(course, targets, translations=translations)
+    err = Console(stderr=True)
+
+    def each(proof: str, items: Collection[T], /) -> Iterable[T]:
+        return counted(err, f"Proving {proof}", len(items), items)
+
+    report = validate(course, targets, translations=translations, each=each)
     screen = console()
     screen.print(validation_table(report))
     screen.print(unearned_table(report))

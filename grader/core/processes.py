@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from itertools import starmap
 from typing import Any, TypeVar
@@ -49,9 +49,14 @@ def _end_with_parent() -> None:
 
 
 def spread(
-    work: Callable[..., R], pieces: Sequence[tuple[Any, ...]], jobs: int, *, few: int | None = None
+    work: Callable[..., R],
+    pieces: Sequence[tuple[Any, ...]],
+    jobs: int,
+    *,
+    few: int | None = None,
+    in_order: bool = True,
 ) -> Generator[R, None, None]:
-    """What work returns for each piece, in order; for many pieces it is done in several processes.
+    """What work returns for each piece; for many pieces it is done in several processes.
 
     Args:
         work: is sent to each process once, with all it refers to. Files that it writes may be there
@@ -59,6 +64,7 @@ def spread(
         pieces: the arguments, which are sent as well.
         jobs: how many processes; with 1, and for a few pieces, it is done here.
         few: how many pieces that is; `FEW` unless given.
+        in_order: whether what comes is in the order of the pieces, and not as each is done.
 
     Raises:
         GraderError: when one of the processes is ended from elsewhere.
@@ -72,7 +78,12 @@ def spread(
         try:
             block_ctrl_c(blocked=True)
             try:
-                found = processes.map(_do, pieces, chunksize=AT_ONCE if len(pieces) > FEW else 1)
+                if in_order:
+                    at_once = AT_ONCE if len(pieces) > FEW else 1
+                    found = processes.map(_do, pieces, chunksize=at_once)
+                else:
+                    futures = [processes.submit(_do, piece) for piece in pieces]
+                    found = (future.result() for future in as_completed(futures))
             finally:
                 block_ctrl_c(blocked=False)
             yield from found

@@ -1,6 +1,6 @@
 """Makes the recordings that a release carries instead of solutions and misconceptions."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -11,7 +11,7 @@ from grader.checks.run import CheckRun
 from grader.core.errors import CourseError
 from grader.core.records import Outcome, Visibility
 from grader.course.builds_on import builds_on
-from grader.course.course import Assignment, Course
+from grader.course.course import Assignment, Course, Exercise
 from grader.course.hints import read_hints
 from grader.course.printed_tensors import Ledger
 from grader.course.styles import read_styles
@@ -24,6 +24,24 @@ from grader.sessions.reference_sessions import RecordingSession, Transcripts
 from grader.testing.lookup import SubmissionHandle
 
 
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """How the visible checks of an assignment went with its solution.
+
+    Args:
+        mistakes: the known ones; the reference replies to them from the recording, as it will for
+            students.
+    """
+
+    run: CheckRun
+    transcripts: Transcripts
+    mistakes: LiveMistakes
+
+
+_solved: dict[tuple[str, str], _Solved] = {}
+"""By the course's hash, and assignment: what this process has found."""
+
+
 def record(course: Course, assignment: Assignment) -> Recording:
     """Run the visible checks of an assignment, on its solution and on each known mistake.
 
@@ -31,27 +49,61 @@ def record(course: Course, assignment: Assignment) -> Recording:
         CourseError: when the solution does not pass them, when what it returns depends on the
             processor, or when a check asks the reference something only where an answer is wrong.
     """
-    # Small tensors are quicker on one thread, and results do not depend on the machine.
-    torch.set_num_threads(1)
-    run, transcripts = _run(course, assignment)
+    solved = _with_solution(course, assignment)
     with other_processor():
         _, others = _run(course, assignment)
-    for check, transcript in transcripts.items():
+    for check, transcript in solved.transcripts.items():
         if transcript != others[check]:
             raise CourseError(
                 f"{check}: the reference's answers depend on a seeded dropout draw, which differs "
                 "between processors; a visible check cannot ask for that"
             )
+    opened = _opened(course, assignment, solved.run, solved.transcripts)
+    return replace(
+        opened,
+        hints=read_hints(assignment, course.paths(assignment).hints),
+        decided=_decided(course, assignment),
+        styles=read_styles(course, assignment),
+        builds_on={exercise.id: builds_on(course, exercise) for exercise in assignment.exercises},
+        known={
+            exercise.id: (with_mistakes(course, exercise, 1), with_mistakes(course, exercise, 2))
+            for exercise in assignment.exercises
+        },
+    )
+
+
+def with_mistakes(course: Course, exercise: Exercise, size: int) -> list[Known]:
+    """How the visible checks of an exercise go with so many of its known mistakes at a time.
+
+    Raises:
+        CourseError: as `record` does.
+    """
+    solved = _with_solution(course, course.by_id[exercise.assignment])
+    known = solved.mistakes.known(exercise, solved.run.of(exercise.id), size)
+    for entry in known:
+        _refuse_broken(entry)
+    return known
+
+
+def _with_solution(course: Course, assignment: Assignment) -> _Solved:
+    """How the checks go with the solution; they run once in a process, as long as nothing changes."""
+    key = course.raw_hash, assignment.id
+    if key not in _solved:
+        run, transcripts = _run(course, assignment)
+        recording = _opened(course, assignment, run, transcripts)
+        mistakes = LiveMistakes(recorded_environment(course, {assignment.id: recording}))
+        _solved[key] = _Solved(run, transcripts, mistakes)
+    return _solved[key]
+
+
+def _opened(
+    course: Course, assignment: Assignment, run: CheckRun, transcripts: Transcripts
+) -> Recording:
+    """A recording of the solution alone."""
     names = [exercise.name for exercise in assignment.exercises]
     source = read_solutions(course).readings[assignment.id].sources[0]
-    hints = read_hints(assignment, course.paths(assignment).hints)
-    decided = _decided(course, assignment)
     _generation, opened = run.environment.reference.opened[source]
-    classes = opened.header.get("classes", {})
-    styles = read_styles(course, assignment)
-    parts = {exercise.id: builds_on(course, exercise) for exercise in assignment.exercises}
-    recording = Recording(source, names, classes, transcripts, {}, hints, decided, styles, parts)
-    return replace(recording, known=_known(course, assignment, run, recording))
+    return Recording(source, names, opened.header.get("classes", {}), transcripts, {}, {}, {})
 
 
 def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
@@ -69,6 +121,9 @@ def _decided(course: Course, assignment: Assignment) -> dict[str, float]:
 
 
 def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]:
+    """How the visible checks go with the solution, as this process draws random numbers."""
+    # Small tensors are quicker on one thread, and results do not depend on the machine.
+    torch.set_num_threads(1)
     submission = read_solutions(course)
     session = RecordingSession(InProcessSession(submission))
     reference = SubmissionHandle(submission, session, course.limits)
@@ -83,24 +138,6 @@ def _run(course: Course, assignment: Assignment) -> tuple[CheckRun, Transcripts]
             if check.outcome not in (Outcome.PASSED, Outcome.REMARK):
                 raise CourseError(f"{check.id}: the solution does not pass it: {check.message}")
     return run, session.transcripts
-
-
-def _known(
-    course: Course, assignment: Assignment, run: CheckRun, recording: Recording
-) -> dict[str, tuple[list[Known], list[Known]]]:
-    """How the visible checks go with each known mistake, and with each two of an exercise.
-
-    The reference replies from the recording, as it will for students.
-    """
-    mistakes = LiveMistakes(recorded_environment(course, {assignment.id: recording}))
-    known = {}
-    for exercise in assignment.exercises:
-        checks = run.of(exercise.id)
-        singles, pairs = (mistakes.known(exercise, checks, size) for size in (1, 2))
-        for entry in (*singles, *pairs):
-            _refuse_broken(entry)
-        known[exercise.id] = (singles, pairs)
-    return known
 
 
 def _refuse_broken(entry: Known) -> None:

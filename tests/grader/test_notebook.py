@@ -5,17 +5,24 @@ import json
 import os
 import runpy
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import IPython
 import pytest
+import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from grader import notebook
-from grader.course.course import Course
+from grader.checks.collect import collect as really
+from grader.checks.run import Check
+from grader.core.errors import GraderError
+from grader.core.records import Result
+from grader.course.course import Course, load_course
+from grader.grading.submission_grader import VISIBLE_CHECKS, Scope
 from grader.notebook import (
     Kernel,
     StopError,
@@ -316,3 +323,56 @@ def test_an_experiment_that_works_says_nothing_of_its_own(
     with experiment():
         sys.stdout.write("seen\n")
     assert capsys.readouterr().out == "seen\n"
+
+
+def test_checks_and_experiments_compute_on_one_thread(
+    kernel: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where other things run, several threads wait for each other; outside, a student's own count."""
+    kernel("work/01_first", "work/01_first/first.py")
+    seen = []
+
+    def grade(*_: object) -> Result:
+        seen.append(torch.get_num_threads())
+        raise GraderError("enough")
+
+    monkeypatch.setattr(notebook, "grade", grade)
+    monkeypatch.setattr(notebook, "_grader", lambda root, assignment: None)
+    monkeypatch.setattr(sys.modules[__name__], "one", 1, raising=False)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        check_exercise("01_first/one")
+        with experiment():
+            seen.append(torch.get_num_threads())
+            raise ValueError
+        assert (seen, torch.get_num_threads()) == ([1, 1], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_checks_of_a_notebook_are_collected_once(
+    course_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the assignment alone, each found again by its exercise."""
+    notebook._grader.cache_clear()
+    asked = []
+
+    def collect(course: Course, exercises: Collection[str], *more: Any) -> tuple[Check, ...]:
+        asked.append([*exercises])
+        return really(course, exercises, *more)
+
+    monkeypatch.setattr("grader.grading.submission_grader.collect", collect)
+    try:
+        with closing(notebook._grader(course_copy, "02_mixture")) as grader:
+            ids = {
+                exercise.id: [check.id for check in grader.checks(scope)]
+                for exercise in grader.environment.course.by_id["02_mixture"].exercises
+                for scope in [Scope({exercise.id: exercise}, VISIBLE_CHECKS)]
+            }
+    finally:
+        notebook._grader.cache_clear()
+    assert asked == [["02_mixture/weights", "02_mixture/Mixture"]]
+    course = load_course(course_copy)
+    for id_, found in ids.items():
+        assert found == [check.id for check in really(course, [id_], VISIBLE_CHECKS)] != []

@@ -52,7 +52,7 @@ def test_a_solution_with_unpaired_markers_is_told(grader, edit):
 def test_a_course_that_keeps_its_promises_is_shown_as_a_table(grader):
     """A row per exercise, and the sentence."""
     ran = grader("validate")
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
     rows = [line.split() for line in ran.lines]
     counts = [row[:7] for row in rows if len(row) == 8 and row[1].isdigit()]
     assert counts == [
@@ -65,11 +65,28 @@ def test_a_course_that_keeps_its_promises_is_shown_as_a_table(grader):
     assert ran.lines[-1] == "The course keeps its promises."
 
 
+def test_proofs_are_counted_beside_the_output(grader, monkeypatch):
+    """On standard error, where the run is a long one."""
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
+    ran = grader("validate", "weights")
+    assert ran.err.splitlines() == [
+        "Proving examples in docstrings: 1 of 1.",
+        "Proving solutions: 1 of 1.",
+        "Proving stubs (py): 1 of 2.",
+        "Proving stubs (py): 2 of 2.",
+        "Proving stubs (ipynb): 1 of 2.",
+        "Proving stubs (ipynb): 2 of 2.",
+        "Proving known mistakes: 1 of 1.",
+        "Proving what knowing nothing earns: 1 of 1.",
+    ]
+    assert "Proving" not in ran.out
+
+
 def test_a_broken_promise_is_told_below_the_table(grader, folder):
     """It exits with 1."""
     (folder / "solutions" / "notes.txt").write_text("", "utf-8")
     ran = grader("validate")
-    assert (ran.code, ran.err) == (1, "")
+    assert ran.code == 1
     assert ran.lines[-2:] == [
         "✗ solutions/notes.txt: course.toml does not declare it",
         "1 promise is broken.",
@@ -233,7 +250,8 @@ def released(grader, tmp_path):
     """A students' copy of the course."""
     dest = tmp_path / "released"
     ran = grader("release", dest, "--to", "students")
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
+    assert all(line.startswith("Recording assignments: ") for line in ran.err.splitlines())
     assert ran.out.startswith("Released to students: ")
     return dest
 

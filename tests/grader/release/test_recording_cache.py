@@ -6,7 +6,8 @@ from grader.checks.recordings import write_recording
 from grader.core.errors import CourseError
 from grader.core.kept import CACHE_VARIABLE
 from grader.course.course import load_course
-from grader.release import recorder
+from grader.grading.known_mistakes import LiveMistakes
+from grader.release import recorder, recording_cache
 from grader.release.recording_cache import KIND, record_missing, recorded
 from grader.release.students import student_files, write_release
 
@@ -95,13 +96,40 @@ def test_a_release_takes_what_is_kept(course, kept, made, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.proof)])
-def test_what_is_missing_is_recorded_in_so_many_processes(course, kept, made, jobs):
-    """A step each, and then there is nothing left to do."""
+def test_what_is_missing_is_recorded_in_several_processes(course, kept, jobs):
+    """A step for the mistakes of each exercise, and for all two of them; then nothing is left to do."""
     number, steps = record_missing(course, jobs)
-    assert (number, len(list(steps))) == (2, 2)
+    assert (number, len(list(steps))) == (7, 7)
     assert len(list(kept.iterdir())) == 2
-    assert made == (["01_scores", "02_mixture"] if jobs == 1 else [])
     assert record_missing(course, jobs)[0] == 0
+
+
+def test_what_takes_longest_is_recorded_first(course, kept, monkeypatch):
+    """By how many mistakes there are to run, at once or two at a time; assignments come last."""
+    steps = []
+    monkeypatch.setattr(
+        recording_cache, "spread", lambda work, pieces, *_, **__: steps.extend(pieces)
+    )
+    record_missing(course, 2)
+    assert [(target.id, size) for _course, target, size in steps] == [
+        ("01_scores/scores", 1),
+        ("01_scores/scores", 2),
+        ("02_mixture/Mixture", 1),
+        ("02_mixture/weights", 1),
+        ("02_mixture/Mixture", 2),
+        ("01_scores", 0),
+        ("02_mixture", 0),
+    ]
+
+
+def test_recording_mistakes_ahead_leaves_none_to_run(course, kept, monkeypatch):
+    """The recording is the same as without."""
+    assignment = course.assignments[0]
+    expected = write_recording(really_record(course, assignment))
+    for _ in record_missing(course, 1)[1]:
+        pass
+    monkeypatch.setattr(LiveMistakes, "session", lambda *_: pytest.fail("a mistake runs again"))
+    assert write_recording(really_record(course, assignment)) == expected
 
 
 def test_where_nothing_can_be_kept_nothing_is_recorded_ahead(course, monkeypatch):
