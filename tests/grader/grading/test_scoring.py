@@ -35,6 +35,7 @@ from grader.grading.scoring import (
 )
 
 PASSED, FAILED, ERROR = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR
+DECIDED = [outcome for outcome in Outcome if not outcome.is_undecided]
 
 
 def check(outcome, weight=1):
@@ -73,16 +74,17 @@ def test_a_score_is_the_share_of_the_weight_that_passed(points, outcomes, expect
     assert str(score(points, *outcomes)) == expected
 
 
-@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (PASSED, ERROR)])
+@pytest.mark.parametrize("outcome", [o for o in DECIDED if o is not PASSED])
 def test_only_a_passed_check_earns_points(outcome):
     """Every other outcome that is not the grader's own fault earns nothing."""
     assert score(4, PASSED, outcome) == Decimal(2)
 
 
-def test_the_graders_own_fault_leaves_the_score_undecided():
-    """One error among passed checks: there is no score, which is not a zero."""
-    assert score(4, PASSED, PASSED, ERROR) is None
-    assert score(4, PASSED, (ERROR, 0)) is None
+@pytest.mark.parametrize("outcome", [ERROR, Outcome.NO_TURN])
+def test_what_is_not_the_students_fault_leaves_the_score_undecided(outcome):
+    """One such check among passed ones: there is no score, which is not a zero."""
+    assert score(4, PASSED, PASSED, outcome) is None
+    assert score(4, PASSED, (outcome, 0)) is None
 
 
 def test_no_checks_leave_the_score_undecided():
@@ -96,7 +98,7 @@ def test_checks_without_weight_earn_nothing():
 
 
 OUTCOMES = st.lists(
-    st.tuples(st.sampled_from([o for o in Outcome if o is not ERROR]), st.integers(0, 7)),
+    st.tuples(st.sampled_from(DECIDED), st.integers(0, 7)),
     min_size=1,
     max_size=9,
 )
