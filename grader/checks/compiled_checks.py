@@ -22,7 +22,8 @@ DATA = tuple(field.name for field in fields(Check) if field.name not in IN_MODUL
 
 def title_of(course: Course, function: Callable[..., None]) -> str:
     """A check's docstring in the language of the run."""
-    return course.text(_(" ".join((function.__doc__ or "").split())))
+    sentence = " ".join((function.__doc__ or "").split())
+    return course.text(_(sentence))
 
 
 def compiled(course: Course, files: Sequence[Path], checks: Sequence[Check]) -> bytes:

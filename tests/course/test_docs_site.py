@@ -18,8 +18,11 @@ from grader.testing.draw import Draw
 from grader.testing.judge import Judge
 from grader.testing.student import StudentHandle
 
-UNDOCUMENTED = {"StudentHandle.constants", "StudentHandle.printed"}
-"""What only messages ask for."""
+UNDOCUMENTED = {
+    *("StudentHandle.constants", "StudentHandle.printed"),
+    *(f"StudentHandle.{verb}_request" for verb in ("call", "load", "state")),
+}
+"""What only messages and `attempt` ask for."""
 
 LOADED = re.compile(r'<(?:link|script|img|iframe)[^>]*\s(?:href|src)="?(?:https?:)?//[^">]*')
 

@@ -117,10 +117,10 @@ def test_no_score_is_undecided(graded: Any) -> None:
 
 
 def test_every_outcome_that_students_can_cause_occurs(graded: Any) -> None:
-    """All but the grader's own fault."""
+    """All but the grader's own fault, and that of a busy machine."""
     exercises = [e for result in graded.results.values() for e in exercises_of(result)]
     found = {check.outcome for exercise in exercises for check in exercise.checks}
-    assert found == set(Outcome) - {Outcome.ERROR}
+    assert found == {outcome for outcome in Outcome if not outcome.is_undecided}
 
 
 def test_what_was_not_handed_in_is_missing_and_earns_nothing(graded: Any) -> None:
