@@ -31,6 +31,7 @@ from grader.feedback.messages import (
     explain_failure,
     too_large,
 )
+from grader.feedback.outcomes import has_to_hold_first
 from grader.feedback.pictures import picture_of
 from grader.sessions import own_time
 from grader.sessions.base import AsksOtherwise
@@ -214,7 +215,7 @@ class CheckRun:
     asks_otherwise: set[str] = field(default_factory=set)
     results: dict[str, CheckResult] = field(default_factory=dict)
     records: dict[str, CheckRecord] = field(default_factory=dict)
-    blocked: dict[str, str] = field(default_factory=dict)
+    blocked: dict[str, Check] = field(default_factory=dict)
     by_exercise: dict[str, tuple[Check, ...]] = field(default_factory=dict)
 
     def __post_init__(self, checks: Iterable[Check]) -> None:
@@ -275,9 +276,7 @@ class CheckRun:
         for check, failure in _failures(records):
             other = failing.get(failure)
             if self.results[check.id].outcome is Outcome.REMARK and other is not None:
-                reason = _("first this has to hold: {title}").format(title=other.title)
-                message = _("Not run: {reason}").format(reason=reason)
-                self._write(check, Outcome.BLOCKED, message, self.results[check.id].duration_s)
+                self._write_blocked(check, other, self.results[check.id].duration_s)
 
     def _mark_consequences(self, records: Iterable[CheckRecord]) -> None:
         """Note which checks may fail for nothing but what an earlier one of the exercise fails for."""
@@ -292,9 +291,9 @@ class CheckRun:
                 before.append(record)
 
     def _run(self, check: Check) -> None:
-        reason = self.blocked.get(check.exercise.id)
-        if reason is not None:
-            self._write(check, Outcome.BLOCKED, _("Not run: {reason}").format(reason=reason), 0.0)
+        first = self.blocked.get(check.exercise.id)
+        if first is not None:
+            self._write_blocked(check, first)
             return
         started = time.perf_counter()
         submission = self._asked_by(check)
@@ -408,8 +407,11 @@ class CheckRun:
         )
         is_over = check.ends_its_exercise(outcome) or isinstance(error, NotJudged)
         if is_over and not _is_open_forward(error):
-            reason = _("first this has to hold: {title}").format(title=check.title)
-            self.blocked[check.exercise.id] = reason
+            self.blocked[check.exercise.id] = check
+
+    def _write_blocked(self, check: Check, first: Check, seconds: float = 0.0) -> None:
+        message = has_to_hold_first(first.title)
+        self._write(check, Outcome.BLOCKED, message, seconds, blocked_by=first.id)
 
     def _write(
         self, check: Check, outcome: Outcome, message: str, seconds: float, **known: Any

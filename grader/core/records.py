@@ -132,6 +132,7 @@ class CheckResult:
         may_follow: whether it may fail for nothing but what an earlier check fails for, so that
             what its title says may hold.
         is_conduct: whether it counts only as far as values are right.
+        blocked_by: the id of the check that has to pass before this one is run, where one has.
     """
 
     id: str
@@ -149,6 +150,7 @@ class CheckResult:
     broke_off: bool = False
     may_follow: bool = False
     is_conduct: bool = False
+    blocked_by: str = ""
 
 
 class MistakeKind(StrEnum):
@@ -241,6 +243,7 @@ class ExerciseResult:
         to_judge_with: those with which it is judged where it is graded.
         may_come_from: those of earlier assignments that its code uses and that are wrong, where it
             has not all its points.
+        uses: the ids of all those that its code uses, where it is not right.
     """
 
     id: str
@@ -253,6 +256,7 @@ class ExerciseResult:
     judged_with: tuple[str, ...] = ()
     to_judge_with: tuple[str, ...] = ()
     may_come_from: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -268,7 +272,13 @@ class ExerciseResult:
     def undecided(self) -> bool:
         """Whether one of the checks could not be judged, or there is none to decide by."""
         has_failed = any(check.outcome.is_undecided for check in self.checks)
-        return self.score is None or (has_failed and self.decision is None)
+        is_open = self.score is None and bool(self.checks)
+        return is_open or (has_failed and self.decision is None)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether nothing was handed in for it, and nobody gave points."""
+        return self.score is None and not self.checks
 
     @property
     def had_no_turn(self) -> bool:
@@ -345,6 +355,17 @@ class AssignmentResult:
         """Whether a person gave points in it."""
         kinds = (e.decision.kind for e in self.exercises if e.decision is not None)
         return DecisionKind.OVERRIDE in kinds
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether nothing was handed in for it, and nobody gave points: it has no score."""
+        without = [e for e in self.exercises if not e.is_exempt]
+        return bool(without) and all(e.is_missing for e in without)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it has a score, or is undecided."""
+        return not self.is_missing and not self.is_exempt
 
     @property
     def is_exempt(self) -> bool:

@@ -323,6 +323,12 @@ def not_judged(check: CheckResult) -> str:
     return _("not judged: {exception}").format(exception=check.raised.partition(":")[0])
 
 
+def has_to_hold_first(title: str) -> str:
+    """Why a check is not run, where another one did not pass."""
+    reason = _("first this has to hold: {title}").format(title=title)
+    return _("Not run: {reason}").format(reason=reason)
+
+
 def check_head(check: CheckResult, beside: str = "") -> str:
     """What stands above a check's message: what should hold, or that nothing was judged."""
     is_judged = check.outcome not in UNJUDGED

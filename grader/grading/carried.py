@@ -118,10 +118,9 @@ def _used_by(
     return [p.name for p in wrong if p.id in awaited or run.submission.uses(exercise, p.name)]
 
 
-def imported_and_wrong(run: CheckRun, exercise: Exercise) -> tuple[str, ...]:
-    """The names of exercises of earlier assignments that are wrong and that the student's code uses."""
-    course, standing = run.environment.course, run.submission.judged
+def imported_uses(run: CheckRun, exercise: Exercise) -> tuple[str, ...]:
+    """The ids of exercises of earlier assignments that the student's code for this one uses."""
+    course = run.environment.course
     imported = [course.by_id[id_] for id_ in course.by_id[exercise.assignment].imports]
-    judged = [e for a in imported if not a.lends for e in a.exercises if e.id in standing]
-    wrong = [e for e in judged if standing[e.id].is_attempted and not standing[e.id].is_right]
-    return tuple(e.name for e in wrong if run.submission.uses(exercise, e.name))
+    known = [e for a in imported if not a.lends for e in a.exercises]
+    return tuple(e.id for e in known if run.submission.uses(exercise, e.name))

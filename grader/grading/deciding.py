@@ -28,9 +28,12 @@ from grader.grading.scoring import (
     exercise_score,
     lateness,
     nothing_handed_in,
+    is_undecided,
     possible,
+    score_of,
     scored_alone,
     total,
+    with_causes,
 )
 
 NOT_RUN = "not run"
@@ -72,9 +75,9 @@ class Deciding:
         if outcomes.assignments:
             dated = self.assignments(outcomes.assignments)
         elif personal.overrides:
-            outcomes = _nothing_but_points(course, outcomes, personal)
-            parts = [_with_decisions(one, personal) for one in outcomes.assignments]
-            dated = _with_lateness(course, parts, personal)
+            missing = tuple(map(nothing_handed_in, course.assignments))
+            outcomes = replace(outcomes, submitted=True, assignments=missing)
+            dated = self.assignments(missing)
         else:
             counting = (
                 replace(a, exercises=tuple(e for e in a.exercises if e.id not in personal.exempt))
@@ -83,12 +86,13 @@ class Deciding:
             only = replace(course, assignments=tuple(counting))
             return replace(automatic, max_score=only.max_score)
         about = tuple(_about(dated, personal))
+        parts = with_causes(dated)
         return replace(
             outcomes,
-            score=total(one.score for one in dated),
-            max_score=possible(course, dated),
-            undecided=any(one.score is None for one in dated),
-            assignments=tuple(dated),
+            score=score_of(parts),
+            max_score=possible(course, parts),
+            undecided=is_undecided(parts),
+            assignments=parts,
             decided=about,
             automatic=automatic.score if about else None,
         )
@@ -112,16 +116,6 @@ class Deciding:
         return self.known[id(outcomes)]
 
 
-def _nothing_but_points(course: Course, outcomes: Result, personal: Personal) -> Result:
-    """What somebody has who handed in nothing and was given points by a person."""
-    given = {override.exercise for override in personal.overrides}
-    found = []
-    for one in map(nothing_handed_in, course.assignments):
-        exercises = (replace(e, score=None) if e.id in given else e for e in one.exercises)
-        found.append(replace(one, exercises=tuple(exercises)))
-    return replace(outcomes, submitted=True, assignments=tuple(found))
-
-
 # Exercises.
 
 
@@ -130,9 +124,11 @@ def _with_decisions(scored_one: AssignmentResult, personal: Personal) -> Assignm
     exercises = tuple(_exercise(one, personal) for one in scored_one.exercises)
     if not exercises:  # the grader failed before any check
         return scored_one
+    is_given = any(e.decision and e.decision.kind is DecisionKind.OVERRIDE for e in exercises)
+    scores = [Decimal(0) if e.is_missing and is_given else e.score for e in exercises]
     done = replace(
         scored_one,
-        score=total(e.score for e in exercises),
+        score=total(scores),
         max_score=added(e.max_score for e in exercises),
         exercises=exercises,
     )

@@ -1,7 +1,7 @@
 """From outcomes to points: exact arithmetic, rounded once per exercise. No student code is run."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -54,16 +54,54 @@ def added_up(course: Course, outcomes: Result, scored: Sequence[AssignmentResult
         outcomes: the result as it is without scores.
         scored: its assignments.
     """
-    assignments = tuple(scored)
+    assignments = with_causes(scored)
     if not assignments:
         return outcomes
     return replace(
         outcomes,
-        score=total(a.score for a in assignments),
+        score=score_of(assignments),
         max_score=possible(course, assignments),
-        undecided=any(a.score is None for a in assignments),
+        undecided=is_undecided(assignments),
         assignments=assignments,
     )
+
+
+def score_of(parts: Iterable[AssignmentResult]) -> Decimal | None:
+    """The sum of what was handed in and counts; None where that is nothing, or one is undecided."""
+    counting = [part.score for part in parts if part.counts]
+    return total(counting) if counting else None
+
+
+def is_undecided(parts: Iterable[AssignmentResult]) -> bool:
+    """Whether an assignment that was handed in has no score."""
+    return any(part.counts and part.score is None for part in parts)
+
+
+def with_causes(parts: Iterable[AssignmentResult]) -> tuple[AssignmentResult, ...]:
+    """Assignments with the earlier exercises that are wrong and that others, which are not right, use."""
+    parts = tuple(parts)
+    if not any(exercise.uses for part in parts for exercise in part.exercises):
+        return parts
+    wrong = {e.id: e.name for part in parts for e in part.exercises if _is_wrong(e)}
+    return tuple(
+        replace(part, exercises=tuple(_with_causes(e, wrong) for e in part.exercises))
+        for part in parts
+    )
+
+
+def _with_causes(exercise: ExerciseResult, wrong: Mapping[str, str]) -> ExerciseResult:
+    names = tuple(wrong[id_] for id_ in exercise.uses if id_ in wrong)
+    return replace(exercise, may_come_from=names) if names else exercise
+
+
+def _is_wrong(exercise: ExerciseResult) -> bool:
+    """Whether an exercise was attempted, and a check that counts did not pass."""
+    ends = {check.outcome for check in exercise.checks}
+    is_attempted = Outcome.NOT_ATTEMPTED not in ends and not ends <= {
+        Outcome.MISSING,
+        Outcome.BLOCKED,
+    }
+    return is_attempted and any(c.weight and c.outcome is not Outcome.PASSED for c in exercise.checks)
 
 
 def possible(course: Course, parts: Sequence[AssignmentResult]) -> float:
@@ -82,8 +120,8 @@ def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult
     assignment = course.by_id[outcomes.id]
     if not outcomes.exercises:  # the grader failed before any check
         return replace(outcomes, score=None, max_score=assignment.max_score)
-    if not outcomes.checks and not outcomes.read_from:
-        return nothing_handed_in(assignment)
+    if outcomes.is_missing:
+        return replace(outcomes, max_score=assignment.max_score)
     exercises = tuple(
         replace(one, score=exercise_score(most, one.checks, one.findings), max_score=most)
         for one in outcomes.exercises
@@ -104,9 +142,9 @@ def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult
 
 
 def nothing_handed_in(assignment: Assignment) -> AssignmentResult:
-    """What somebody has in an assignment who handed in others, and whom nobody graded in it."""
-    exercises = tuple(ExerciseResult(e.id, Decimal(0), e.points) for e in assignment.exercises)
-    return AssignmentResult(assignment.id, "", Decimal(0), assignment.max_score, exercises)
+    """What somebody has in an assignment who handed in nothing for it: no score, which is no zero."""
+    exercises = tuple(ExerciseResult(e.id, None, e.points) for e in assignment.exercises)
+    return AssignmentResult(assignment.id, "", None, assignment.max_score, exercises)
 
 
 @dataclass(frozen=True, slots=True)

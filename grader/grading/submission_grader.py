@@ -25,7 +25,7 @@ from grader.core.versions import versions
 from grader.course.builds_on import all_builds_on
 from grader.course.course import Assignment, Course, Exercise
 from grader.feedback.messages import does_not_run
-from grader.grading.carried import imported_and_wrong
+from grader.grading.carried import imported_uses
 from grader.grading.definitions import defined_at, ignored
 from grader.grading.exercise_judge import ExerciseJudge
 from grader.grading.file_notes import with_file_notes
@@ -235,7 +235,7 @@ def _exercise(
         defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
-        may_come_from=() if made.is_right else imported_and_wrong(judge.run, exercise),
+        uses=() if made.is_right else imported_uses(judge.run, exercise),
     )
 
 

@@ -1,0 +1,313 @@
+"""Outcomes as data: how the checks of one assignment ended for some files, without words of the course.
+
+Titles, weights, points, and the sentences on known mistakes are put in when a result is made of them.
+"""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from grader.core.kept import kept
+from grader.core.language import _, current
+from grader.core.records import (
+    AssignmentResult,
+    CheckResult,
+    CodeLocation,
+    ExerciseResult,
+    Finding,
+    Mistake,
+    Outcome,
+    Picture,
+    Result,
+    Visibility,
+)
+from grader.course.course import Assignment, Course
+from grader.course.misconceptions import read_misconceptions
+from grader.course.outcome_parts import everything_of
+from grader.grading.scoring import is_decided
+
+
+class CheckOutcome(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """How one check ended; `name` is its id after that of the exercise, `visible::test_…`."""
+
+    name: str
+    outcome: Outcome
+    duration_s: float
+    message: str = ""
+    blocked_by: str = ""
+    waits_for: str = ""
+    raised: str = ""
+    may_follow: bool = False
+    where: CodeLocation | None = None
+    picture: Picture | None = None
+
+
+class FindingOutcome(msgspec.Struct, frozen=True, array_like=True):
+    """A mistake that was recognised: the ids of those that it may be."""
+
+    candidates: tuple[str, ...]
+    is_partial: bool
+
+
+class ExerciseOutcome(msgspec.Struct, frozen=True, array_like=True):
+    """How one exercise went."""
+
+    id: str
+    checks: tuple[CheckOutcome, ...]
+    findings: tuple[FindingOutcome, ...] = ()
+    defined: CodeLocation | None = None
+    judged_with: tuple[str, ...] = ()
+    to_judge_with: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+
+
+class AssignmentOutcome(msgspec.Struct, frozen=True, array_like=True):
+    """How one assignment went.
+
+    Args:
+        is_decided: whether each check was judged.
+        is_handed_in: whether anything was handed in for it.
+    """
+
+    id: str
+    is_decided: bool
+    is_handed_in: bool
+    read_from: str
+    isolation: tuple[str, ...]
+    exercises: tuple[ExerciseOutcome, ...] = ()
+    notes: tuple[str, ...] = ()
+    defects: tuple[str, ...] = ()
+    file_failures: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether any exercise was written, or nobody can say."""
+        untouched = (Outcome.NOT_ATTEMPTED, Outcome.MISSING, Outcome.BLOCKED)
+        return not self.is_decided or any(
+            check.outcome not in untouched for one in self.exercises for check in one.checks
+        )
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(AssignmentOutcome)
+
+
+def packed(outcome: AssignmentOutcome) -> bytes:
+    """An outcome as it is stored."""
+    return zlib.compress(_encoder.encode(outcome), 3)
+
+
+def unpacked(data: bytes) -> AssignmentOutcome:
+    """An outcome from what was stored.
+
+    Raises:
+        ValueError: when it is not one.
+    """
+    try:
+        return _decoder.decode(zlib.decompress(data))
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+
+
+# From a result.
+
+
+def outcomes_of(result: Result) -> dict[str, AssignmentOutcome]:
+    """What was found out about one submission, by assignment."""
+    return {part.id: _outcome(part, result) for part in result.assignments}
+
+
+def _outcome(part: AssignmentResult, result: Result) -> AssignmentOutcome:
+    is_empty = not part.read_from and not any(e.defined for e in part.exercises)
+    is_there = not is_empty or bool(part.exercises and not is_decided(part)) or not part.exercises
+    return AssignmentOutcome(
+        id=part.id,
+        is_decided=is_decided(part),
+        is_handed_in=is_there,
+        read_from=part.read_from,
+        isolation=result.isolation,
+        exercises=tuple(map(_exercise, part.exercises)) if is_there else (),
+        notes=part.notes,
+        defects=part.defects,
+        file_failures=part.file_failures,
+        ignored=part.ignored,
+    )
+
+
+def _exercise(one: ExerciseResult) -> ExerciseOutcome:
+    return ExerciseOutcome(
+        one.id,
+        tuple(map(_check, one.checks)),
+        tuple(FindingOutcome(tuple(m.id for m in f.candidates), f.is_partial) for f in one.findings),
+        one.defined,
+        one.judged_with,
+        one.to_judge_with,
+        one.uses,
+    )
+
+
+def _check(one: CheckResult) -> CheckOutcome:
+    message = "" if one.blocked_by or one.message == one.title else one.message
+    return CheckOutcome(
+        one.id.partition("::")[2],
+        one.outcome,
+        one.duration_s,
+        message,
+        one.blocked_by,
+        one.waits_for,
+        one.raised,
+        one.may_follow,
+        one.where,
+        one.picture,
+    )
+
+
+def not_handed_in(assignment: str, notes: tuple[str, ...] = ()) -> AssignmentOutcome:
+    """The outcome of nothing."""
+    return AssignmentOutcome(assignment, True, False, "", (), notes=notes)
+
+
+def failed(assignment: str, reason: str) -> AssignmentOutcome:
+    """The outcome where the grader itself failed, or work cannot be read."""
+    note = _("The grader itself failed: {reason}").format(reason=reason)
+    return AssignmentOutcome(assignment, False, True, "", (), notes=(note,))
+
+
+# To a result.
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What the course says of an assignment's checks and known mistakes, in one language.
+
+    Args:
+        checks: weight, whether it is one of conduct, and title, by the check's id.
+        mistakes: the known mistakes by id.
+    """
+
+    checks: dict[str, tuple[int, bool, str]]
+    mistakes: dict[str, Mistake]
+
+
+def declared_by(course: Course, assignment: Assignment) -> Declared:
+    """What the course says, worked out once for each state of the assignment."""
+
+    def make() -> bytes:
+        from grader.checks.collect import collect  # imports torch
+
+        found = collect(course, [e.id for e in assignment.exercises], tuple(Visibility))
+        checks = {check.id: (check.weight, check.is_conduct, check.title) for check in found}
+        mistakes = {
+            one.id: replace(
+                one.mistake,
+                symptom=course.text(one.mistake.symptom),
+                question=course.text(one.mistake.question),
+            )
+            for one in read_misconceptions(course, assignment)
+        }
+        return msgspec.json.encode(Declared(checks, mistakes))
+
+    points = [[exercise.id, exercise.points] for exercise in assignment.exercises]
+    key = [everything_of(course, assignment), points, current()]
+    return msgspec.json.decode(kept("declared", key, make, most=256), type=Declared)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Turns outcomes into results, with what the course says now.
+
+    Args:
+        course: with the assignments that results have.
+        declared: what the course says, by assignment.
+    """
+
+    course: Course
+    declared: Mapping[str, Declared]
+
+    @staticmethod
+    def of(course: Course) -> "Words":
+        """With what the course says now."""
+        return Words(course, {a.id: declared_by(course, a) for a in course.assignments})
+
+    def result(self, outcome: AssignmentOutcome) -> AssignmentResult:
+        """An assignment's result, without scores."""
+        assignment, words = self.course.by_id[outcome.id], self.declared[outcome.id]
+        known = {one.id: one for one in outcome.exercises}
+        if outcome.is_handed_in and outcome.exercises:
+            exercises = tuple(
+                self._exercise(known[e.id], e.points, words) if e.id in known else
+                ExerciseResult(e.id, None, e.points)
+                for e in assignment.exercises
+            )
+        elif outcome.is_handed_in:  # nobody can say what was
+            exercises = ()
+        else:
+            exercises = tuple(ExerciseResult(e.id, None, e.points) for e in assignment.exercises)
+        return AssignmentResult(
+            id=outcome.id,
+            read_from=outcome.read_from,
+            score=None,
+            max_score=assignment.max_score,
+            exercises=exercises,
+            notes=outcome.notes,
+            defects=outcome.defects,
+            file_failures=outcome.file_failures,
+            ignored=outcome.ignored,
+        )
+
+    def _exercise(self, one: ExerciseOutcome, points: float, words: Declared) -> ExerciseResult:
+        checks = words.checks
+        return ExerciseResult(
+            id=one.id,
+            score=None,
+            max_score=points,
+            checks=tuple([_worded(f"{one.id}::{c.name}", c, checks) for c in one.checks]),
+            findings=tuple(
+                Finding(tuple(_mistake(id_, words) for id_ in f.candidates), f.is_partial)
+                for f in one.findings
+            ),
+            defined=one.defined,
+            judged_with=one.judged_with,
+            to_judge_with=one.to_judge_with,
+            uses=one.uses,
+        )
+
+
+def _worded(id_: str, one: CheckOutcome, checks: Mapping[str, tuple[int, bool, str]]) -> CheckResult:
+    weight, is_conduct, title = checks.get(id_) or _unknown(one.name)
+    message = one.message
+    if one.blocked_by:
+        other = checks.get(one.blocked_by) or _unknown(one.blocked_by)
+        reason = _("first this has to hold: {title}").format(title=other[2])
+        message = _("Not run: {reason}").format(reason=reason)
+    elif not message and one.outcome is Outcome.FAILED:
+        message = title
+    return CheckResult(
+        id=id_,
+        title=title,
+        visibility=Visibility.VISIBLE if one.name.startswith("visible::") else Visibility.HIDDEN,
+        weight=weight,
+        outcome=one.outcome,
+        message=message,
+        duration_s=one.duration_s,
+        picture=one.picture,
+        where=one.where,
+        waits_for=one.waits_for,
+        raised=one.raised,
+        may_follow=one.may_follow,
+        is_conduct=is_conduct,
+        blocked_by=one.blocked_by,
+    )
+
+
+def _unknown(name: str) -> tuple[int, bool, str]:
+    """What stands for a check that the course does not have any more."""
+    return 1, False, name.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+
+
+def _mistake(id_: str, words: Declared) -> Mistake:
+    return words.mistakes.get(id_) or Mistake(id_, id_, "")
