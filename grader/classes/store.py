@@ -58,6 +58,7 @@ class RunOptions(msgspec.Struct, frozen=True):
         assignments: which of them the results have.
         options: those of the command that decide what counts of what was handed in, and whether
             there are numbers in place of names.
+        conditions: by assignment, a hash of each thing besides files that decides outcomes.
     """
 
     seed: str
@@ -66,6 +67,7 @@ class RunOptions(msgspec.Struct, frozen=True):
     language: str
     assignments: tuple[str, ...]
     options: tuple[str, ...] = ()
+    conditions: Mapping[str, Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,14 @@ class Use:
     """An outcome that a hand-in has.
 
     Args:
+        number: of the attempt, from 1; 0 where there are no attempts.
         key: the outcome's.
         at: when it was handed in, in ISO's form; "" where that is not known.
         source: where the time is known from.
-        work: a hash of everything that was handed in at that time.
+        work: a hash of the files that the assignment can see.
     """
 
+    number: int
     key: bytes
     at: str = ""
     source: str = ""
@@ -98,6 +102,8 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
         assignments: the score of each assignment that was handed in.
         keys: the keys of outcomes, by assignment.
         decided: what was decided about the student.
+        unread: files that were handed in, where none could be read as work.
+        handed_in: the ids of the assignments for which anything was.
     """
 
     score: float | None
@@ -105,6 +111,8 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
     assignments: dict[str, float | None]
     keys: dict[str, tuple[bytes, ...]]
     decided: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    handed_in: tuple[str, ...] = ()
 
 
 class Store:
@@ -248,6 +256,10 @@ class Store:
         found = self._connection.execute("SELECT key FROM outcome WHERE is_decided")
         return {key for (key,) in found} & {*keys}
 
+    def keys(self) -> set[bytes]:
+        """Those of all outcomes, decided or not."""
+        return {key for (key,) in self._connection.execute("SELECT key FROM outcome")}
+
     def outcome(self, key: bytes) -> bytes | None:
         """An outcome as it is stored, decided or not."""
         query = "SELECT record FROM outcome WHERE key = ?"
@@ -280,7 +292,7 @@ class Store:
         """By student and assignment, what was handed in, the first time first."""
         found: dict[str, dict[str, list[Use]]] = {}
         rows = self._connection.execute(
-            "SELECT student, assignment, key, at, source, work FROM uses"
+            "SELECT student, assignment, number, key, at, source, work FROM uses"
             " ORDER BY student, assignment, number"
         )
         for student, assignment, *rest in rows:
@@ -306,10 +318,10 @@ class Store:
             options: how the class was graded.
         """
         rows = [
-            (student, id_, number, use.key, use.at, use.source, use.work)
+            (student, id_, use.number, use.key, use.at, use.source, use.work)
             for student, parts in uses.items()
             for id_, found in parts.items()
-            for number, use in enumerate(found)
+            for use in found
         ]
         encode = msgspec.msgpack.encode
         records = [(student, encode(one)) for student, one in standings.items()]

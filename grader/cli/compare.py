@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,10 +22,9 @@ from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.text import clean
 from grader.course.course import COURSE_VARIABLE, MANIFEST, load_course
-from grader.grading.apart import reading
-from grader.grading.class_files import all_results
-from grader.grading.comparing import Comparison, by_check, compare_runs, signed, to_record
-from grader.grading.journal import earlier_run
+from grader.classes.compare import Comparison, by_check, compare_runs, signed, to_record
+from grader.classes.records import Records, open_records
+from grader.classes.store import STORE, RunOptions, Store
 from grader.reports.stability import stability_table
 
 MOST_ROWS = 100
@@ -52,10 +51,10 @@ def run_compare(options: CompareOptions) -> ExitCode:
     Raises:
         UsageError: when one of the two is neither a run nor a course.
     """
-    with reading(options.old), reading(options.new), _runs(options) as (old, new):
+    with _runs(options) as (old, new):
         found = compare_runs(old, new)
         if options.items is not None:
-            write_whole(options.items, stability_table(*map(all_results, (old, new))))
+            write_whole(options.items, stability_table([*old.results()], [*new.results()]))
     if options.page is not None:
         from grader.reports.html.comparison import comparison_page
 
@@ -68,15 +67,19 @@ def run_compare(options: CompareOptions) -> ExitCode:
 
 
 @contextmanager
-def _runs(options: CompareOptions) -> Iterator[tuple[Path, Path]]:
-    """Both as folders of results; what is a course is graded into a folder of its own."""
+def _runs(options: CompareOptions) -> Iterator[tuple[Records, Records]]:
+    """The records of both; what is a course is graded into a folder of its own."""
     with TemporaryDirectory(prefix="grader-compare-") as scratch:
         old, new = options.old, options.new
         if _is_course(old):
             old = _graded(old, new, options, Path(scratch) / "old")
         if _is_course(new):
             new = _graded(new, old, options, Path(scratch) / "new")
-        yield old, new
+        with ExitStack() as stack:
+            for folder in (old, new):  # nobody writes there meanwhile
+                if (folder / STORE).is_file():
+                    stack.enter_context(Store.to_read(folder))
+            yield open_records(old), open_records(new)
 
 
 def _is_course(folder: Path) -> bool:
@@ -93,8 +96,8 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
     if not _is_course(other):
         if not other.is_dir():
             raise UsageError(f"There is no folder {other}.")
-        shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "left", "published*"))
-    before = earlier_run(out)
+        shutil.copytree(other, out, ignore=shutil.ignore_patterns("reports", "former"))
+    before = _run_in(out)
     isolation = before.isolation if before else "sealed"
     again = [one for one in before.options if one != ANONYMOUS] if before else []
     assignments = before.assignments if before else ()
@@ -109,6 +112,14 @@ def _graded(course: Path, other: Path, options: CompareOptions, out: Path) -> Pa
     if done.returncode not in (ExitCode.FINE, ExitCode.GRADERS_FAULT):
         raise UsageError(f"{course}: {done.stderr.strip()}")
     return out
+
+
+def _run_in(out: Path) -> RunOptions | None:
+    """How the run in a folder was graded; None where there is none."""
+    if not (out / STORE).is_file():
+        return None
+    with Store.to_read(out) as store:
+        return store.options()
 
 
 def _print(found: Comparison) -> None:

@@ -21,11 +21,11 @@ from grader.core.records import AssignmentResult, ExerciseResult, Outcome, Resul
 from grader.core.text import escaped, location_words
 from grader.course.course import Course, Exercise
 from grader.feedback.outcomes import ExerciseStatus, exercise_status
-from grader.grading.choices import FOLDER as ATTEMPTS
-from grader.grading.class_files import attempts_words, read_record, record_path, records_in
-from grader.grading.journal import run_in
-from grader.grading.kept_outcomes import read_kept
+from grader.classes.records import Records, open_records
+from grader.classes.rows import attempts_words
+from grader.classes.store import RunOptions, Store
 from grader.grading.results import points, to_json
+from grader.submissions.digests import digests_of
 from grader.submissions.faults import told
 from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.student_folders import Student
@@ -78,62 +78,63 @@ def run_explain(course: Course, options: ExplainOptions) -> ExitCode:
     if len(named) != 1:
         raise UsageError(f"{options.exercise} names {len(named)} exercises; explain one at a time.")
     (exercise,) = named.values()
-    result = _result(options)
+    records = open_records(options.run)
+    result = _result(options, records)
     found = [(p, e) for p in result.assignments for e in p.exercises if e.id == exercise.id]
     if not found:
         why = "handed in nothing" if not result.submitted else "has no result for it in this run"
         raise UsageError(f"{options.student} {why}: there is nothing to explain of {exercise.id}.")
     explained = Explained(result, *found[0])
-    submission = None
+    submission, is_as_graded = None, True
     if options.again and options.submissions is None:
         raise UsageError("--again needs --submissions, what the class handed in.")
     if options.submissions is not None:
         with read_submissions(course, options.submissions) as intake:
             name = explained.part.handed_in_by or options.student
             student, path = who_handed_in(intake, name, options.submissions)
-            counting = _counting_path(student, explained, options.run)
+            counting = _counting_path(student, explained, records)
             student = replace(student, path=counting or path)
             with told(student.id):
                 submission = read_submission(course, counting or path, student.id)
-            if counting is not None or explained.part.handed_in_by:
-                explained = _as_graded(explained, submission, options.run)
+            digests = digests_of(course, counting or path)
+            is_as_graded = digests.by_assignment[exercise.assignment] in _works(
+                options.run, student.id, exercise.assignment
+            )
             if options.again:
                 explained = replace(explained, again=_again(course, options, student, exercise))
     if options.format_ == "json":
         echo(json.dumps(_json(explained), indent=2, ensure_ascii=False))
     else:
-        _print(console(), explained, submission)
+        _print(console(), explained, submission, is_as_graded=is_as_graded)
     return ExitCode.NOT_PASSED if explained.differences else ExitCode.FINE
 
 
-def _result(options: ExplainOptions) -> Result:
+def _result(options: ExplainOptions, records: Records) -> Result:
     """The student's result.
 
     Raises:
         UsageError: when the folder holds no run, or none of this student.
     """
-    run_in(options.run)
-    path = record_path(options.run, options.student)
-    if not path.is_file():
-        known = records_in(options.run)
+    known = records.texts
+    if options.student not in known:
         meant = difflib.get_close_matches(options.student, known)
         tail = f"Did you mean {listed(meant)}?" if meant else f"It has {len(known)} students."
         raise UsageError(f"{options.run} has no result of {options.student!r}. {tail}")
-    return read_record(path)
+    return records.result(options.student)
 
 
-def _counting_path(student: Student, explained: Explained, run: Path) -> Path | None:
+def _counting_path(student: Student, explained: Explained, records: Records) -> Path | None:
     """Where the attempt lies that counts for the exercise; None where there is none of that time.
 
     Args:
         student: who handed in the work, which may be another one of a group.
         explained: what is explained.
-        run: the run's folder.
+        records: those of the run.
     """
     score, id_ = explained.exercise.score, explained.exercise.id
     parts: tuple[AssignmentResult, ...] = (explained.part,)
     if explained.part.handed_in_by:
-        parts = read_record(record_path(run, student.id)).assignments
+        parts = records.result(student.id).assignments
     counting = [one for p in parts if p.id == explained.part.id for one in p.attempts if one.counts]
     times = {one.at for one in counting if one.exercises.get(id_) == score}
     times = times or {one.at for one in counting}
@@ -141,31 +142,29 @@ def _counting_path(student: Student, explained: Explained, run: Path) -> Path | 
     return paths[-1] if paths else None
 
 
-def _as_graded(explained: Explained, submission: Submission, run: Path) -> Explained:
-    """With the hash of the work that counts, where this was graded as it is.
+def _works(run: Path, student: str, assignment: str) -> set[str]:
+    """Hashes of the files that a student's results in an assignment were made of."""
+    with Store.to_read(run) as store:
+        return {use.work for use in store.uses().get(student, {}).get(assignment, ())}
 
-    Args:
-        explained: what a student has.
-        submission: an attempt of theirs, or work of somebody in their group.
-        run: the run's folder.
-    """
-    id_, kept = explained.part.id, read_kept(run, submission.student)
-    latest, attempts = kept.latest(id_), read_kept(run / ATTEMPTS, submission.student).heads
-    heads = (*attempts, *(() if latest is None else (kept.heads[latest],)))
-    graded = {head.submission_hash for head in heads if head.assignment == id_}
-    if submission.hash not in graded:
-        return explained
-    return replace(explained, result=replace(explained.result, submission_hash=submission.hash))
+
+def _options(run: Path) -> RunOptions:
+    """How the class was graded."""
+    with Store.to_read(run) as store:
+        found = store.options()
+    if found is None:
+        raise UsageError(f"{run} holds no run that was finished.")
+    return found
 
 
 def _again(
     course: Course, options: ExplainOptions, student: Student, exercise: Exercise
 ) -> ExerciseResult:
     """The exercise graded once more, with the run's own seed, isolation and language."""
-    from grader.grading.run_settings import RunSettings
-    from grader.grading.workers import new_worker
+    from grader.classes.run_settings import RunSettings
+    from grader.classes.workers import new_worker
 
-    identity = run_in(options.run)
+    identity = _options(options.run)
     use(identity.language)
     settings = RunSettings(
         course.root, course.hash, identity.seed, identity.isolation, identity.language
@@ -195,7 +194,9 @@ def _differences(before: ExerciseResult, now: ExerciseResult) -> Iterator[str]:
         yield f"The known mistakes were {names[0]}, and are {names[1]}."
 
 
-def _print(out: Console, explained: Explained, submission: Submission | None) -> None:
+def _print(
+    out: Console, explained: Explained, submission: Submission | None, *, is_as_graded: bool
+) -> None:
     result, part, exercise = explained.result, explained.part, explained.exercise
     score = "undecided" if exercise.score is None else points(exercise.score)
     earned = f"{score} of {exercise.max_score}" if exercise.max_score else "unscored"
@@ -206,7 +207,7 @@ def _print(out: Console, explained: Explained, submission: Submission | None) ->
     for line in _circumstances(explained):
         out.print(indented(Text(line, style="dim"), 2))
     if submission is not None:
-        _print_code(out, explained, submission)
+        _print_code(out, explained, submission, is_as_graded=is_as_graded)
     for visibility in dict.fromkeys(check.visibility for check in exercise.checks):
         out.print(f"\n[bold]{visibility} checks[/]")
         for check in exercise.checks:
@@ -263,10 +264,12 @@ def _circumstances(explained: Explained) -> Iterator[str]:
     )
 
 
-def _print_code(out: Console, explained: Explained, submission: Submission) -> None:
+def _print_code(
+    out: Console, explained: Explained, submission: Submission, *, is_as_graded: bool
+) -> None:
     """The file or cell of the definition with its lines; whether it is what was graded."""
     at = explained.exercise.defined
-    if submission.hash != explained.result.submission_hash:
+    if not is_as_graded:
         words = "What lies there now is not what was graded: the code below may differ."
         out.print(indented(Text(words, style="yellow"), 2))
     source = next((s for s in submission.sources.values() if at and s.name == at.file), None)

@@ -24,20 +24,18 @@ from grader.core.kit import installing
 from grader.core.records import Result
 from grader.core.text import escaped, location_words
 from grader.course.course import Course
-from grader.grading import class_run
-from grader.grading.apart import writing_to
-from grader.grading.attempts import with_attempts
-from grader.grading.class_files import SUMMARY, ClassResult, Row, read_results
-from grader.grading.dask_cluster import grade_on_cluster
-from grader.grading.deciding import NOT_RUN
-from grader.grading.decisions import Decisions
-from grader.grading.decisions_file import class_decisions
-from grader.grading.journal import earlier_run
-from grader.grading.never_lower import EarlierResults
-from grader.grading.policies import Policy
-from grader.grading.process_pool import grade_locally
-from grader.grading.publishing import differing, last_published
-from grader.grading.set_aside import LEFT, REPORTS
+from grader.classes.cluster import grade_on_cluster
+from grader.classes.deciding import NOT_RUN
+from grader.classes.decisions import Decisions
+from grader.classes.decisions_file import class_decisions
+from grader.classes.files import REPORTS
+from grader.classes.policies import Policy
+from grader.classes.process_pool import grade_locally
+from grader.classes.publish import last_published
+from grader.classes.records import FORMER, SUMMARY, Records, open_records, results_of
+from grader.classes.rows import ClassResult, Row
+from grader.classes.run import NEW_ASSIGNMENT, ClassRun, Grade, grade_here, handed_in_as_data
+from grader.classes.store import STORE, Store
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from grader.submissions.anonymous import anonymous, read_keys
@@ -46,6 +44,7 @@ from grader.submissions.times import with_times
 
 MOST_ROWS = 100
 """A class of more students is not shown as a table."""
+MOST_NAMES = 10
 GRADEBOOK_FOLDER = "nbgrader"
 
 
@@ -101,13 +100,13 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
             read_submissions(
                 course, options.submissions, options.roster, history=options.history
             ) as arrived,
-            writing_to(out),
         ):
             intake, decisions = _as_asked(course, options, arrived)
+            published = _published(out)
             result = _grade(course, options, intake, decisions, screen)
             rows = result.rows
             if options.reports:
-                results, now = read_results(out, rows), datetime.now(UTC)
+                results, now = _results(out, rows), datetime.now(UTC)
                 covers = result.covers.sentence(rows)
                 run = GradedClass(
                     result.course, results, dict(os.environ), now, intake.roster, covers
@@ -116,11 +115,11 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
                     file.write(out / REPORTS)
             _print_class(screen, result, intake.notes, out)
             if options.verbose:
-                _print_definitions(screen, read_results(out, rows))
+                _print_definitions(screen, _results(out, rows))
             _print_coverage(screen, result, out)
             _print_decisions(screen, rows)
-            _print_changes(screen, result, out)
-            _print_published(screen, rows, out)
+            _print_gone(screen, result)
+            _print_changes(screen, result, out, published)
             _print_older_reports(screen, result, options)
             is_filled = _fill_gradebook(course, intake, rows, options, screen)
     except KeyboardInterrupt:
@@ -183,14 +182,14 @@ def _grade(
     screen: Console,
 ) -> ClassResult:
     seed = None if options.seed is None else str(options.seed)
-    isolation, force = options.isolation, options.force
-    run = class_run.ClassRun(
+    policy = Policy(options.policy)
+    run = ClassRun(
         course,
         intake.students,
         options.out,
-        isolation,
+        options.isolation,
         seed,
-        force,
+        options.force,
         intake.is_whole,
         intake.roster,
         _assignments(course, options.assignments),
@@ -198,30 +197,31 @@ def _grade(
         _earlier(options.never_lower),
         _counting_options(options),
         options.jobs or cores(),
+        policy,
     )
     _print_other_options(screen, options)
-    grade, policy = _scheduler(options), Policy(options.policy)
-    if any(student.attempts for student in intake.students):
-        if options.gradebook and policy is not Policy.LAST:
-            raise UsageError(
-                "nbgrader's gradebook shows the code of last attempts: --gradebook needs --policy last."
-            )
-        with progress(screen, "attempts") as watcher:
-            run, grade = with_attempts(run, policy, grade, watcher)
-    elif policy is not Policy.LAST:
-        told = f"Nobody here has attempts to choose from: --policy {policy} changes nothing."
+    has_attempts = any(student.attempts for student in intake.students)
+    if has_attempts and options.gradebook and policy is not Policy.LAST:
+        raise UsageError(
+            "nbgrader's gradebook shows the code of last attempts: --gradebook needs --policy last."
+        )
+    if not has_attempts and policy is not Policy.LAST:
+        told = f"--policy {policy} has no effect: no student has more than one attempt."
         _print_line(screen, told, "yellow")
     with progress(screen) as watcher:
-        return run.carry_out(grade, watcher)
+        return run.carry_out(_scheduler(options), watcher)
 
 
 def _print_other_options(screen: Console, options: GradeOptions) -> None:
     """Say where the run before was with other options that decide what counts."""
-    before = earlier_run(options.out)
+    if not (options.out / STORE).is_file():
+        return
+    with Store.to_read(options.out) as store:
+        before = store.options()
     if before is not None and before.options != _counting_options(options):
         none = "none of --policy, --times, --history and --never-lower"
-        said = " ".join(one for one in before.options if one != ANONYMOUS) or none
-        _print_line(screen, f"The run before this one was with {said}.", "yellow")
+        used = " ".join(one for one in before.options if one != ANONYMOUS) or none
+        _print_line(screen, f"The previous run used different options: {used}.", "yellow")
 
 
 def _counting_options(options: GradeOptions) -> tuple[str, ...]:
@@ -238,11 +238,14 @@ def _counting_options(options: GradeOptions) -> tuple[str, ...]:
     return (*policy, *chain(*paths), *history, *without_names)
 
 
-def _earlier(folder: Path | None) -> EarlierResults | None:
+def _earlier(folder: Path | None) -> Records | None:
     """The run whose scores are not to fall."""
-    if folder is not None and not (folder / "results").is_dir():
-        raise UsageError(f"{folder} holds no results; --never-lower takes the --out of a run.")
-    return EarlierResults(folder) if folder is not None else None
+    return open_records(folder) if folder is not None else None
+
+
+def _results(out: Path, rows: Sequence[Row]) -> list[Result]:
+    """The full results of some students, from what is written."""
+    return results_of(open_records(out), [row.student for row in rows])
 
 
 def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -251,12 +254,12 @@ def _assignments(course: Course, named: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(exercise.assignment for exercise in found))
 
 
-def _scheduler(options: GradeOptions) -> class_run.Grade:
+def _scheduler(options: GradeOptions) -> Grade:
     """Where students are graded: on a cluster, in worker processes, or in this process."""
     jobs, address = options.jobs or cores(), options.scheduler
     if address is not None:
-        return partial(grade_on_cluster, address=address, jobs=jobs, pack=class_run.packed)
-    return class_run.grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
+        return partial(grade_on_cluster, address=address, jobs=jobs, pack=handed_in_as_data)
+    return grade_here if jobs == 1 else partial(grade_locally, jobs=jobs)
 
 
 def _print_coverage(screen: Console, result: ClassResult, out: Path) -> None:
@@ -266,7 +269,7 @@ def _print_coverage(screen: Console, result: ClassResult, out: Path) -> None:
     if result.left:
         names = ", ".join(result.left)
         _print_line(
-            screen, f"Not in this class any more: {names}. Their results are in {out / LEFT}."
+            screen, f"Not in this class any more: {names}. Their results are in {out / FORMER}."
         )
 
 
@@ -286,29 +289,42 @@ def _print_decisions(screen: Console, rows: Sequence[Row]) -> None:
         _print_line(screen, told, "yellow")
 
 
-def _print_changes(screen: Console, result: ClassResult, out: Path) -> None:
-    """Say how many scores are not what they were before."""
-    count = len(result.changed)
-    if count:
-        who = "1 student has another score" if count == 1 else f"{count} students have other scores"
-        where = f"{out / SUMMARY} says whose, under `changed`"
-        _print_line(screen, f"{who} than before this run: {where}.", "yellow")
-
-
-def _print_published(screen: Console, rows: Sequence[Row], out: Path) -> None:
-    """Say how many scores are not what was published."""
-    published = last_published(out)
-    count = differing(published, rows) if published is not None else 0
-    if count:
-        who = "1 student has another score than was published"
-        who = who if count == 1 else f"{count} students have other scores than were published"
-        told = f"{who}: `grader compare {published} {out}` says whose and why."
+def _print_gone(screen: Console, result: ClassResult) -> None:
+    """Name who handed in work before that is not there any more."""
+    by_assignment: dict[str, list[str]] = {}
+    for student, id_ in result.gone:
+        by_assignment.setdefault(id_, []).append(student)
+    for id_, students in by_assignment.items():
+        names = ", ".join(students[:MOST_NAMES])
+        names += f" and {len(students) - MOST_NAMES} more" if len(students) > MOST_NAMES else ""
+        told = f"{id_}: handed in before this run, and missing now: {names}."
         _print_line(screen, told, "yellow")
+
+
+def _published(out: Path) -> Path | None:
+    """What was published last of this folder, if anything was."""
+    return last_published(out) if (out / STORE).is_file() else None
+
+
+def _print_changes(
+    screen: Console, result: ClassResult, out: Path, published: Path | None
+) -> None:
+    """Say how many scores are not what they were before, and why."""
+    why = {reason: count for reason, count in result.why.items() if reason != NEW_ASSIGNMENT}
+    count = sum(why.values())
+    if not count:
+        return
+    who = "1 student has another score" if count == 1 else f"{count} students have other scores"
+    reasons = ", ".join(f"{reason} ({n})" for reason, n in sorted(why.items()))
+    where = f"{out / SUMMARY} names them under `changed`"
+    if published is not None:
+        where = f"`grader compare {published} {out}` shows whose differ from what was published"
+    _print_line(screen, f"{who} than before: {reasons}. {where}.", "yellow")
 
 
 def _print_older_reports(screen: Console, result: ClassResult, options: GradeOptions) -> None:
     """Say which reports of an earlier run were moved aside and not made again."""
-    older = options.out / LEFT / REPORTS
+    older = options.out / FORMER / REPORTS
     if result.is_written and older.is_dir():
         kinds = {path.name for path in older.iterdir()} - {*options.reports}
         if kinds:
@@ -378,7 +394,7 @@ def _fill_gradebook(
 
     folder = options.out / GRADEBOOK_FOLDER
     mine = {student.id for student in intake.students}
-    results = read_results(options.out, [row for row in rows if row.student in mine])
+    results = _results(options.out, [row for row in rows if row.student in mine])
     times = {row.student: row.submitted_at for row in rows}
     filled = fill_gradebook(
         course, intake.students, results, options.gradebook, folder, intake.roster, times

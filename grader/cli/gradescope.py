@@ -13,8 +13,8 @@ from grader.course.course import Course
 from grader.grading import seal_probe
 from grader.grading.journal import new_seed
 from grader.grading.results import for_student
-from grader.grading.run_settings import RunSettings
-from grader.grading.worker import Worker
+from grader.classes.run_settings import RunSettings
+from grader.classes.worker import Worker
 from grader.reports.gradescope import gradescope, nothing_to_read
 from grader.sessions import launchers
 from grader.submissions.platform_zips import Upload, lay_out

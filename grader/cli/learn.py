@@ -10,10 +10,10 @@ from grader.cli.edge import ExitCode
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.records import Mistake, MistakeKind
+from grader.core.kept import exclusive
 from grader.course.course import Course, Exercise
 from grader.course.misconceptions import read_misconceptions
 from grader.grading import seal_probe
-from grader.grading.apart import writing_to
 from grader.submissions.faults import told
 from grader.submissions.intake import read_submissions, who_handed_in
 from grader.submissions.submission import Submission, read_submission
@@ -61,7 +61,7 @@ def run_learn(course: Course, options: LearnOptions) -> ExitCode:
         click.echo("Nothing was run, and nothing was written.")
         return ExitCode.NOT_PASSED
     path = course.paths(course.by_id[exercise.assignment]).misconceptions
-    with writing_to(course.root):
+    with exclusive(course.root):
         before = _as_proven(path)
         known = {m.id for a in course.assignments for m in read_misconceptions(course, a)}
         if mistake.id in known:

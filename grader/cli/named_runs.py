@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.core.errors import UsageError
-from grader.grading.class_files import records_in
-from grader.grading.journal import earlier_run
-from grader.grading.set_aside import LEFT
+from grader.classes.records import FORMER, records_in
+from grader.classes.store import STORE, Store
 
 ANONYMOUS = "--anonymous"
 """Stands among a run's options where it has numbers."""
@@ -20,7 +19,7 @@ def require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> No
         option: which option gives it.
         numbers: everybody's, by name.
     """
-    found = {*records_in(folder), *records_in(folder / LEFT)}
+    found = {*records_in(folder), *records_in(folder / FORMER)}
     if named := sorted(found - {*numbers.values()}):
         raise UsageError(
             f"{folder} has results of students who are no numbers of the key file, like {named[0]}. "
@@ -30,7 +29,10 @@ def require_numbers(folder: Path, option: str, numbers: Mapping[str, str]) -> No
 
 def require_names(out: Path) -> None:
     """Raise UsageError where a folder has results under numbers."""
-    before = earlier_run(out)
+    if not (out / STORE).is_file():
+        return
+    with Store.to_read(out) as store:
+        before = store.options()
     if before is not None and ANONYMOUS in before.options:
         raise UsageError(
             f"{out} holds a run without names. Give its key file again, {ANONYMOUS} KEYFILE; or "

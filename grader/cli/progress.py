@@ -15,8 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grader.grading.class_files import Row
-from grader.grading.class_run import Watcher
+from grader.classes.run import Watcher
 
 SECONDS_BETWEEN_LINES = 10.0
 T = TypeVar("T")
@@ -40,17 +39,17 @@ class _Count:
         for sentence in sentences:
             self.bar.console.print(sentence, markup=False, soft_wrap=True)
 
-    def begin(self, students: int, unchanged: int) -> None:
+    def begin(self, what: str, total: int, done: int) -> None:
         """The run begins."""
-        self.students, self.unchanged = students, unchanged
+        self.what, self.students, self.unchanged = what, total, done
         self.started = self.printed = time.monotonic()
-        self.bar.add_task("", total=students, completed=unchanged, rate="")
+        self.bar.add_task("", total=total, completed=done, rate="")
         self._print(f"Grading: {self._sentence()} done.")
 
-    def done(self, row: Row) -> None:
-        """One more student is done."""
+    def done(self, *, is_undecided: bool) -> None:
+        """One more is graded."""
         self.graded += 1
-        self.undecided += row.undecided
+        self.undecided += is_undecided
         wrong = f", {self.undecided} undecided" if self.undecided else ""
         self.bar.update(self.bar.task_ids[0], advance=1, rate=f"{self._rate:.1f}/s{wrong}")
         is_last = self.unchanged + self.graded == self.students
@@ -164,8 +163,8 @@ def counted(screen: Console, label: str, total: int, items: Iterable[T]) -> Iter
 
 
 @contextmanager
-def progress(screen: Console, what: str = "students") -> Iterator[Watcher]:
-    """What shows the progress of a run on this screen; `what` are graded."""
+def progress(screen: Console) -> Iterator[Watcher]:
+    """What shows the progress of a run on this screen."""
     columns = (
         TextColumn("Grading"),
         BarColumn(),
@@ -174,4 +173,4 @@ def progress(screen: Console, what: str = "students") -> Iterator[Watcher]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        yield _Count(bar, what)
+        yield _Count(bar)

@@ -6,24 +6,17 @@ from pathlib import Path
 from grader.cli.edge import ExitCode
 from grader.cli.view import console
 from grader.core.text import escaped
-from grader.grading.apart import writing_to
-from grader.grading.comparing import compare_runs
-from grader.grading.journal import run_in
-from grader.grading.publishing import last_published, publish
+from grader.classes.compare import compare_runs
+from grader.classes.publish import last_published, publish
+from grader.classes.records import open_records
 
 
 def run_publish(out: Path) -> ExitCode:
     """Publish a run, unless nothing is different since the last time.
 
     Raises:
-        UsageError: when there is no run, it cannot be copied, or another command works there.
+        UsageError: when there is no run, it cannot be written, or another command works there.
     """
-    run_in(out)
-    with writing_to(out):
-        return _publish(out)
-
-
-def _publish(out: Path) -> ExitCode:
     before = last_published(out)
     screen = console()
 
@@ -31,7 +24,7 @@ def _publish(out: Path) -> ExitCode:
         screen.print(escaped(line), markup=False, soft_wrap=True)
 
     if before is not None:
-        found = compare_runs(before, out)
+        found = compare_runs(open_records(before), open_records(out))
         if not (found.changes or found.only_before or found.only_after):
             say(f"Nothing is different from what was published: {before}.")
             return ExitCode.FINE

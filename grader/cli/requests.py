@@ -11,8 +11,8 @@ from grader.cli.streams import echo
 from grader.cli.view import console
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.grading.journal import run_in
-from grader.grading.regrade_requests import State, read_requests, states
+from grader.classes.records import open_records
+from grader.classes.regrade_requests import State, read_requests, states
 
 MOST_WORDS = 300
 
@@ -29,8 +29,7 @@ def run_requests(course: Course, run: Path, path: Path, format_: str) -> ExitCod
     Raises:
         UsageError: when there is no such run, or the requests cannot be read.
     """
-    run_in(run)
-    found = states(course, run, read_requests(path))
+    found = states(course, open_records(run), read_requests(path))
     if format_ == "json":
         echo(json.dumps([_json(one) for one in found], indent=2, ensure_ascii=False))
         return ExitCode.FINE

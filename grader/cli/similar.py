@@ -17,9 +17,8 @@ from grader.core.errors import UsageError
 from grader.core.files import table, write_whole
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.grading.apart import reading
-from grader.grading.class_files import records_in
-from grader.grading.journal import run_in
+from grader.classes.records import open_records
+from grader.classes.store import Store
 from grader.reports.html.similar_page import similar_page
 from grader.similarity.gather import gather, read_groups
 from grader.similarity.pairs import Pair, clusters, find_pairs
@@ -52,13 +51,12 @@ def run_similar(course: Course, options: SimilarOptions) -> ExitCode:
     Raises:
         UsageError: when there is no such run, or nothing to compare.
     """
-    run_in(options.run)
-    records = records_in(options.run)
     is_text = options.format_ == "text"
     waiting = console().status("Reading what was handed in …") if is_text else nullcontext()
-    with reading(options.run), waiting:
+    with Store.to_read(options.run), waiting:
+        records = open_records(options.run)
         works, left_out = gather(course, options.submissions, records, options.archives, cores())
-    if records and records.keys().isdisjoint(work.student for work in works):
+    if records.texts.keys().isdisjoint(work.student for work in works):
         raise UsageError(
             f"Nobody in {options.submissions} has a result in {options.run}. Give what was graded into "
             "it; in place of a run without names, give one with names."

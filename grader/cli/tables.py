@@ -12,7 +12,7 @@ from rich.table import Table
 from grader.core.language import _
 from grader.core.text import clean
 from grader.course.course import Course
-from grader.grading.class_files import Row
+from grader.classes.rows import Row
 
 if TYPE_CHECKING:
     from grader.authoring.mutate import Tried

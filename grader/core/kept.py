@@ -9,12 +9,12 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.core.errors import UsageError
-from grader.core.files import write_whole
+from grader.core.files import write_whole, writing
 from grader.core.kit import KIT_NAME
 from grader.core.versions import grader_hash, versions
 
@@ -109,6 +109,33 @@ def _keep(path: Path, content: bytes, most: int) -> None:
         files = sorted(path.parent.glob("*.bin"), key=_last_used)
         for old in files[: max(0, len(files) - most)]:
             old.unlink(missing_ok=True)
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Keep other commands of this user, on this computer, out of a folder.
+
+    Raises:
+        UsageError: when another command works there.
+    """
+    from filelock import FileLock, Timeout
+    from platformdirs import user_cache_path
+
+    name = hashlib.sha256(str(folder.resolve()).encode("utf-8", "replace")).hexdigest()[:16]
+    locks = user_cache_path(KIT_NAME, appauthor=False) / "locks"
+    with writing(locks):
+        locks.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(locks / f"{name}.lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise UsageError(
+                f"Another grader command is working in {folder}. Wait for it, then run this command again."
+            ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _last_used(path: Path) -> float:

@@ -8,9 +8,9 @@ from types import NoneType, UnionType
 from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from grader.core.records import RESULT_FORMAT, Result
-from grader.grading.class_files import SUMMARY_FORMAT, Summary
-from grader.grading.comparing import FORMAT as FORMAT_OF_COMPARISONS
-from grader.grading.comparing import CheckEffect, Comparison
+from grader.classes.rows import SUMMARY_FORMAT, Summary
+from grader.classes.compare import FORMAT as FORMAT_OF_COMPARISONS
+from grader.classes.compare import CheckEffect, Comparison
 from grader.grading.journal import FORMAT, Entry, RunIdentity
 from grader.grading.results import ORDER, SPECIAL, WHERE_ANY
 

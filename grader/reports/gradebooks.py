@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from grader.core.files import OutputFile, table
 from grader.core.records import Result
 from grader.course.course import Assignment, Course
-from grader.grading import class_files, class_tables
+from grader.classes.rows import row_of
+from grader.classes.tables import scores_csv
 from grader.grading.results import has_points, points
 from grader.reports.base import Checked, CheckedWork, GradedClass
 from grader.submissions.roster import Enrolled
@@ -32,7 +33,7 @@ def check(run: CheckedWork) -> Checked:
 
 def scores_csv(course: Course, results: Iterable[Result]) -> str:
     """A row per student, a column per exercise, as `grader grade` writes it."""
-    return class_tables.scores_csv(course, [class_files.row_of(result, "") for result in results])
+    return scores_csv(course, [row_of(result, "") for result in results])
 
 
 def canvas(run: GradedClass) -> Iterator[OutputFile]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from grader.core.files import table
 from grader.core.records import Result
-from grader.grading.same_work import ended_otherwise, is_same_work
+from grader.classes.same_work import ended_otherwise, is_same_work
 from grader.reports.check_figures import CheckFigures, checks_of, decided, number, taken
 
 STABILITY = (

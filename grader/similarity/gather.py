@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.core.errors import UsageError
 from grader.core.processes import spread
 from grader.course.course import Course
-from grader.grading.class_files import read_failures
+from grader.classes.records import Records
 from grader.similarity.traces import Given, Work, work_of
 from grader.submissions.faults import FAULTS, in_words
 from grader.submissions.intake import read_submissions
@@ -23,13 +23,13 @@ class Reader:
     Args:
         course: the course.
         given: what each assignment hands out.
-        records: the records of a run, by student.
+        records: those of a run; None where there is none.
         archive: the name of the earlier year that is read, "" for this class.
     """
 
     course: Course
     given: Mapping[str, Given]
-    records: Mapping[str, Path]
+    records: Records | None
     archive: str = ""
 
     def work(self, student: str, path: Path | None, refused: str) -> Work | str:
@@ -46,8 +46,8 @@ class Reader:
             submission = read_submission(self.course, path, student)
             if not submission.sources:
                 return next((r.undecided for r in submission.readings.values() if r.undecided), "")
-            record = self.records.get(student)
-            result = None if record is None else read_failures(record)
+            has_record = self.records is not None and student in self.records.texts
+            result = self.records.failures(student) if self.records and has_record else None
             folder = path if path.is_dir() else path.parent
             return work_of(submission, folder, self.given, result, self.archive)
         except FAULTS as error:
@@ -57,7 +57,7 @@ class Reader:
 def gather(
     course: Course,
     submissions: Path,
-    records: Mapping[str, Path],
+    records: Records | None,
     archives: Sequence[Path] = (),
     jobs: int = 1,
 ) -> tuple[list[Work], list[str]]:
@@ -66,7 +66,7 @@ def gather(
     Args:
         course: the course.
         submissions: what the class handed in, as `grader grade` was given it.
-        records: the records of a run, by student; of those without one only texts are compared.
+        records: those of a run; of students without one only texts are compared.
         archives: what classes of earlier years handed in.
         jobs: how many processes read, where the class is large.
 
@@ -89,7 +89,7 @@ def _everybody(
         name = archive.resolve().name
         same = sum(other.resolve().name == name for other in archives[:number]) > 1
         named = f"{name}_{number}" if same else name
-        found += _class(replace(reader, records={}, archive=named), archive, jobs)
+        found += _class(replace(reader, records=None, archive=named), archive, jobs)
     works = [work for work in found if isinstance(work, Work)]
     if not works:
         raise UsageError(f"{submissions} holds no work.")

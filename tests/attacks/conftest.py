@@ -27,7 +27,7 @@ from grader.course.course import load_course
 from grader.grading import scoring, submission_grader
 from grader.grading.results import to_json
 from grader.grading.submission_grader import SubmissionGrader, full_grader
-from grader.grading.worker import grade_student
+from grader.classes.worker import grade_student
 from grader.sandbox import (
     failures,
     loader,

@@ -13,7 +13,7 @@ import pytest
 
 from grader.course.course import load_course
 from grader.grading.class_run import ClassRun
-from grader.grading.worker import Worker, grade_student
+from grader.classes.worker import Worker, grade_student
 from grader.sessions.launchers import WarmParent
 from grader.submissions.student_folders import Student
 
@@ -35,7 +35,7 @@ from pathlib import Path
 
 sys.path.insert(0, {root!r})
 from grader.submissions.student_folders import Student
-from grader.grading.worker import grade_student
+from grader.classes.worker import grade_student
 from grader.course.course import load_course
 from grader.grading.submission_grader import full_grader
 from grader.sessions.launchers import Seal, WarmParent

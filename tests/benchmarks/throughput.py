@@ -35,12 +35,12 @@ from classes import KINDS, make_class
 from grader.checks.answer_cache import AnswerCacheSession
 from grader.core.errors import GraderFault
 from grader.course.course import MANIFEST, Course, load_course
-from grader.grading.class_files import write_student, written
-from grader.grading.process_pool import grade_locally
-from grader.grading.run_settings import RunSettings
+from grader.classes.rows import write_student, written
+from grader.classes.process_pool import grade_locally
+from grader.classes.run_settings import RunSettings
 from grader.grading.submission_grader import VISIBLE_CHECKS, Scope, grade
-from grader.grading.worker import Worker
-from grader.grading.workers import new_worker
+from grader.classes.worker import Worker
+from grader.classes.workers import new_worker
 from grader.sandbox.stream import Raw
 from grader.sandbox.wire import Frame, decode_header, encode, split, unbatched
 from grader.sessions.base import OwnFrame

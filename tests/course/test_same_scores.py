@@ -23,7 +23,7 @@ from grader.course.course import Assignment, Course
 from grader.grading.known_mistakes import LiveMistakes, RecordedMistakes
 from grader.grading.results import to_json
 from grader.grading.submission_grader import Scope, SubmissionGrader, full_grader, grade
-from grader.grading.worker import grade_student
+from grader.classes.worker import grade_student
 from grader.sessions.child import ChildSession
 from grader.sessions.launchers import Launcher
 from grader.submissions.student_folders import read_class

@@ -41,7 +41,7 @@ from grader.core.records import (
 )
 from grader.course.course import Course, load_course
 from grader.feedback.outcomes import summary_line
-from grader.grading.class_files import row_of
+from grader.classes.rows import row_of
 from grader.release.catalogs import (
     domain_folder,
     mo_bytes,

@@ -14,12 +14,12 @@ import pytest
 
 from grader.core.records import Result
 from grader.course.course import Course, load_course
-from grader.grading.class_files import Row
+from grader.classes.rows import Row
 from grader.grading.class_run import ClassRun, Done
 from grader.grading.results import from_json
-from grader.grading.run_settings import RunSettings
+from grader.classes.run_settings import RunSettings
 from grader.grading.seal_probe import examine
-from grader.grading.workers import new_worker
+from grader.classes.workers import new_worker
 from grader.submissions.roster import read_roster
 from grader.submissions.student_folders import Student, read_class
 

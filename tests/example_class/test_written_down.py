@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.grading.class_files import SUMMARY
+from grader.classes.rows import SUMMARY
 from grader.grading.journal import JOURNAL
 from grader.grading.results import from_json, points
 from grader.grading.schemas import schema

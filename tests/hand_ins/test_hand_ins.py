@@ -20,7 +20,7 @@ from grader.course.course import load_course
 from grader.grading.known_mistakes import RecordedMistakes
 from grader.grading.seal_probe import launcher_as_graded
 from grader.grading.submission_grader import full_grader
-from grader.grading.worker import grade_student
+from grader.classes.worker import grade_student
 from grader.sessions.launchers import default_launcher
 from grader.submissions.intake import read_submissions
 from grader.submissions.student_folders import Student

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from grader.core.files import OutputFile
 from grader.core.language import _, paragraph
-from grader.grading.class_files import due_summary, row_of
+from grader.classes.rows import due_summary, row_of
 from grader.reports.base import Checked, CheckedWork, GradedClass
 
 OWN_PAGE = "feedback.html"

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli import progress as shown
-from grader.grading.class_files import Row
+from grader.classes.rows import Row
 
 ERASED = "\x1b[1A\x1b[2K"
 """What takes the line above away."""

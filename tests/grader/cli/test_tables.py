@@ -7,7 +7,7 @@ import pytest
 
 from grader.cli.tables import class_summary, defect_lines
 from grader.course.course import load_course
-from grader.grading.class_files import Row
+from grader.classes.rows import Row
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from grader.core import processes
 from grader.core.records import Outcome
 from grader.course.course import load_course
 from grader.grading.attempts import ClassAttempts, with_attempts
-from grader.grading.class_files import read_results
+from grader.classes.rows import read_results
 from grader.grading.class_run import ClassRun
-from grader.grading.decisions import Decisions, Exemption, Extension, Group, Whom
+from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
 from grader.grading.kept_outcomes import read_kept
-from grader.grading.never_lower import EarlierResults
-from grader.grading.personal import CheckDecision, LateDays, Override
-from grader.grading.policies import Policy
+from grader.classes.never_lower import EarlierResults
+from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.policies import Policy
 from grader.submissions.intake import read_submissions
 from grader.submissions.moments import BY_FOLDER, BY_MOODLE, Moment
 from grader.submissions.student_folders import Student

@@ -11,9 +11,9 @@ from functools import partial
 import pytest
 
 from grader.core.records import Result
-from grader.grading.class_files import read_results
-from grader.grading.decisions import Decisions, Exemption, Extension, Group, Whom
-from grader.grading.personal import CheckDecision, LateDays, Override
+from grader.classes.rows import read_results
+from grader.classes.decisions import Decisions, Exemption, Extension, Group, Whom
+from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
 from tests.grader.grading.conftest import STUDENTS, Killed

@@ -20,18 +20,18 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.grading.class_files import all_results
-from grader.grading.comparing import (
+from grader.classes.rows import all_results
+from grader.classes.compare import (
     Comparison,
     by_check,
     compare_results,
     compare_runs,
     to_record,
 )
-from grader.grading.deciding import decided
-from grader.grading.decisions import Decisions, Extension, Whom
-from grader.grading.personal import CheckDecision, LateDays, Override
-from grader.grading.same_work import is_same_work
+from grader.classes.deciding import decided
+from grader.classes.decisions import Decisions, Extension, Whom
+from grader.classes.personal import CheckDecision, LateDays, Override
+from grader.classes.same_work import is_same_work
 from grader.reports.html.comparison import comparison_page
 from grader.reports.stability import stability_table
 from tests.grader.grading.conftest import STUDENTS

@@ -14,9 +14,9 @@ from grader.course.course import load_course
 from grader.course.misconceptions import all_misconceptions
 from grader.grading.known_mistakes import LiveMistakes
 from grader.grading.results import to_json
-from grader.grading.run_settings import RunSettings
+from grader.classes.run_settings import RunSettings
 from grader.grading.submission_grader import Scope
-from grader.grading.worker import Worker
+from grader.classes.worker import Worker
 from grader.release.recorder import record
 from grader.sessions.launchers import Launcher
 from grader.submissions.student_folders import Student

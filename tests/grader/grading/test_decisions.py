@@ -19,10 +19,10 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.grading.deciding import decided
-from grader.grading.decisions import Decisions, Exemption, ExerciseSet, Extension, Whom
-from grader.grading.late_days import LateWork, days_to_spend
-from grader.grading.personal import CheckDecision, LateDays, Override
+from grader.classes.deciding import decided
+from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Whom
+from grader.classes.late_days import LateWork, days_to_spend
+from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.grading.results import for_student, from_json, to_json
 from grader.grading.scoring import late_factor, rounded, scored
 

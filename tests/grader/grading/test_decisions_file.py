@@ -6,9 +6,9 @@ import pytest
 
 from grader.core.errors import CourseError
 from grader.course.course import load_course
-from grader.grading.decisions import Decisions, Exemption, ExerciseSet, Extension, Group, Whom
-from grader.grading.decisions_file import Known, class_decisions, read_decisions
-from grader.grading.personal import CheckDecision, LateDays, Override
+from grader.classes.decisions import Decisions, Exemption, ExerciseSet, Extension, Group, Whom
+from grader.classes.decisions_file import Known, class_decisions, read_decisions
+from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.submissions.intake import IntakeResult
 from grader.submissions.roster import read_roster
 from grader.submissions.student_folders import Student

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from grader.core.errors import UsageError
-from grader.grading.class_files import Row, Written, write_student
+from grader.classes.rows import Row, Written, write_student
 from grader.grading.journal import Journal, RunIdentity, earlier_run
 
 IDENTITY = RunIdentity("7", "course", {"torch": "2"}, "sealed")

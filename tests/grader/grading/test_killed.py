@@ -11,9 +11,9 @@ import pytest
 from grader.cli.compare import CompareOptions, run_compare
 from grader.cli.similar import SimilarOptions, run_similar
 from grader.course.course import load_course
-from grader.grading.class_files import read_record, records_in
-from grader.grading.decisions import Decisions, Exemption, Whom
-from grader.grading.publishing import PUBLISHED, last_published, publish
+from grader.classes.rows import read_record, records_in
+from grader.classes.decisions import Decisions, Exemption, Whom
+from grader.classes.publish import PUBLISHED, last_published, publish
 from tests.grader.grading.conftest import Killed, files_in
 from tests.grader.grading.test_failing_writes import TWO, Disk
 

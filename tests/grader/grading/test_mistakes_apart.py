@@ -11,9 +11,9 @@ from grader.core.errors import NoProcessFault
 from grader.course.course import Limits, load_course
 from grader.feedback.diagnosis import BY_CHANCE
 from grader.grading.known_mistakes import LiveMistakes
-from grader.grading.run_settings import RunSettings
+from grader.classes.run_settings import RunSettings
 from grader.grading.submission_grader import Scope, full_grader
-from grader.grading.worker import Worker
+from grader.classes.worker import Worker
 from grader.sessions.launchers import Launcher
 from grader.submissions.student_folders import Student
 

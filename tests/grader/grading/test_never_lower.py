@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from grader.core.records import AssignmentResult, ExerciseResult, Result
-from grader.grading.class_files import read_results
-from grader.grading.comparing import compare_runs
-from grader.grading.never_lower import EarlierResults, not_lower
+from grader.classes.rows import read_results
+from grader.classes.compare import compare_runs
+from grader.classes.never_lower import EarlierResults, not_lower
 
 NOTE = "The score of an earlier run is kept, because it is higher."
 

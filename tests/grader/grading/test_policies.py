@@ -7,8 +7,8 @@ import pytest
 
 from grader.core.records import Outcome
 from grader.grading.kept_outcomes import Head
-from grader.grading.personal import NO_DECISIONS, LateDays, Override, Personal
-from grader.grading.policies import Policy, Try, counting
+from grader.classes.personal import NO_DECISIONS, LateDays, Override, Personal
+from grader.classes.policies import Policy, Try, counting
 from grader.grading.results import from_json, to_json
 from tests.grader.grading.test_decisions import COURSE, DUE, outcomes_of
 

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from grader.course.course import load_course
-from grader.grading.process_pool import grade_locally
-from grader.grading.run_settings import RunSettings
+from grader.classes.process_pool import grade_locally
+from grader.classes.run_settings import RunSettings
 from grader.submissions.student_folders import Student
 
 SECRETS = ("seed-4f1c9a7be2d0", "environment-83b6e05d1c7f")

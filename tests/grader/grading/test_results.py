@@ -21,7 +21,7 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.grading.class_files import row_of
+from grader.classes.rows import row_of
 from grader.grading.results import for_student, from_json, is_handed_in, points, to_json
 
 SECRET = "expected 0.1234 for the secret input"

@@ -27,8 +27,8 @@ from grader.core.records import (
     Result,
     Visibility,
 )
-from grader.grading.class_files import Coverage, due_summary, row_of, summary
-from grader.grading.comparing import Comparison, compare_results, to_record
+from grader.classes.rows import Coverage, due_summary, row_of, summary
+from grader.classes.compare import Comparison, compare_results, to_record
 from grader.grading.journal import JOURNAL, Journal, RunIdentity
 from grader.grading.results import for_student, to_json
 from grader.grading.schemas import SCHEMAS, schema

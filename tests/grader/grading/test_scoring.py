@@ -23,8 +23,8 @@ from grader.core.records import (
     Visibility,
 )
 from grader.course.course import Assignment, Course, Exercise, LateRule, Limits
-from grader.grading.class_files import row_of
-from grader.grading.class_tables import scores_csv
+from grader.classes.rows import row_of
+from grader.classes.tables import scores_csv
 from grader.grading.scoring import (
     days_late,
     exercise_score,

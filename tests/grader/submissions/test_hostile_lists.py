@@ -7,7 +7,7 @@ import pytest
 
 from grader.core.errors import UsageError
 from grader.core.files import table
-from grader.grading.regrade_requests import read_requests, states
+from grader.classes.regrade_requests import read_requests, states
 from grader.submissions.anonymous import numbers_of, read_keys
 from grader.submissions.intake import IntakeResult
 from grader.submissions.moments import parsed

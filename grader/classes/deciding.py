@@ -19,8 +19,8 @@ from grader.core.records import (
     added,
 )
 from grader.course.course import Course
-from grader.grading.late_days import LateWork, days_to_spend
-from grader.grading.personal import CheckDecision, Personal
+from grader.classes.late_days import LateWork, days_to_spend
+from grader.classes.personal import CheckDecision, Personal
 from grader.grading.results import points
 from grader.grading.scoring import (
     added_up,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from grader.course.course import Course
-from grader.grading.personal import CheckDecision, LateDays, Override, Personal
+from grader.classes.personal import CheckDecision, LateDays, Override, Personal
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from grader.core.errors import CourseError, GraderError
 from grader.core.language import use
 from grader.core.records import Result
 from grader.course.course import load_course
-from grader.grading.run_settings import RunSettings
+from grader.classes.run_settings import RunSettings
 from grader.grading.scoring import scored
 from grader.grading.submission_grader import (
     Scope,

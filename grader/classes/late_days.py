@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from grader.course.course import LateRule
-from grader.grading.personal import LateDays
+from grader.classes.personal import LateDays
 from grader.grading.scoring import late_factor, rounded
 
 

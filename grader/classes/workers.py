@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from grader.course.course import load_course
-from grader.grading.run_settings import RunSettings
+from grader.classes.run_settings import RunSettings
 from grader.sessions.launchers import Launcher, default_launcher
 
 if TYPE_CHECKING:
-    from grader.grading.worker import Worker
+    from grader.classes.worker import Worker
 
 _kept: "dict[RunSettings, Worker]" = {}
 """What this process grades with, when it is a worker process: one at a time, of the latest run."""
@@ -27,7 +27,7 @@ def new_worker(settings: RunSettings, launcher: Launcher | None = None) -> "Work
     try:
         # Here, because they import torch, and the launcher's process may do so by now.
         from grader.grading import seal_probe
-        from grader.grading.worker import Worker
+        from grader.classes.worker import Worker
 
         if settings.isolation == "sealed":
             launcher = seal_probe.sealed_launcher(started=launcher)

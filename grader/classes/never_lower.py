@@ -1,34 +1,10 @@
 """The better of two scores: what an earlier run gave stays where a new one would give less."""
 
-import hashlib
-from dataclasses import dataclass, replace
-from pathlib import Path
+from msgspec.structs import replace
 
 from grader.core.language import _
 from grader.core.records import AssignmentResult, Result, added
-from grader.grading.class_files import read_record, record_path
-from grader.grading.scoring import total
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierResults:
-    """The folder of an earlier run, whose scores are not to fall."""
-
-    folder: Path
-
-    def digest(self, student: str) -> str:
-        """A hash of a student's earlier result; "" where there is none."""
-        path = record_path(self.folder, student)
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
-
-    def result(self, student: str) -> Result | None:
-        """A student's earlier result.
-
-        Raises:
-            UsageError: when it cannot be read.
-        """
-        path = record_path(self.folder, student)
-        return read_record(path) if path.is_file() else None
+from grader.grading.scoring import is_undecided, score_of
 
 
 def not_lower(now: Result, earlier: Result | None) -> Result:
@@ -54,9 +30,9 @@ def not_lower(now: Result, earlier: Result | None) -> Result:
     assignments = tuple(kept.get(one.id, one) for one in everything)
     return replace(
         now,
-        score=total(one.score for one in assignments),
+        score=score_of(assignments),
         max_score=added(one.max_score for one in assignments),
-        undecided=any(one.score is None for one in assignments),
+        undecided=is_undecided(assignments),
         submitted=True,
         assignments=assignments,
         decided=(*now.decided, *(f"kept {id_}" for id_ in kept)),
@@ -67,8 +43,8 @@ def not_lower(now: Result, earlier: Result | None) -> Result:
 def _is_better(
     earlier: AssignmentResult, now: AssignmentResult | None, *, is_submitted: bool
 ) -> bool:
-    if earlier.score is None or now is None:
-        return earlier.score is not None and not is_submitted
+    if earlier.score is None or now is None or now.is_missing:
+        return earlier.score is not None and (now is not None or not is_submitted)
     is_worth_the_same = earlier.max_score == now.max_score
     return is_worth_the_same and now.score is not None and earlier.score > now.score
 

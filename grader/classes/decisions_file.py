@@ -13,10 +13,9 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.records import Visibility
 from grader.course.course import Course
 from grader.course.toml_table import Table, did_you_mean, read_toml
-from grader.grading.class_files import records_in
-from grader.grading.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Group, Whom
-from grader.grading.personal import CheckDecision, LateDays, Override
-from grader.grading.set_aside import LEFT
+from grader.classes.records import FORMER, records_in
+from grader.classes.decisions import NONE, Decisions, Exemption, ExerciseSet, Extension, Group, Whom
+from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.submissions.intake import IntakeResult
 
 DECISIONS = "decisions.toml"
@@ -105,7 +104,7 @@ def class_decisions(
     path = given or course.root / DECISIONS
     if given is None and not path.is_file():
         return NONE
-    before = (name for where in (out, out / LEFT) for name in records_in(where))
+    before = (name for where in (out, out / FORMER) for name in records_in(where))
 
     @cache
     def weights(exercise: str) -> dict[str, int]:

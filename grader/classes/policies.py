@@ -1,25 +1,27 @@
 """Which of a student's attempts counts, and what each of them earned. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from msgspec.structs import replace
+
+from grader.classes.deciding import Deciding
+from grader.classes.personal import Personal
 from grader.core.attempt_scores import AttemptScore
 from grader.core.language import _
 from grader.core.records import AssignmentResult, ExerciseResult
 from grader.course.course import Course
-from grader.grading.deciding import Deciding
-from grader.grading.kept_outcomes import Head
-from grader.grading.personal import Personal
-from grader.grading.scoring import exercise_score, is_decided
+from grader.grading.scoring import days_late, exercise_score, is_decided
 
 
 class Policy(StrEnum):
     """Which attempt at an assignment counts.
 
     The last one; the one with the most points after lateness; of each exercise the best one; the
-    last of those that are least late.
+    last of those that are least late by the course's own dates, or, if it earns more, one that is
+    less late by the student's.
     """
 
     LAST = "last"
@@ -30,10 +32,9 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One attempt at one assignment: its outcomes, with the time, and what they depend on."""
+    """One attempt at one assignment: its outcomes, with the time."""
 
     record: AssignmentResult
-    head: Head
 
     @property
     def is_one(self) -> bool:
@@ -83,8 +84,11 @@ def counting(
     for id_, found in options.items():
         if len(found) > 1 and policy is not Policy.LAST:
             results = [result(id_, option) for option in found]
-            best = max(range(len(found)), key=lambda n: _rank(policy, results[n], id_, n))
-            chosen[id_] = found[best]
+            ranks = [_rank(results[n], id_, n) for n in range(len(found))]
+            left = [*range(len(found))]
+            if policy is Policy.LAST_IN_TIME:
+                left = _in_time(course, id_, real[id_], results)
+            chosen[id_] = found[max(left, key=ranks.__getitem__)]
     done = []
     for id_, option in chosen.items():
         alone = [result(id_, Option(one.record, ())) for one in own[id_]]
@@ -101,21 +105,37 @@ def _part(result: Sequence[AssignmentResult], id_: str) -> AssignmentResult:
 
 
 def _rank(
-    policy: Policy, result: Sequence[AssignmentResult], id_: str, number: int
+    result: Sequence[AssignmentResult], id_: str, number: int
 ) -> tuple[Decimal | int, ...]:
     """What decides between options: the greatest counts.
 
     Args:
-        policy: which attempt counts.
         result: what all assignments earn with this option.
         id_: the assignment.
         number: the option's position.
     """
     part = _part(result, id_)
-    if policy is Policy.LAST_IN_TIME:
-        return (-part.days_late, number)
     everything = sum((one.score or Decimal(0) for one in result), Decimal(0))
     return (part.score is not None, everything, -part.days_late, number)
+
+
+def _in_time(
+    course: Course, id_: str, tries: Sequence[Try], results: Sequence[Sequence[AssignmentResult]]
+) -> list[int]:
+    """The positions of the last attempt that is least late by the course's date, and of those that
+    the student's own date makes less late: more time only adds to what may count.
+
+    Args:
+        course: the course.
+        id_: the assignment.
+        tries: the attempts.
+        results: what all assignments earn with each.
+    """
+    due = course.by_id[id_].due
+    late = [days_late(due, one.record.submitted_at, course.late) for one in tries]
+    last = max(range(len(tries)), key=lambda n: (-late[n], n))
+    gained = [n for n, found in enumerate(results) if _part(found, id_).days_late < late[n]]
+    return [last, *(n for n in gained if n > last)]
 
 
 def _score(one: Try, part: AssignmentResult, *, counts: bool) -> AttemptScore:

@@ -12,7 +12,7 @@ from typing import Any
 from grader.core.errors import UsageError
 from grader.core.records import ExerciseResult
 from grader.course.course import Course
-from grader.grading.class_files import read_record, record_path
+from grader.classes.records import Records
 from grader.grading.results import points
 
 COLUMNS = ("student", "exercise", "why")
@@ -89,15 +89,15 @@ def _issues(path: Path, text: str) -> Iterator[Request]:
         yield Request(login, answers[0], "\n".join(answers[1:]))
 
 
-def states(course: Course, run: Path, requests: Sequence[Request]) -> list[State]:
+def states(course: Course, run: Records, requests: Sequence[Request]) -> list[State]:
     """How each request stands in a run, in the order of the requests.
 
     Args:
         course: the course.
-        run: the folder that `grader grade --out` wrote.
+        run: the records of the class.
         requests: what was asked for.
     """
-    logins = _logins(run)
+    logins = _logins(run.place)
     return [_state(course, run, one, logins.get(one.student, one.student)) for one in requests]
 
 
@@ -110,14 +110,13 @@ def _logins(run: Path) -> dict[str, str]:
     return {row["login"]: row["student"] for row in rows if row.get("login")}
 
 
-def _state(course: Course, run: Path, request: Request, student: str) -> State:
+def _state(course: Course, run: Records, request: Request, student: str) -> State:
     exercise = _exercise(course, request.exercise)
     if not exercise:
         return State(request, "", "this names no single exercise")
-    path = record_path(run, student)
-    if Path(student).name != student or not path.is_file():
+    if student not in run.texts:
         return State(request, exercise, "this run has no such student")
-    found = {one.id: one for one in read_record(path).exercises}
+    found = {one.id: one for one in run.result(student).exercises}
     if exercise not in found:
         return State(request, exercise, "nothing was handed in")
     one = found[exercise]

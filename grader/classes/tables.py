@@ -7,10 +7,10 @@ from pathlib import Path
 
 from grader.core.files import table, write_whole
 from grader.course.course import Course
-from grader.grading.class_files import (
+from grader.classes.records import SUMMARY
+from grader.classes.rows import (
     ALL_NOW,
     EXEMPT,
-    SUMMARY,
     UNDECIDED,
     ClassResult,
     Coverage,
@@ -50,7 +50,7 @@ def scores_csv(
     roster: Mapping[str, Enrolled] = {},
     due: Course | None = None,
 ) -> str:
-    """One row per student: blank for no submission, `undecided` where the grader failed.
+    """One row per student: blank where nothing was handed in, `undecided` where the grader failed.
 
     A column per exercise, and one per assignment after its own, `exempt` where it does not count;
     with `off`, what lateness took off, the exercises add up to the score. Where something was
@@ -68,13 +68,18 @@ def scores_csv(
     """
 
     def cell(row: Row, score: int | float | None) -> object:
-        return score if score is not None else UNDECIDED if row.submitted else ""
+        return score if score is not None else UNDECIDED if row.undecided else ""
 
     def part(row: Row, scores: Mapping[str, int | float | None], id_: str) -> object:
         if id_ in row.exempt:
             return EXEMPT
-        is_graded = not row.assignments or id_.partition("/")[0] in row.assignments
-        return cell(row, scores.get(id_)) if is_graded else ""
+        if scores.get(id_) is not None:
+            return scores[id_]
+        return UNDECIDED if not {id_, id_.partition("/")[0]}.isdisjoint(row.open_) else ""
+
+    def due_cell(row: Row, one: Course) -> object:
+        score, is_open = row.of(one), not one.by_id.keys().isdisjoint(row.open_)
+        return score if score is not None else UNDECIDED if is_open else ""
 
     known = [name for name in KNOWN if any(getattr(one, name) for one in roster.values())]
     partly = [] if due is None or due.assignments == course.assignments else [due]
@@ -98,7 +103,7 @@ def scores_csv(
                 *(row.student, cell(row, row.score), row.max_score),
                 *(part(row, scores, id_) for id_ in ids),
                 *(row.days_late, cell(row, row.off)),
-                *(e for one in partly for e in (cell(row, row.of(one)), row.most(one))),
+                *(e for one in partly for e in (due_cell(row, one), row.most(one))),
                 *_decided(row) * has_decisions,
                 *("; ".join(f"{id_} {said}" for id_, said in row.attempts.items()),) * has_attempts,
                 *(_handed_in(row),) * has_sources,

@@ -1,29 +1,22 @@
-"""What a class run writes: a record and a copy for the student each, and the class in two files."""
+"""A student's result in one line, and the class in numbers."""
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
 from grader.core.attempt_scores import AttemptScore
-from grader.core.errors import UsageError
-from grader.core.files import file_name, is_shortened, write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import Outcome, Result, added
+from grader.core.records import Result, added
 from grader.course.course import Course
-from grader.grading.results import exact, for_student, from_json, points, to_json
+from grader.grading.results import exact, points
 from grader.grading.scoring import total
 
 SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
 UNDECIDED = "undecided"
 EXEMPT = "exempt"
-SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +41,7 @@ class Row:
         time_sources: where `submitted_at` is known from, where that is not nbgrader's timestamp.
         attempts: which attempt at an assignment counts, of how many, by id.
         had_no_turn: whether it is undecided because the computer was busy.
+        open_: the ids of exercises and assignments that are undecided.
     """
 
     student: str
@@ -70,11 +64,13 @@ class Row:
     time_sources: Mapping[str, str] = field(default_factory=dict)
     attempts: Mapping[str, str] = field(default_factory=dict)
     had_no_turn: bool = False
+    open_: tuple[str, ...] = ()
 
     def of(self, course: Course) -> int | float | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
-        scores = [score for id_, score in self.assignments.items() if id_ in course.by_id]
-        return points(total(map(exact, scores))) if self.submitted else None
+        scores = {id_: score for id_, score in self.assignments.items() if id_ in course.by_id}
+        known = [exact(score) for score in scores.values() if score is not None]
+        return points(total(known)) if known and not scores.keys() & {*self.open_} else None
 
     def most(self, course: Course) -> float:
         """The points there are in some of the assignments, without what does not count."""
@@ -84,8 +80,6 @@ class Row:
 
 def row_of(result: Result, summary_line: str) -> Row:
     """The row of a result."""
-    earned, given = total(e.score for e in result.exercises), result.score
-    off = None if earned is None or given is None else points(earned - given)
     return Row(
         student=result.student,
         score=points(result.score),
@@ -97,9 +91,9 @@ def row_of(result: Result, summary_line: str) -> Row:
         isolation=result.isolation,
         seed=result.seed,
         defects=tuple(defect for a in result.assignments for defect in a.defects),
-        assignments={a.id: points(a.score) for a in result.assignments},
+        assignments={a.id: points(a.score) for a in result.assignments if not a.is_exempt},
         days_late=result.days_late,
-        off=off,
+        off=_off(result),
         submitted_at={
             a.id: a.submitted_at.isoformat() for a in result.assignments if a.submitted_at
         },
@@ -119,7 +113,24 @@ def row_of(result: Result, summary_line: str) -> Row:
         },
         attempts={a.id: attempts_words(a.attempts) for a in result.assignments if a.attempts},
         had_no_turn=result.had_no_turn,
+        open_=tuple(
+            id_
+            for part in result.assignments
+            for id_, is_open in (
+                *((e.id, e.undecided) for e in part.exercises),
+                (part.id, part.counts and part.score is None),
+            )
+            if is_open
+        ),
     )
+
+
+def _off(result: Result) -> int | float | None:
+    """The points that lateness took off; None where that is undecided."""
+    parts = [part for part in result.assignments if part.counts]
+    earned = total(e.score for part in parts for e in part.exercises if not e.is_missing)
+    given = total(part.score for part in parts)
+    return None if earned is None or given is None else points(earned - given)
 
 
 def attempts_words(scores: Sequence[AttemptScore]) -> str:
@@ -158,150 +169,6 @@ def _students(count: int) -> str:
     return "1 student" if count == 1 else f"{count} students"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The two files of one student as text, and the row."""
-
-    row: Row
-    record: str
-    feedback: str
-
-
-def written(result: Result, summary_line: str) -> Written:
-    """A result as it is written down."""
-    return Written(row_of(result, summary_line), _record(result), _record(for_student(result)))
-
-
-encoded = json.JSONEncoder(ensure_ascii=False).encode
-LINES = {
-    re.compile(r'\{"id": "(?=[^"/]*", "read_from")'): '\n {"id": "',
-    re.compile(r'\{"id": "(?=[^":]*/[^":]*", )'): '\n  {"id": "',
-    re.compile(r'\{"id": "(?=[^"]*::)'): '\n   {"id": "',
-}
-"""The lines of a record: one for each assignment, exercise and check, indented."""
-
-
-def _record(result: Result) -> str:
-    """A result as JSON in lines; `json` takes ten times as long when it is to make them."""
-    text = encoded(to_json(result))
-    for start, line in LINES.items():
-        text = start.sub(line, text)
-    return text.replace(", \n", ",\n") + "\n"
-
-
-def record_path(out: Path, student: str) -> Path:
-    """Where the instructor's record of a student stands."""
-    return out / "results" / f"{file_name(student)}.json"
-
-
-def records_in(out: Path) -> dict[str, Path]:
-    """The instructor's records of a folder, by student."""
-    return {_whose(path): path for path in sorted(record_path(out, "").parent.glob("*.json"))}
-
-
-def _whose(path: Path) -> str:
-    """Whose record a file is: it says so itself where its name is a shortened one."""
-    if is_shortened(path.stem):
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            return str(json.loads(path.read_text("utf-8"))["student"])
-    return path.stem
-
-
-def feedback_path(out: Path, student: str) -> Path:
-    """Where the student's copy stands."""
-    return out / "feedback" / f"{file_name(student)}.json"
-
-
-def write_student(out: Path, student: Written) -> None:
-    """Write one student's two files, each whole or not at all."""
-    write_whole(record_path(out, student.row.student), student.record)
-    write_whole(feedback_path(out, student.row.student), student.feedback)
-
-
-def read_results(out: Path, rows: Iterable[Row]) -> list[Result]:
-    """The full results of some students, from what is written.
-
-    Raises:
-        UsageError: when a record is not one of ours.
-    """
-    todo = " `--force` writes everything again."
-    return [read_record(record_path(out, row.student), todo) for row in rows]
-
-
-def all_results(out: Path) -> list[Result]:
-    """The full results of everybody who has one in a folder, by name.
-
-    Raises:
-        UsageError: when a record is not one of ours.
-    """
-    return [read_record(path) for path in records_in(out).values()]
-
-
-def read_record(path: Path, todo: str = "") -> Result:
-    """A full result, from what is written.
-
-    Args:
-        path: the record.
-        todo: what may be done where it is not one of ours, as a sentence after a space.
-
-    Raises:
-        UsageError: when the record is not one of ours.
-    """
-    with _as_result(path, todo):
-        return from_json(json.loads(path.read_text("utf-8")))
-
-
-def read_failures(path: Path) -> Result:
-    """A result with those exercises only in which a check failed.
-
-    Raises:
-        UsageError: when the record is not one of ours.
-    """
-    with _as_result(path):
-        record = json.loads(path.read_text("utf-8"))
-        for part in record["assignments"]:
-            part["exercises"] = [e for e in part["exercises"] if _has_failed(e["checks"])]
-        return from_json(record)
-
-
-def _has_failed(checks: Iterable[Mapping[str, object]]) -> bool:
-    return any(check["outcome"] == Outcome.FAILED for check in checks)
-
-
-def read_two(one: tuple[Path, str], other: tuple[Path, str]) -> tuple[Result, Result]:
-    """Two records of a student, without the assignments that are the same in both.
-
-    Args:
-        one: its path, and what it holds.
-        other: the same of the other one.
-
-    Raises:
-        UsageError: when a record is not one of ours.
-    """
-    records = []
-    for path, text in (one, other):
-        with _as_result(path):
-            record = json.loads(text)
-            records.append((path, record, {part["id"]: part for part in record["assignments"]}))
-    (_, _, parts), (_, _, others) = records
-    same = {id_ for id_ in parts.keys() & others.keys() if parts[id_] == others[id_]}
-    results = []
-    for path, record, found in records:
-        with _as_result(path):
-            left = [part for id_, part in found.items() if id_ not in same]
-            results.append(from_json({**record, "assignments": left}))
-    return results[0], results[1]
-
-
-@contextmanager
-def _as_result(path: Path, todo: str = "") -> Iterator[None]:
-    """Say which file it is about when it is no result."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} cannot be read as a result ({error!r}).{todo}") from error
-
-
 Change = tuple[int | float | None, int | float | None]
 """A score before a run and after it."""
 
@@ -316,6 +183,8 @@ class ClassResult:
         covers: which of them are of this run.
         left: whose results were moved aside, because they are not in the class any more.
         changed: whose score is another one than before this run.
+        why: how many of these, by what it comes from.
+        gone: work that was there in the run before and is not any more: student and assignment.
         is_written: whether anybody's result was; reports of an earlier run are then moved aside.
     """
 
@@ -324,6 +193,8 @@ class ClassResult:
     covers: Coverage
     left: tuple[str, ...] = ()
     changed: Mapping[str, Change] = field(default_factory=dict)
+    why: Mapping[str, int] = field(default_factory=dict)
+    gone: tuple[tuple[str, str], ...] = ()
     is_written: bool = False
 
 

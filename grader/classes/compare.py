@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-from grader.core.errors import UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Result
-from grader.grading.class_files import read_two, records_in
+from grader.classes.records import Records, read_two
 from grader.grading.results import converter, points
-from grader.grading.same_work import EMPTY, SameWork, of_same_work
+from grader.classes.same_work import EMPTY, SameWork, of_same_work
 from grader.grading.scoring import total
 
 FORMAT = f"{KIT_NAME}/comparison/1"
@@ -159,62 +157,34 @@ class Comparison:
         return text
 
 
-def compare_runs(before: Path, after: Path) -> Comparison:
-    """Compare the results of two folders.
+def compare_runs(before: Records, after: Records) -> Comparison:
+    """Compare two runs.
 
     Raises:
-        UsageError: when one of them holds no results, or a file is none.
+        UsageError: when a record cannot be read.
     """
-    one, other = _files(before), _files(after)
-    both = sorted(one.keys() & other.keys())
+    both = sorted(before.texts.keys() & after.texts.keys())
     pairs: list[tuple[Result, Result]] = []
     changes: list[Change | None] = []
-    for id_ in both:
-        old, new = _text(one[id_]), _text(other[id_])
+    for student in both:
+        old, new = before.text(student), after.text(student)
         is_same = _is_same(old, new)
-        if is_same:
-            old, new = _first_line(old), _first_line(new)
-        pair = read_two((one[id_], old), (other[id_], new))
+        pair = read_two((before, student, old), (after, student, new))
         pairs.append(pair)
         changes.append(None if is_same else compare_results(*pair))
     return Comparison(
         len(both),
         tuple(change for change in changes if change is not None),
-        tuple(sorted(one.keys() - other.keys())),
-        tuple(sorted(other.keys() - one.keys())),
+        tuple(sorted(before.texts.keys() - after.texts.keys())),
+        tuple(sorted(after.texts.keys() - before.texts.keys())),
         of_same_work(pairs),
     )
 
 
-def _first_line(text: str) -> str:
-    """A record without its assignments, which follow the first line; as it is where they do not."""
-    first = text.partition("\n")[0]
-    return f"{first}]}}" if first.endswith("[") else text
-
-
-def _files(folder: Path) -> dict[str, Path]:
-    found = records_in(folder)
-    if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder}.")
-    if not found:
-        raise UsageError(
-            f"{folder} holds no results. Give the --out folder of a run, or what `grader publish` "
-            "made of one."
-        )
-    return found
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read ({error}).") from error
-
-
-def _is_same(old: str, new: str) -> bool:
+def _is_same(old: bytes, new: bytes) -> bool:
     """Whether nothing but the first line can differ, which has versions and the course's hash."""
-    first, rest = old.partition("\n")[::2]
-    return old == new or (bool(rest) and rest == new.partition("\n")[2] and first[-1:] == "[")
+    first, rest = old.partition(b"\n")[::2]
+    return old == new or (bool(rest) and rest == new.partition(b"\n")[2] and first[-1:] == b"[")
 
 
 def compare_results(before: Result, after: Result) -> Change | None:

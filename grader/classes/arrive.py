@@ -1,0 +1,133 @@
+"""What a class handed in, as keys of outcomes: everything that decides these, and nothing else."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+
+from grader.classes.outcomes import AssignmentOutcome, failed
+from grader.classes.store import Use
+from grader.course.course import Course
+from grader.submissions.digests import Digests, digests_of
+from grader.submissions.faults import FAULTS
+from grader.submissions.file_names import unread_files
+from grader.submissions.moments import Moment
+from grader.submissions.student_folders import Student
+from grader.submissions.timestamps import handed_in_at
+
+Conditions = Mapping[str, Mapping[str, str]]
+"""By assignment, a hash of each thing besides files that decides outcomes, by what it is in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What one student handed in.
+
+    Args:
+        uses: by assignment, the outcome of each time, the first one first.
+        places: where the files of an outcome lie, and of which assignment it is, by its key.
+        known: outcomes that are known without running anything, by key.
+        unread: files that were handed in, where none of them can be read as work.
+    """
+
+    uses: Mapping[str, tuple[Use, ...]] = field(default_factory=dict)
+    places: Mapping[bytes, tuple[Path, str]] = field(default_factory=dict)
+    known: Mapping[bytes, AssignmentOutcome] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads what students handed in.
+
+    Args:
+        course: the course.
+        graded: the ids of the assignments that are graded now.
+        conditions: what else decides outcomes.
+    """
+
+    course: Course
+    graded: tuple[str, ...]
+    conditions: Conditions
+
+    def arrival(self, student: Student) -> Arrival:
+        """What a student handed in; nothing is run."""
+        if student.refused:
+            key = token_hex(16).encode()
+            uses = {id_: (Use(0, key + id_.encode()),) for id_ in self.graded}
+            known = {use.key: failed(id_, student.refused) for id_, (use,) in uses.items()}
+            return Arrival(uses, known=known)
+        if student.path is None:
+            return Arrival()
+        if student.attempts:
+            return self._of_attempts(student)
+        digests = _digests(self.course, student.path)
+        if not digests.has_files:
+            return Arrival(unread=unread_files(student.path) if student.path.is_dir() else ())
+        times, folder = dict(student.times), student.path
+        uses, places = {}, {}
+        for id_ in self.graded:
+            moment = times.get(id_, times.get("")) or self._own_time(folder, id_, digests)
+            use = self._use(0, id_, digests.by_assignment[id_], moment)
+            uses[id_], places[use.key] = (use,), (folder, id_)
+        return Arrival(uses, places)
+
+    def _of_attempts(self, student: Student) -> Arrival:
+        """The same of several times; one that changes nothing of an assignment is none of it."""
+        uses: dict[str, list[Use]] = {id_: [] for id_ in self.graded}
+        places: dict[bytes, tuple[Path, str]] = {}
+        last = student.attempts[-1]
+        found = [_digests(self.course, attempt.path) for attempt in student.attempts]
+        for attempt, digests in zip(student.attempts, found, strict=True):
+            for id_, own in uses.items():
+                work = digests.by_assignment[id_]
+                is_new = not own or own[-1].work != work
+                is_meant = id_ in (attempt.only or uses)
+                is_last = attempt is last and not own  # nothing of it is an outcome as well
+                if (is_new and is_meant) or is_last:
+                    use = self._use(len(own) + 1, id_, work, attempt.moment)
+                    own.append(use)
+                    places.setdefault(use.key, (attempt.path, id_))
+        return Arrival({id_: tuple(own) for id_, own in uses.items()}, places)
+
+    def _use(self, number: int, id_: str, work: str, moment: Moment | None) -> Use:
+        decides = repr((id_, work, sorted(self.conditions[id_].items())))
+        key = hashlib.blake2b(decides.encode(), digest_size=16).digest()
+        at, source = (moment.at.isoformat(), moment.source) if moment else ("", "")
+        return Use(number, key, at, source, work)
+
+    def _own_time(self, folder: Path, id_: str, digests: Digests) -> Moment | None:
+        """When an assignment was handed in, where nbgrader wrote it beside the files."""
+        if not digests.timestamps:
+            return None
+        at, _notes = handed_in_at(folder / id_, folder)
+        return None if at is None else Moment(at)
+
+
+def _digests(course: Course, path: Path) -> Digests:
+    """Hashes of what was handed in; never the same where something is unreadable."""
+    try:
+        return digests_of(course, path)
+    except FAULTS:
+        unreadable = f"unreadable {token_hex(16)}"
+        return Digests(unreadable, dict.fromkeys(course.by_id, unreadable))
+
+
+def changed_conditions(before: Conditions, now: Conditions) -> dict[str, tuple[str, ...]]:
+    """What decides outcomes otherwise than in the run before, by assignment, in words."""
+    found = {
+        id_: tuple(
+            name
+            for name in dict.fromkeys((*parts, *before[id_]))
+            if parts.get(name) != before[id_].get(name)
+        )
+        for id_, parts in now.items()
+        if id_ in before
+    }
+    return {id_: names for id_, names in found.items() if names}
+
+
+def keys_of(uses: Mapping[str, Sequence[Use]]) -> dict[str, tuple[bytes, ...]]:
+    """The keys of the outcomes that a student has, by assignment."""
+    return {id_: tuple(use.key for use in found) for id_, found in uses.items()}

@@ -1,0 +1,185 @@
+"""The records of a run as they were written: those in its folder, or those that were published."""
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classes.store import Store
+from grader.core.errors import UsageError
+from grader.core.files import file_name, is_shortened
+from grader.core.records import Outcome, Result
+from grader.grading.results import from_json
+
+PUBLISHED = "published"
+"""`OUT/published/NAME` stands for what was published then, `OUT/published` for what was last."""
+SUMMARY = "summary.json"
+FORMER = "former"
+"""The folder for what does not count any more: of former students, and older reports."""
+
+
+def record_path(out: Path, student: str) -> Path:
+    """Where the instructor's record of a student stands."""
+    return out / "results" / f"{file_name(student)}.json"
+
+
+def feedback_path(out: Path, student: str) -> Path:
+    """Where the student's copy stands."""
+    return out / "feedback" / f"{file_name(student)}.json"
+
+
+def records_in(out: Path) -> dict[str, Path]:
+    """The instructor's records of a folder, by student."""
+    return {_whose(path): path for path in sorted(record_path(out, "").parent.glob("*.json"))}
+
+
+def _whose(path: Path) -> str:
+    """Whose record a file is: it says so itself where its name is a shortened one."""
+    if is_shortened(path.stem):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return str(json.loads(path.read_text("utf-8"))["student"])
+    return path.stem
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Everybody's record in one run.
+
+    Args:
+        place: what it is called, for people.
+        texts: what reads each student's record, by name.
+    """
+
+    place: Path
+    texts: Mapping[str, Callable[[], bytes]]
+
+    def text(self, student: str) -> bytes:
+        """A student's record as JSON.
+
+        Raises:
+            UsageError: when it cannot be read.
+        """
+        try:
+            return self.texts[student]()
+        except (OSError, zlib.error) as error:
+            raise UsageError(f"The record of {student} in {self.place} cannot be read ({error}).") from error
+
+    def result(self, student: str) -> Result:
+        """A student's result.
+
+        Raises:
+            UsageError: when the record is not one of ours.
+        """
+        with self.told(student):
+            return from_json(json.loads(self.text(student)))
+
+    def results(self) -> Iterator[Result]:
+        """Everybody's, by name."""
+        return (self.result(student) for student in self.texts)
+
+    def failures(self, student: str) -> Result:
+        """A result with those exercises only in which a check failed.
+
+        Raises:
+            UsageError: when the record is not one of ours.
+        """
+        with self.told(student):
+            record = json.loads(self.text(student))
+            for part in record["assignments"]:
+                part["exercises"] = [e for e in part["exercises"] if _has_failed(e["checks"])]
+            return from_json(record)
+
+    @contextmanager
+    def told(self, student: str) -> Iterator[None]:
+        """Say whose record it is that is none."""
+        try:
+            yield
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"The record of {student} in {self.place} cannot be read as a result ({error!r})."
+            ) from error
+
+
+def open_records(place: Path) -> Records:
+    """The records of a run's folder, or of what was published of it.
+
+    Args:
+        place: the folder; below it `published/NAME`, or `published` for the last.
+
+    Raises:
+        UsageError: when there are none.
+    """
+    out, name = _published_in(place)
+    if out is None:
+        found = records_in(place)
+        if not place.is_dir():
+            raise UsageError(f"There is no folder {place}.")
+        if not found:
+            raise UsageError(f"{place} holds no results. Give the --out folder of a run.")
+        return Records(place, {student: path.read_bytes for student, path in found.items()})
+    with Store.to_read(out) as store:
+        names = store.published()
+        if not names or name not in ("", *names):
+            known = f"Published are: {', '.join(names)}." if names else "Nothing was published."
+            raise UsageError(f"{place}: {out} has published nothing of that name. {known}")
+        name = name or names[-1]
+        records = store.published_records(name)
+    texts = {student: _Packed(data) for student, data in sorted(records.items())}
+    return Records(out / PUBLISHED / name, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    data: bytes
+
+    def __call__(self) -> bytes:
+        return zlib.decompress(self.data)
+
+
+def _published_in(place: Path) -> tuple[Path | None, str]:
+    """The run's folder and the name of what was published; no folder where another is meant."""
+    if place.exists():
+        return None, ""
+    if place.name == PUBLISHED:
+        return place.parent, ""
+    if place.parent.name == PUBLISHED:
+        return place.parent.parent, place.name
+    return None, ""
+
+
+def results_of(records: Records, students: Iterable[str]) -> list[Result]:
+    """The results of some students."""
+    return [records.result(student) for student in students]
+
+
+def read_two(
+    one: tuple[Records, str, bytes], other: tuple[Records, str, bytes]
+) -> tuple[Result, Result]:
+    """Two records of a student, without the assignments that are the same in both.
+
+    Args:
+        one: the run, the student, and the record.
+        other: the same of the other one.
+
+    Raises:
+        UsageError: when a record is not one of ours.
+    """
+    found = []
+    for records, student, text in (one, other):
+        with records.told(student):
+            record = json.loads(text)
+            found.append((records, student, record, {p["id"]: p for p in record["assignments"]}))
+    (*_, parts), (*_, others) = found
+    same = {id_ for id_ in parts.keys() & others.keys() if parts[id_] == others[id_]}
+    results = []
+    for records, student, record, own in found:
+        with records.told(student):
+            left = [part for id_, part in own.items() if id_ not in same]
+            results.append(from_json({**record, "assignments": left}))
+    return results[0], results[1]
+
+
+def _has_failed(checks: Iterable[Mapping[str, object]]) -> bool:
+    return any(check["outcome"] == Outcome.FAILED for check in checks)

@@ -1,0 +1,500 @@
+"""A class run: what arrived, its outcomes, the scores that follow, and the files that differ.
+
+    arrive    each hand-in of each student becomes keys of outcomes       (`arrive`)
+    outcomes  what the store does not have is graded, and put there        (`store`)
+    score     results of everybody, a pure function                        (`score`)
+    write     records, feedback and the class's tables, where they differ  (`tables`)
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import randbits
+from typing import Protocol
+
+from grader.classes.arrive import Arrival, Conditions, Reader, changed_conditions, keys_of
+from grader.classes.decisions import NONE, Decisions
+from grader.classes.files import Files
+from grader.classes.outcomes import AssignmentOutcome, Words, failed, outcomes_of
+from grader.classes.personal import Personal
+from grader.classes.policies import Policy
+from grader.classes.records import Records
+from grader.classes.rows import ClassResult, Coverage, Row, row_of
+from grader.classes.run_settings import RunSettings
+from grader.classes.score import HandedIn, Scorer, StudentInputs
+from grader.classes.store import RunOptions, Standing, Store, Use, Uses
+from grader.classes.tables import write_class
+from grader.classes.workers import new_worker
+from grader.core.errors import CourseError
+from grader.core.kit import KIT_NAME
+from grader.core.language import current, listed
+from grader.core.processes import FEW, spread
+from grader.core.records import Result
+from grader.core.versions import grader_hash, versions
+from grader.course.course import MANIFEST, Course
+from grader.course.outcome_parts import outcome_parts
+from grader.feedback.outcomes import summary_line
+from grader.grading.results import for_student, record_text
+from grader.submissions.payload import Payload, read_payload
+from grader.submissions.roster import Enrolled
+from grader.submissions.student_folders import Student
+
+Done = Iterator[tuple[Student, Result | str]]
+Grade = Callable[[RunSettings, Sequence[Student]], Done]
+"""Grades students somewhere, in any order: outcomes without scores, or why there are none."""
+
+NEW_ASSIGNMENT = "a new assignment"
+WORDS = {"torch": "torch", "python": "Python", KIT_NAME: "the grader's version"}
+"""What decides outcomes, where its name is not the word for it."""
+
+
+class Watcher(Protocol):
+    """Shows the progress of a run."""
+
+    def planned(self, sentences: Sequence[str]) -> None:
+        """What is graded again and why, before the run begins."""
+
+    def begin(self, what: str, total: int, done: int) -> None:
+        """So many are in the class, and so many of them need no grading."""
+
+    def done(self, *, is_undecided: bool) -> None:
+        """One more is graded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRun:
+    """What to grade and where to write it.
+
+    Args:
+        course: the course.
+        students: all of them, in order.
+        out: the output folder.
+        isolation: "sealed" or "process".
+        seed: of the hidden inputs; None for the one of the run that the folder holds, or a new one.
+        force: whether to grade everything again.
+        is_whole: whether these are all students: results of others are then moved aside. Otherwise
+            they are added to.
+        roster: what is known of students besides, by name.
+        assignments: the ids of those to grade, of others earlier results stay; all unless given.
+        decisions: what was decided about students.
+        never_lower: the records of an earlier run, whose scores are not to fall.
+        options: those of the command that decide what counts of what was handed in.
+        jobs: how many processes of the grader's own read and score.
+        policy: which of several attempts counts.
+    """
+
+    course: Course
+    students: Sequence[Student]
+    out: Path
+    isolation: str = "sealed"
+    seed: str | None = None
+    force: bool = False
+    is_whole: bool = True
+    roster: Mapping[str, Enrolled] = field(default_factory=dict)
+    assignments: tuple[str, ...] = ()
+    decisions: Decisions = NONE
+    never_lower: Records | None = None
+    options: tuple[str, ...] = ()
+    jobs: int = 1
+    policy: Policy = Policy.LAST
+
+    def carry_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
+        """Grade what the store has no outcome of, score everybody, and write what differs.
+
+        However it ends, each outcome that was found is in the store, and whoever has all of theirs
+        is scored and written.
+
+        Raises:
+            UsageError: in a released copy, when another command works in the folder, or when it
+                cannot be written.
+            CourseError: when an assignment has no solution.
+        """
+        self.require_solutions()
+        with Store.to_write(self.out, force=self.force) as store:
+            return _Run.begun(self, store).carried_out(grade, watcher)
+
+    def personal(self, student: str) -> Personal:
+        """What was decided about a student."""
+        enrolled = self.roster.get(student, Enrolled(student))
+        return self.decisions.of(self.course, student, enrolled.labels)
+
+    def require_solutions(self) -> None:
+        """Raise CourseError when an assignment has no solution, UsageError in a released copy."""
+        self.course.require_solutions()
+        paths = {a.id: self.course.paths(a).solution for a in self.course.assignments}
+        problems = [
+            f"{MANIFEST}: the assignment {id_!r} has no solution: there is no "
+            f"{path.relative_to(self.course.root).as_posix()}"
+            for id_, path in paths.items()
+            if not path.is_file()
+        ]
+        if problems:
+            raise CourseError(*problems)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A class run with its store open.
+
+    Args:
+        wanted: what was asked for.
+        store: of the output folder.
+        settings: what workers have to agree on.
+        course: with the assignments that results have.
+        graded: the ids of those that are graded now.
+        conditions: what decides outcomes, besides files.
+        before: how the class was graded last.
+        earlier_uses: what everybody handed in, as of the run before.
+        standings: what everybody had in it.
+        arrivals: what arrived now.
+        known: the keys of the outcomes that are in the store.
+    """
+
+    wanted: ClassRun
+    store: Store
+    settings: RunSettings
+    course: Course
+    graded: tuple[str, ...]
+    conditions: Conditions
+    before: RunOptions | None
+    earlier_uses: dict[str, dict[str, list[Use]]]
+    standings: dict[str, Standing]
+    arrivals: dict[str, Arrival] = field(default_factory=dict)
+    known: set[bytes] = field(default_factory=set)
+
+    @staticmethod
+    def begun(wanted: ClassRun, store: Store) -> "_Run":
+        """Begin a run, which the store remembers, so that a killed one draws the same inputs."""
+        course, before = wanted.course, store.options()
+        seed = wanted.seed or (before.seed if before else str(randbits(64)))
+        graded = wanted.assignments or tuple(course.by_id)
+        known = (*graded, *(before.assignments if before else ()))
+        covered = tuple(id_ for id_ in course.by_id if id_ in known)
+        used = {**versions(), "grader": grader_hash()}
+        shared = {**used, "seed": seed, "isolation": wanted.isolation, "language": current()}
+        named = {WORDS.get(what, f"the {what}"): value for what, value in shared.items()}
+        parts = outcome_parts(course)
+        conditions = {id_: {**parts[id_], **named} for id_ in covered}
+        run = _Run(
+            wanted,
+            store,
+            RunSettings(course.root, course.hash, seed, wanted.isolation, current()),
+            course.only(covered),
+            graded,
+            conditions,
+            before,
+            store.uses(),
+            store.standings(),
+        )
+        with store.transaction():
+            store.set_options(run.options)
+        return run
+
+    @property
+    def options(self) -> RunOptions:
+        """How the class is graded."""
+        return RunOptions(
+            self.settings.seed,
+            self.wanted.course.hash,
+            self.wanted.isolation,
+            self.settings.language,
+            tuple(self.course.by_id),
+            self.wanted.options,
+            self.conditions,
+        )
+
+    def carried_out(self, grade: Grade, watcher: Watcher) -> ClassResult:
+        """The four steps."""
+        self._arrive()
+        hits = set() if self.wanted.force else self.store.hits(self._keys())
+        missing = self._missing(hits)
+        watcher.planned(self._sentences(missing))
+        try:
+            self._grade(missing, hits, grade, watcher)
+        except BaseException:
+            self._write()
+            raise
+        return self._write()
+
+    # Arriving.
+
+    def _arrive(self) -> None:
+        """Read what everybody handed in."""
+        reader = Reader(self.wanted.course, self.graded, self.conditions)
+        pieces = [(student,) for student in self.wanted.students]
+        with closing(spread(reader.arrival, pieces, self.wanted.jobs)) as found:
+            for (student,), arrival in zip(pieces, found, strict=True):
+                self.arrivals[student.id] = arrival
+
+    def _keys(self) -> Iterable[bytes]:
+        return (key for one in self.arrivals.values() for key in (*one.places, *one.known))
+
+    def _missing(self, hits: set[bytes]) -> dict[str, list[tuple[bytes, Path, str]]]:
+        """What is to be graded, each outcome once: key, folder and assignment, by student."""
+        found: dict[str, list[tuple[bytes, Path, str]]] = {}
+        planned = {*hits}
+        for student, arrival in self.arrivals.items():
+            for key, (path, id_) in arrival.places.items():
+                if key not in planned:
+                    planned.add(key)
+                    found.setdefault(student, []).append((key, path, id_))
+        return found
+
+    def _sentences(self, missing: Mapping[str, Sequence[tuple[bytes, Path, str]]]) -> list[str]:
+        """What is graded again and why, for people; nothing of a first run."""
+        if self.before is None:
+            return []
+        changed = changed_conditions(self.before.conditions, self.conditions)
+        again: Counter[str] = Counter()
+        fresh = set()
+        for student, works in missing.items():
+            seen = {
+                (id_, use.work)
+                for id_, uses in self.earlier_uses.get(student, {}).items()
+                for use in uses
+            }
+            now = self.arrivals[student].uses
+            for key, _path, id_ in works:
+                work = next(use.work for use in now[id_] if use.key == key)
+                if (id_, work) in seen:
+                    again[id_] += 1
+                else:
+                    fresh.add(student)
+        groups: dict[tuple[tuple[str, ...], int], list[str]] = {}
+        for id_, count in again.items():
+            if id_ in changed:
+                groups.setdefault((changed[id_], count), []).append(id_)
+        lines = [
+            f"{'Everything' if len(ids) == len(self.conditions) else listed(ids)}: "
+            f"{' and '.join(what)} changed; {_students(count)} graded again."
+            for (what, count), ids in groups.items()
+        ]
+        lines += [
+            f"{id_} is not graded now: its results are from before a change ({' and '.join(what)})."
+            for id_, what in changed.items()
+            if id_ not in self.graded
+        ]
+        if groups and fresh:
+            lines.append(f"{_students(len(fresh))} graded who handed in something new.")
+        return lines
+
+    # Outcomes.
+
+    def _grade(
+        self,
+        missing: Mapping[str, Sequence[tuple[bytes, Path, str]]],
+        hits: set[bytes],
+        grade: Grade,
+        watcher: Watcher,
+    ) -> None:
+        """Grade what is missing, and put each outcome into the store as it comes."""
+        known = {
+            key: one for a in self.arrivals.values() for key, one in a.known.items() if key not in hits
+        }
+        if known:
+            self.store.add(known)
+        items: dict[tuple[str, Path], dict[str, bytes]] = {}
+        for student, works in missing.items():
+            for key, path, id_ in works:
+                items.setdefault((student, path), {})[id_] = key
+        several = any(student.attempts for student in self.wanted.students)
+        total = len(self.wanted.students)
+        if several:
+            total = sum(len(s.attempts) or 1 for s in self.wanted.students)
+        watcher.begin("attempts" if several else "students", total, total - len(items))
+        todo = [Student(id_, path, self._only(parts)) for (id_, path), parts in items.items()]
+        for student, found in grade(self.settings, todo) if todo else ():
+            assert student.path is not None
+            keys = items[student.id, student.path]
+            outcomes = self._outcomes(found, keys)
+            self.store.add(outcomes)
+            watcher.done(is_undecided=not all(one.is_decided for one in outcomes.values()))
+
+    def _only(self, parts: Iterable[str]) -> tuple[str, ...]:
+        """The assignments to grade, as workers are told: none where it is all of them."""
+        return tuple(id_ for id_ in self.wanted.course.by_id if id_ in parts)
+
+    def _outcomes(
+        self, found: Result | str, keys: Mapping[str, bytes]
+    ) -> dict[bytes, AssignmentOutcome]:
+        if isinstance(found, str):
+            return {key: failed(id_, found) for id_, key in keys.items()}
+        outcomes = outcomes_of(found)
+        return {key: outcomes[id_] for id_, key in keys.items()}
+
+    # Scores, and what is written of them.
+
+    def _write(self) -> ClassResult:
+        """Score everybody whose outcomes are there, and write what differs."""
+        wanted, store = self.wanted, self.store
+        self.known = store.keys()
+        uses = {student: self._uses(student) for student in self.arrivals}
+        todo = [id_ for id_, found in uses.items() if found is None]
+        now: dict[str, Uses] = {id_: found for id_, found in uses.items() if found is not None}
+        others = {
+            id_: found
+            for id_, found in self.earlier_uses.items()
+            if id_ not in now and (not wanted.is_whole or id_ in self.arrivals)
+        }
+        others |= {
+            id_: {}
+            for id_ in self.standings
+            if id_ not in now and id_ not in others and (not wanted.is_whole or id_ in self.arrivals)
+        }
+        everybody = {**others, **now}
+        files = Files(self.out)
+        rows, standings = {}, {}
+        scorer = Scorer(self.course, Words.of(self.course), wanted.policy, self.settings.seed)
+        pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
+        with closing(spread(Maker(scorer).made, pieces, wanted.jobs)) as found:
+            for (inputs,), made in zip(pieces, found, strict=True):
+                id_ = inputs.own.student
+                files.write(id_, made.record, made.feedback)
+                rows[id_] = made.row
+                standings[id_] = made.standing
+        left = sorted(self.standings.keys() - everybody.keys()) if rows or not todo else []
+        files.move_away(left)
+        store.end_run(everybody, standings, self.options)
+        covers = Coverage(wanted.course.hash, frozenset(others), tuple(todo))
+        result = ClassResult(
+            self.course,
+            [rows[id_] for id_ in sorted(rows)],
+            covers,
+            tuple(left),
+            *self._changes(standings),
+            gone=self._gone(standings),
+            is_written=files.are_written,
+        )
+        if rows:
+            write_class(result, self.out, wanted.roster)
+        return result
+
+    @property
+    def out(self) -> Path:
+        """The output folder."""
+        return self.wanted.out
+
+    def _uses(self, student: str) -> Uses | None:
+        """What counts for a student now; None where an outcome is not there yet."""
+        arrival = self.arrivals[student]
+        earlier = self.earlier_uses.get(student, {})
+        kept = {
+            id_: tuple(earlier[id_])
+            for id_ in self.course.by_id
+            if id_ not in self.graded and id_ in earlier
+        }
+        if not self.known.issuperset((*arrival.places, *arrival.known)):
+            return None
+        return {**kept, **arrival.uses}
+
+    def _inputs(self, student: str, everybody: Mapping[str, Uses]) -> StudentInputs:
+        members = self.wanted.decisions.members(student)
+        names = {name for group in members.values() for name in group} - {student}
+        earlier = self.wanted.never_lower
+        arrival, standing = self.arrivals.get(student), self.standings.get(student)
+        return StudentInputs(
+            self._handed_in(student, everybody),
+            {name: self._handed_in(name, everybody) for name in names if name in everybody},
+            members,
+            arrival.unread if arrival else standing.unread if standing else (),
+            earlier.text(student) if earlier is not None and student in earlier.texts else None,
+        )
+
+    def _handed_in(self, student: str, everybody: Mapping[str, Uses]) -> HandedIn:
+        uses = everybody[student]
+        keys = {use.key for found in uses.values() for use in found}
+        records = {key: record for key in keys if (record := self.store.outcome(key)) is not None}
+        found = {id_: [use for use in own if use.key in records] for id_, own in uses.items()}
+        return HandedIn(student, found, records, self.wanted.personal(student))
+
+    def _changes(
+        self, standings: Mapping[str, Standing]
+    ) -> tuple[dict[str, tuple[float | None, float | None]], Counter[str]]:
+        """Whose score is another one than before, and how often for what reason."""
+        changed, why = {}, Counter[str]()
+        for id_, now in sorted(standings.items()):
+            before = self.standings.get(id_)
+            if before is None or (before.score, before.is_undecided) == (now.score, now.is_undecided):
+                continue
+            changed[id_] = (before.score, now.score)
+            why[_reason(before, now)] += 1
+        return changed, why
+
+    def _gone(self, standings: Mapping[str, Standing]) -> tuple[tuple[str, str], ...]:
+        """Work that was handed in before this run, and is not there any more."""
+        return tuple(
+            (student, id_)
+            for student, before in sorted(self.standings.items())
+            if student in self.arrivals and student in standings
+            for id_ in before.handed_in
+            if id_ in self.graded and id_ not in standings[student].handed_in
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What is written of a student's result, and remembered."""
+
+    row: Row
+    record: str
+    feedback: str
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Makes everything that is written of a student."""
+
+    scorer: Scorer
+
+    def made(self, inputs: StudentInputs) -> Made:
+        """What is written of one student."""
+        result = self.scorer.result(inputs)
+        row = row_of(result, summary_line(result))
+        standing = Standing(
+            row.score,
+            row.undecided,
+            {id_: score for id_, score in row.assignments.items() if score is not None},
+            keys_of(inputs.own.uses),
+            result.decided,
+            result.unread,
+            tuple(part.id for part in result.assignments if part.read_from),
+        )
+        return Made(row, record_text(result), record_text(for_student(result)), standing)
+
+
+def _reason(before: Standing, now: Standing) -> str:
+    """What another score comes from, in a few words."""
+    if now.assignments.keys() - before.assignments.keys():
+        both = before.assignments.keys() & now.assignments.keys()
+        if all(before.assignments[id_] == now.assignments[id_] for id_ in both):
+            return NEW_ASSIGNMENT
+    if before.decided != now.decided:
+        return "decisions"
+    if before.keys != now.keys:
+        return "new work or another check"
+    return "points or dates of the course"
+
+
+def grade_here(settings: RunSettings, students: Iterable[Student]) -> Done:
+    """Grade in this process, one student after the other."""
+    with closing(new_worker(settings)) as worker:
+        for student in students:
+            yield student, worker.outcomes(student)
+
+
+def handed_in_as_data(student: Student) -> Payload | Student:
+    """A submission as data, for a machine that cannot read it.
+
+    Raises:
+        OSError: when a file cannot be read.
+    """
+    if student.path is None or student.refused:
+        return student
+    return read_payload(student.path, student.id)
+
+
+def _students(count: int) -> str:
+    return "1 student is" if count == 1 else f"{count} students are"

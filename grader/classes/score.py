@@ -1,0 +1,219 @@
+"""Scores: a pure function of the course, decisions, outcomes, and what was given before.
+
+No student code is run here, nothing is read and nothing is remembered.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from msgspec.structs import replace
+
+from grader.classes.deciding import decided
+from grader.classes.never_lower import not_lower
+from grader.classes.outcomes import Words, unpacked
+from grader.classes.personal import NO_DECISIONS, Personal
+from grader.classes.policies import Policy, Try, counting
+from grader.classes.store import Use, Uses
+from grader.core.language import _
+from grader.core.records import AssignmentResult, Result
+from grader.core.text import hash_of
+from grader.core.versions import versions
+from grader.course.course import Course
+from grader.grading.results import from_json, has_something
+from grader.grading.scoring import nothing_handed_in, scored_alone
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """What one student handed in, with the outcomes of it.
+
+    Args:
+        student: the student's id.
+        uses: the outcome of each time, by assignment.
+        records: the outcomes as they are stored, by key.
+        personal: what was decided about the student.
+    """
+
+    student: str
+    uses: Uses
+    records: Mapping[bytes, bytes]
+    personal: Personal = NO_DECISIONS
+
+
+@dataclass(frozen=True, slots=True)
+class StudentInputs:
+    """All that decides one student's result, besides the course.
+
+    Args:
+        own: what the student handed in.
+        group: what the others of a group handed in.
+        members: by assignment, everybody of the student's group, by name.
+        unread: files that were handed in, where none could be read as work.
+        earlier: the record that the score must not fall below; None where there is none.
+    """
+
+    own: HandedIn
+    group: Mapping[str, HandedIn] = field(default_factory=dict)
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+    earlier: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """Makes results of outcomes.
+
+    Args:
+        course: with the assignments that results have.
+        words: titles, weights and sentences of the course.
+        policy: which of several attempts counts.
+        seed: of the hidden inputs.
+    """
+
+    course: Course
+    words: Words
+    policy: Policy
+    seed: str
+
+    def result(self, inputs: StudentInputs) -> Result:
+        """A student's result."""
+        own, by = self.counting(inputs.own), dict[str, str]()
+        for id_, names in inputs.members.items():
+            if id_ in self.course.by_id:
+                best, found = self._of_group(inputs, id_, names, own.get(id_))
+                if best != inputs.own.student and found is not None:
+                    own[id_], by[id_] = self._shared(found, best, own.get(id_)), best
+        parts = tuple(own[id_] for id_ in self.course.by_id if id_ in own)
+        parts = _without_others_files(parts)
+        is_submitted = any(not part.is_missing for part in parts)
+        outcomes = Result(
+            student=inputs.own.student,
+            score=None,
+            max_score=self.course.max_score,
+            undecided=False,
+            submitted=is_submitted,
+            isolation=_isolation(inputs, by),
+            seed=self.seed,
+            versions=versions(),
+            course_hash=self.course.hash,
+            submission_hash=_hash_of(inputs.own.uses) if is_submitted else "",
+            assignments=self._all(parts) if is_submitted else (),
+            unread=() if is_submitted else inputs.unread,
+        )
+        result = decided(self.course, outcomes, inputs.own.personal)
+        if by:
+            result = replace(
+                result,
+                decided=(*result.decided, *(f"group {id_}" for id_ in by)),
+                automatic=result.automatic if result.decided else result.score,
+            )
+        if inputs.earlier is None:
+            return result
+        return not_lower(result, from_json(json.loads(inputs.earlier)))
+
+    def _all(self, parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
+        """The same with an entry for each assignment of the run."""
+        found = {part.id: part for part in parts}
+        return tuple(found.get(a.id) or nothing_handed_in(a) for a in self.course.assignments)
+
+    def counting(self, work: HandedIn) -> dict[str, AssignmentResult]:
+        """What counts of a student's hand-ins, by assignment, without scores."""
+        tries = {
+            id_: [self._try(use, work) for use in uses]
+            for id_, uses in work.uses.items()
+            if id_ in self.course.by_id and uses
+        }
+        attempts = {id_: tries[id_] for id_ in tries if work.uses[id_][0].number}
+        found = {id_: tries[id_][0].record for id_ in tries.keys() - attempts.keys()}
+        if attempts:
+            counted = counting(self.course, attempts, self.policy, work.personal)
+            found |= {part.id: part for part in counted}
+        return found
+
+    def _try(self, use: Use, work: HandedIn) -> Try:
+        record = self.words.result(unpacked(work.records[use.key]))
+        if use.at and record.read_from:
+            at = datetime.fromisoformat(use.at)
+            record = replace(record, submitted_at=at, time_source=use.source)
+        return Try(record)
+
+    # Groups.
+
+    def _of_group(
+        self, inputs: StudentInputs, id_: str, names: Sequence[str], own: AssignmentResult | None
+    ) -> tuple[str, AssignmentResult | None]:
+        """Of a group's submissions the one with most points, and whose it is.
+
+        Where it makes no difference, a student's own work stays, else the first name's.
+        """
+        student = inputs.own.student
+        found = {student: own} | {
+            name: self.counting(inputs.group[name]).get(id_)
+            for name in names
+            if name in inputs.group
+        }
+        order = sorted(found, key=lambda name: (name != student, name))
+        best = max(order, key=lambda name: self._worth(found[name]))
+        return best, found[best]
+
+    def _worth(self, part: AssignmentResult | None) -> tuple[bool, Decimal]:
+        """Whether anything was handed in for an assignment, and the points that it has.
+
+        What is undecided is worth most, so that nobody overlooks it.
+        """
+        if part is None or part.is_missing:
+            return False, Decimal(0)
+        score = scored_alone(self.course, part).score
+        return True, Decimal("Infinity") if score is None else score
+
+    def _shared(
+        self, part: AssignmentResult, by: str, own: AssignmentResult | None
+    ) -> AssignmentResult:
+        """A group's work; what each attempt earned is said to who handed it in."""
+        notes = [_("Handed in by {student} for your group.").format(student=by)]
+        before = {} if own is None else {e.id: e.score for e in scored_alone(self.course, own).exercises}
+        for exercise in scored_alone(self.course, part).exercises:
+            score = before.get(exercise.id)
+            if score is not None and exercise.score is not None and score > exercise.score:
+                note = _("{exercise}: your own work had more points here ({points}); the group's counts.")
+                notes.append(note.format(exercise=exercise.name, points=score))
+        return replace(part, handed_in_by=by, notes=(*part.notes, *notes), attempts=())
+
+
+def _without_others_files(parts: Sequence[AssignmentResult]) -> tuple[AssignmentResult, ...]:
+    """Assignments; of which a file defines nothing that defines something of another, it is not read.
+
+    One file may be handed in for several: it counts for those of which it defines anything, and
+    for all where it defines nothing at all.
+    """
+    telling = {part.read_from for part in parts if part.checks and has_something(part)}
+    return tuple(
+        _missing(part)
+        if part.read_from in telling and part.checks and not has_something(part)
+        else part
+        for part in parts
+    )
+
+
+def _missing(part: AssignmentResult) -> AssignmentResult:
+    exercises = tuple(replace(e, checks=(), findings=()) for e in part.exercises)
+    return replace(part, read_from="", exercises=exercises)
+
+
+def _isolation(inputs: StudentInputs, by: Mapping[str, str]) -> tuple[str, ...]:
+    """The layers around the student's code, or around that of the group."""
+    works = (inputs.own, *(inputs.group[name] for name in dict.fromkeys(by.values())))
+    for work in works:
+        for uses in work.uses.values():
+            for use in uses:
+                if layers := unpacked(work.records[use.key]).isolation:
+                    return layers
+    return ()
+
+
+def _hash_of(uses: Uses) -> str:
+    """A hash of the work that counts: the last files of each assignment."""
+    return hash_of(repr(sorted((id_, found[-1].work) for id_, found in uses.items() if found)))
