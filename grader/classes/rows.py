@@ -185,6 +185,7 @@ class ClassResult:
         changed: whose score is another one than before this run.
         why: how many of these, by what it comes from.
         gone: work that was there in the run before and is not any more: student and assignment.
+        open_attempts: attempts that do not count and could not be judged: whose, of what, and when.
         is_written: whether anybody's result was; reports of an earlier run are then moved aside.
     """
 
@@ -195,6 +196,7 @@ class ClassResult:
     changed: Mapping[str, Change] = field(default_factory=dict)
     why: Mapping[str, int] = field(default_factory=dict)
     gone: tuple[tuple[str, str], ...] = ()
+    open_attempts: tuple[str, ...] = ()
     is_written: bool = False
 
 

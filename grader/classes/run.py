@@ -345,7 +345,8 @@ class _Run:
         }
         everybody = {**others, **now}
         files = Files(self.out)
-        rows, standings = {}, {}
+        rows, standings = dict[str, Row](), dict[str, Standing]()
+        open_attempts: list[str] = []
         scorer = Scorer(self.course, Words.of(self.course), wanted.policy, self.settings.seed)
         pieces = [(self._inputs(id_, everybody),) for id_ in sorted(everybody)]
         with closing(spread(Maker(scorer).made, pieces, wanted.jobs)) as found:
@@ -354,6 +355,7 @@ class _Run:
                 files.write(id_, made.record, made.feedback)
                 rows[id_] = made.row
                 standings[id_] = made.standing
+                open_attempts += made.open_attempts
         left = sorted(self.standings.keys() - everybody.keys()) if rows or not todo else []
         files.move_away(left)
         store.end_run(everybody, standings, self.options)
@@ -365,6 +367,7 @@ class _Run:
             tuple(left),
             *self._changes(standings),
             gone=self._gone(standings),
+            open_attempts=tuple(open_attempts),
             is_written=files.are_written,
         )
         if rows:
@@ -441,6 +444,7 @@ class Made:
     record: str
     feedback: str
     standing: Standing
+    open_attempts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,7 +466,16 @@ class Maker:
             result.unread,
             tuple(part.id for part in result.assignments if part.read_from),
         )
-        return Made(row, record_text(result), record_text(for_student(result)), standing)
+        texts = record_text(result), record_text(for_student(result))
+        return Made(row, *texts, standing, tuple(_open_attempts(result)))
+
+
+def _open_attempts(result: Result) -> Iterator[str]:
+    """Attempts that nobody could judge, which may be better than the one that counts."""
+    for part in result.assignments:
+        times = [one.at for one in part.attempts if one.score is None and not one.counts]
+        if times:
+            yield f"{result.student}, {part.id}, {', '.join(times)}"
 
 
 def _reason(before: Standing, now: Standing) -> str:

@@ -118,6 +118,7 @@ def run_grade(course: Course, options: GradeOptions) -> ExitCode:
                 _print_definitions(screen, _results(out, rows))
             _print_coverage(screen, result, out)
             _print_decisions(screen, rows)
+            _print_open_attempts(screen, result)
             _print_gone(screen, result)
             _print_changes(screen, result, out, published)
             _print_older_reports(screen, result, options)
@@ -286,6 +287,13 @@ def _print_decisions(screen: Console, rows: Sequence[Row]) -> None:
             "A check that counts for nobody, or as passed, failed first for these, so that others "
             f"were not run: {', '.join(lacking)}. Mend the check and grade again."
         )
+        _print_line(screen, told, "yellow")
+
+
+def _print_open_attempts(screen: Console, result: ClassResult) -> None:
+    """Name attempts that could not be judged, where another one counts."""
+    for attempt in result.open_attempts[:MOST_NAMES]:
+        told = f"UNDECIDED, this attempt could not be judged: {attempt}. Run the command again to grade it."
         _print_line(screen, told, "yellow")
 
 

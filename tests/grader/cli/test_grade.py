@@ -12,7 +12,7 @@ import pytest
 
 from grader.grading.seal_probe import sealed_launcher
 from grader.submissions.student_folders import JOURNAL
-from tests.grader.grading.conftest import files_in
+from tests.grader.classes.conftest import files_in
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from grader.reports.registry import GRADE_REPORTS
-from tests.grader.grading.conftest import files_in
+from tests.grader.classes.conftest import files_in
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ import pytest
 from grader.cli.publish import run_publish
 from grader.core.errors import UsageError
 from grader.classes.publish import differing, last_published, publish
-from tests.grader.grading.conftest import STUDENTS, files_in
+from tests.grader.classes.conftest import STUDENTS, files_in
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 

@@ -14,8 +14,8 @@ from grader.course.course import load_course
 from grader.classes.rows import read_record, records_in
 from grader.classes.decisions import Decisions, Exemption, Whom
 from grader.classes.publish import PUBLISHED, last_published, publish
-from tests.grader.grading.conftest import Killed, files_in
-from tests.grader.grading.test_failing_writes import TWO, Disk
+from tests.grader.classes.conftest import Killed, files_in
+from tests.grader.classes.test_failing_writes import TWO, Disk
 
 NOW, LATER = (datetime(2027, 3, day, 12, tzinfo=UTC) for day in (1, 2))
 EXEMPT = Decisions(exemptions=(Exemption(Whom(TWO[0]), ("01_scores/scores",)),))

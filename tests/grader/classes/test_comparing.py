@@ -34,7 +34,7 @@ from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.classes.same_work import is_same_work
 from grader.reports.html.comparison import comparison_page
 from grader.reports.stability import stability_table
-from tests.grader.grading.conftest import STUDENTS
+from tests.grader.classes.conftest import STUDENTS
 
 DUE = datetime(2027, 2, 1, tzinfo=UTC)
 IDS = tuple(f"01_a/f::{kind}::test_it" for kind in Visibility)

@@ -5,7 +5,6 @@ import re
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -23,8 +22,9 @@ from grader.core.records import (
 )
 from grader.course.course import CHECKS, MANIFEST, load_course
 from grader.course.outcome_parts import outcome_parts
-from grader.grading.class_run import ClassRun
-from grader.submissions.student_folders import JOURNAL, Student
+from grader.classes.run import ClassRun
+from grader.classes.store import STORE, Store
+from grader.submissions.student_folders import Student
 
 STUDENTS = [f"student-{number:02}" for number in range(20)]
 IDS = ("01_scores", "02_mixture")
@@ -66,7 +66,6 @@ class Formula:
         assignments = tuple(
             AssignmentResult(
                 *(one.id, "scores.py", None, 0, self._exercises(one, text, seed)),
-                submitted_at=datetime(2027, 2, 1 + len(student.id + text) % 4, tzinfo=UTC),
             )
             for one in self.course.assignments
             if one.id in (student.only or self.course.by_id)
@@ -114,15 +113,15 @@ class Class:
         self.result = run.carry_out(grade or self.grade, self)
         return self.result.rows
 
-    def begin(self, students, unchanged):
-        """Remember who was to be graded."""
-        self.begun.append((students, unchanged))
+    def begin(self, what, total, done):
+        """Remember how many were to be graded."""
+        self.begun.append((total, done))
 
     def planned(self, sentences):
         """Remember what was said."""
         self.told = list(sentences)
 
-    def done(self, row):
+    def done(self, *, is_undecided):
         """Remember nothing."""
 
     def grade(self, settings, students, until=None):
@@ -131,7 +130,7 @@ class Class:
             if number == until:
                 raise Killed
             self.graded[student.id] += 1
-            self.parts.update(student.only or ["everything"])
+            self.parts.update(["everything"] if set(student.only) == set(IDS) else student.only)
             yield student, self.formula.outcomes(student, settings.seed)
 
     def edit(self, name, old, new):
@@ -147,22 +146,23 @@ class Class:
             file.write("HARDER = 1\n")
 
     def files(self):
-        """What is written, by name; the journal and outcomes aside."""
+        """What is written, by name; the store aside."""
         return files_in(self.out)
 
-    def lines(self):
-        """The journal's lines."""
-        return (self.out / JOURNAL).read_text("utf-8").splitlines()
+    def store(self):
+        """What the store holds of the class."""
+        with Store.to_read(self.out) as store:
+            return store.uses(), store.standings(), sorted(store.keys())
 
 
 def files_in(out):
-    """What a run wrote, without the journal, kept outcomes and former students."""
+    """What a run wrote, without the store and former students."""
     return {
         path.relative_to(out).as_posix(): undated(path.read_text("utf-8"))
         for path in out.rglob("*")
         if path.is_file()
-        and path.name != JOURNAL
-        and not {"left", "outcomes"} & {*path.relative_to(out).parts}
+        and not path.name.startswith(STORE)
+        and "former" not in path.relative_to(out).parts
     }
 
 
@@ -172,12 +172,19 @@ def undated(text):
     return re.sub(r'(?s)"changed": \{.*?\}', "", text)
 
 
+def write_work(folder, text):
+    """Hand something in, some days of February."""
+    (folder / "scores.py").write_text(f"# {text}\n", "utf-8")
+    day = 1 + len(folder.name + text) % 4
+    (folder / "timestamp.txt").write_text(f"2027-02-0{day} 00:00:00 UTC", "utf-8")
+
+
 @pytest.fixture
 def make(course_copy, tmp_path):
     """Makes a class that writes to a folder of some name."""
     for name in STUDENTS:
         (tmp_path / "class" / name).mkdir(parents=True)
-        (tmp_path / "class" / name / "scores.py").write_text(f"# {name}\n", "utf-8")
+        write_work(tmp_path / "class" / name, name)
     return lambda name: Class(course_copy, tmp_path / "class", tmp_path / name)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from grader.core.errors import UsageError
 from grader.submissions.student_folders import JOURNAL
-from tests.grader.grading.conftest import HIDDEN, IDS, STUDENTS, Class, Killed
+from tests.grader.classes.conftest import HIDDEN, IDS, STUDENTS, Class, Killed
 
 
 def test_runs_cut_short_end_as_an_undisturbed_one(make, undisturbed):

@@ -23,7 +23,7 @@ from grader.classes.policies import Policy
 from grader.submissions.intake import read_submissions
 from grader.submissions.moments import BY_FOLDER, BY_MOODLE, Moment
 from grader.submissions.student_folders import Student
-from tests.grader.grading.conftest import STUDENTS, Formula, Killed
+from tests.grader.classes.conftest import STUDENTS, Formula, Killed
 
 ADA, BO, *_OTHERS = STUDENTS
 GROUP = Decisions(groups=(Group((ADA, BO), ("01_scores",)),))

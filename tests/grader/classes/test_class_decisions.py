@@ -16,7 +16,7 @@ from grader.classes.decisions import Decisions, Exemption, Extension, Group, Who
 from grader.classes.personal import CheckDecision, LateDays, Override
 from grader.reports.base import GradedClass
 from grader.reports.registry import graded
-from tests.grader.grading.conftest import STUDENTS, Killed
+from tests.grader.classes.conftest import STUDENTS, Killed
 
 SCORES = "01_scores/scores"
 HIDDEN = f"{SCORES}::hidden::test_other_queries_and_keys"
