@@ -1,7 +1,6 @@
 """What a class run writes: a record and a copy for the student each, and the class in two files."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,13 +10,14 @@ from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
-from grader.core.attempt_scores import AttemptScore
+from msgspec.structs import replace
+
 from grader.core.errors import UsageError
 from grader.core.files import file_name, is_shortened, write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import Outcome, Result, added
+from grader.core.records import AttemptScore, ExerciseResult, Outcome, Points, Result, added
 from grader.course.course import Course
-from grader.grading.results import exact, for_student, from_json, points, to_json
+from grader.grading.results import exact, for_student, parsed, points, result_text
 from grader.grading.scoring import total
 
 SUMMARY_FORMAT = f"{KIT_NAME}/summary/2"
@@ -51,32 +51,32 @@ class Row:
     """
 
     student: str
-    score: int | float | None
-    max_score: float
+    score: Points | None
+    max_score: Points
     undecided: bool
     submitted: bool
-    exercises: Mapping[str, int | float | None]
+    exercises: Mapping[str, Points | None]
     summary_line: str
     isolation: tuple[str, ...]
     seed: str
     defects: tuple[str, ...] = ()
-    assignments: Mapping[str, int | float | None] = field(default_factory=dict)
+    assignments: Mapping[str, Points | None] = field(default_factory=dict)
     days_late: int = 0
-    off: int | float | None = 0
+    off: Points | None = 0
     submitted_at: Mapping[str, str] = field(default_factory=dict)
     decided: tuple[str, ...] = ()
-    automatic: int | float | None = None
+    automatic: Points | None = None
     exempt: tuple[str, ...] = ()
     time_sources: Mapping[str, str] = field(default_factory=dict)
     attempts: Mapping[str, str] = field(default_factory=dict)
     had_no_turn: bool = False
 
-    def of(self, course: Course) -> int | float | None:
+    def of(self, course: Course) -> Points | None:
         """The score in some of the assignments; None when it is undecided or there is none."""
         scores = [score for id_, score in self.assignments.items() if id_ in course.by_id]
         return points(total(map(exact, scores))) if self.submitted else None
 
-    def most(self, course: Course) -> float:
+    def most(self, course: Course) -> Points:
         """The points there are in some of the assignments, without what does not count."""
         counting = (e for id_, e in course.exercises.items() if id_ not in self.exempt)
         return added(e.points for e in counting)
@@ -172,21 +172,24 @@ def written(result: Result, summary_line: str) -> Written:
     return Written(row_of(result, summary_line), _record(result), _record(for_student(result)))
 
 
-encoded = json.JSONEncoder(ensure_ascii=False).encode
-LINES = {
-    re.compile(r'\{"id": "(?=[^"/]*", "read_from")'): '\n {"id": "',
-    re.compile(r'\{"id": "(?=[^":]*/[^":]*", )'): '\n  {"id": "',
-    re.compile(r'\{"id": "(?=[^"]*::)'): '\n   {"id": "',
-}
-"""The lines of a record: one for each assignment, exercise and check, indented."""
+START = '{"id": "'
 
 
 def _record(result: Result) -> str:
-    """A result as JSON in lines; `json` takes ten times as long when it is to make them."""
-    text = encoded(to_json(result))
-    for start, line in LINES.items():
-        text = start.sub(line, text)
+    """A result as JSON in lines: one for each assignment, exercise and check, indented."""
+    first, *others = result_text(result).split(START)
+    text = first + "".join(f"{_line_start(part)}{START}{part}" for part in others)
     return text.replace(", \n", ",\n") + "\n"
+
+
+def _line_start(part: str) -> str:
+    """What stands before an object with an id: of some, a new line."""
+    id_, _, rest = part.partition('"')
+    if "::" in id_:
+        return "\n   "
+    if "/" in id_ and ":" not in id_ and rest.startswith(", "):
+        return "\n  "
+    return "\n " if rest.startswith(', "read_from"') else ""
 
 
 def record_path(out: Path, student: str) -> Path:
@@ -248,7 +251,7 @@ def read_record(path: Path, todo: str = "") -> Result:
         UsageError: when the record is not one of ours.
     """
     with _as_result(path, todo):
-        return from_json(json.loads(path.read_text("utf-8")))
+        return parsed(path.read_bytes())
 
 
 def read_failures(path: Path) -> Result:
@@ -257,15 +260,16 @@ def read_failures(path: Path) -> Result:
     Raises:
         UsageError: when the record is not one of ours.
     """
-    with _as_result(path):
-        record = json.loads(path.read_text("utf-8"))
-        for part in record["assignments"]:
-            part["exercises"] = [e for e in part["exercises"] if _has_failed(e["checks"])]
-        return from_json(record)
+    result = read_record(path)
+    assignments = (
+        replace(part, exercises=tuple(e for e in part.exercises if _has_failed(e)))
+        for part in result.assignments
+    )
+    return replace(result, assignments=tuple(assignments))
 
 
-def _has_failed(checks: Iterable[Mapping[str, object]]) -> bool:
-    return any(check["outcome"] == Outcome.FAILED for check in checks)
+def _has_failed(exercise: ExerciseResult) -> bool:
+    return any(check.outcome is Outcome.FAILED for check in exercise.checks)
 
 
 def read_two(one: tuple[Path, str], other: tuple[Path, str]) -> tuple[Result, Result]:
@@ -278,19 +282,17 @@ def read_two(one: tuple[Path, str], other: tuple[Path, str]) -> tuple[Result, Re
     Raises:
         UsageError: when a record is not one of ours.
     """
-    records = []
+    results = []
     for path, text in (one, other):
         with _as_result(path):
-            record = json.loads(text)
-            records.append((path, record, {part["id"]: part for part in record["assignments"]}))
-    (_, _, parts), (_, _, others) = records
+            results.append(parsed(text))
+    parts, others = ({part.id: part for part in result.assignments} for result in results)
     same = {id_ for id_ in parts.keys() & others.keys() if parts[id_] == others[id_]}
-    results = []
-    for path, record, found in records:
-        with _as_result(path):
-            left = [part for id_, part in found.items() if id_ not in same]
-            results.append(from_json({**record, "assignments": left}))
-    return results[0], results[1]
+    before, after = (
+        replace(result, assignments=tuple(a for a in result.assignments if a.id not in same))
+        for result in results
+    )
+    return before, after
 
 
 @contextmanager
@@ -302,7 +304,7 @@ def _as_result(path: Path, todo: str = "") -> Iterator[None]:
         raise UsageError(f"{path} cannot be read as a result ({error!r}).{todo}") from error
 
 
-Change = tuple[int | float | None, int | float | None]
+Change = tuple[Points | None, Points | None]
 """A score before a run and after it."""
 
 
@@ -330,7 +332,7 @@ class ClassResult:
 class DueSummary(TypedDict):
     """What was due so far: the points there were, and how many students have on average."""
 
-    max_score: float
+    max_score: Points
     mean_score: float | None
 
 
@@ -347,10 +349,10 @@ class Summary(TypedDict):
     submitted: int
     undecided: list[str]
     not_submitted: list[str]
-    max_score: float
+    max_score: Points
     mean_score: float | None
     median_score: float | None
-    scores: dict[str, int | float | None]
+    scores: dict[str, Points | None]
     seed: str
     changed: NotRequired[Mapping[str, Change]]
     due: NotRequired[DueSummary]

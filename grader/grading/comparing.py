@@ -10,7 +10,7 @@ from grader.core.errors import UsageError
 from grader.core.kit import KIT_NAME
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.grading.class_files import read_two, records_in
-from grader.grading.results import converter, points
+from grader.grading.results import as_json, points
 from grader.grading.same_work import EMPTY, SameWork, of_same_work
 from grader.grading.scoring import total
 
@@ -379,5 +379,4 @@ def by_check(comparison: Comparison) -> tuple[CheckEffect, ...]:
 
 def to_record(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON."""
-    effects = converter.unstructure(by_check(comparison))
-    return {"format": FORMAT, **converter.unstructure(comparison), "checks": effects}
+    return {"format": FORMAT, **as_json(comparison), "checks": as_json(by_check(comparison))}

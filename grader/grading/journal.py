@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from msgspec import convert
+
 from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
 from grader.core.language import DEFAULT_LANGUAGE
 from grader.grading.apart import has_lock
 from grader.grading.class_files import Row, feedback_path, record_path
-from grader.grading.results import converter
+from grader.grading.results import as_json
 from grader.submissions.student_folders import JOURNAL
 
 FORMAT = f"{KIT_NAME}/run/2"
@@ -145,7 +147,7 @@ class Journal:
         if lines.identity == self.identity and not self.force:
             self.known = lines.known
         else:
-            self._line({"format": FORMAT, **converter.unstructure(self.identity)})
+            self._line({"format": FORMAT, **as_json(self.identity)})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -207,7 +209,7 @@ class Journal:
             decided: a hash of what was decided about the student.
         """
         self.known[student] = Entry(student, fingerprint, row, decided)
-        self._line(converter.unstructure(self.known[student]))
+        self._line(as_json(self.known[student]))
 
     def _line(self, record: Mapping[str, Any]) -> None:
         self._write(json.dumps(record) + "\n")
@@ -236,12 +238,12 @@ class _Lines:
         """Take in one line."""
         format_ = record.pop("format", None)
         if format_ == FORMAT:
-            self.identity, self.known = converter.structure(record, RunIdentity), {}
+            self.identity, self.known = convert(record, RunIdentity), {}
             self.other_format = ""
         elif isinstance(format_, str):
             self.identity, self.other_format = None, format_
         elif self.identity is not None:
-            entry = converter.structure(record, Entry)
+            entry = convert(record, Entry)
             self.known[entry.student] = self.before[entry.student] = entry
             self.under[entry.student] = self.identity
 

@@ -13,9 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert, structs
+
 from grader.core.files import file_name, write_whole
 from grader.core.records import AssignmentResult
-from grader.grading.results import converter
+from grader.grading.results import as_json, assignment_in_file
 from grader.submissions.moments import Times
 
 KEPT = 3
@@ -99,12 +101,12 @@ class Kept:
         head, data = self.heads[number], json.loads(self.records[number])
         if data is None:
             return None
-        record = converter.structure(data, AssignmentResult)
+        record = convert(data, AssignmentResult)
         # What is told is of the files that came.
         source, told = (head.time_source, head.told_at) if record.read_from else ("", "")
         text = told or head.submitted_at
         at = datetime.fromisoformat(text) if text else None
-        return replace(record, defects=head.defects, submitted_at=at, time_source=source)
+        return structs.replace(record, defects=head.defects, submitted_at=at, time_source=source)
 
     def adding(self, head: Head, record: AssignmentResult | None) -> "Kept":
         """The same with more outcomes, which are the latest; of an assignment's only a few stay."""
@@ -167,7 +169,7 @@ class Kept:
 
 def as_text(record: AssignmentResult | None) -> str:
     """Outcomes as they are kept."""
-    return json.dumps(converter.unstructure(record))
+    return json.dumps(as_json(record and assignment_in_file(record)))
 
 
 def _is_same(one: Head, other: Head) -> bool:
@@ -181,7 +183,7 @@ def read_kept(out: Path, student: str) -> Kept:
         text = gzip.decompress(kept_path(out, student).read_bytes()).decode()
         first, *records = text.splitlines()
         heads: list[Any] = json.loads(first)
-        found = tuple(converter.structure(head, Head) for head in heads)
+        found = tuple(convert(head, Head) for head in heads)
     except (OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, zlib.error):
         return Kept()
     return Kept(found, tuple(records)) if len(found) == len(records) else Kept()
@@ -189,7 +191,7 @@ def read_kept(out: Path, student: str) -> Kept:
 
 def write_kept(out: Path, student: str, kept: Kept) -> None:
     """Write a student's outcomes, whole or not at all."""
-    heads = json.dumps(converter.unstructure(kept.heads))
+    heads = json.dumps(as_json(kept.heads))
     lines = "\n".join((heads, *kept.records))
     data = gzip.compress(lines.encode(), 3, mtime=0)
     write_whole(kept_path(out, student), data)

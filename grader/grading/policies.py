@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
-from grader.core.attempt_scores import AttemptScore
 from grader.core.language import _
-from grader.core.records import AssignmentResult, ExerciseResult
+from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult
 from grader.course.course import Course
 from grader.grading.deciding import Deciding
 from grader.grading.kept_outcomes import Head

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.course import Course
-from grader.grading.class_files import Row, Written, encoded, feedback_path, record_path
-from grader.grading.results import exact, points
+from grader.grading.class_files import Row, Written, feedback_path, record_path
+from grader.grading.results import exact, json_text, points
 from grader.grading.scoring import Lateness, days_late, lateness, total
 
 UNCLOSED = "]}"
@@ -86,7 +86,7 @@ def _text(text: str, course: Course, student: str, late: Mapping[str, Lateness])
     for number, line in enumerate(lines):
         if line.startswith(" {"):
             lines[number] = _assignment(line, late)
-    return "\n".join((encoded(whole).removesuffix(UNCLOSED if is_open else ""), *lines))
+    return "\n".join((json_text(whole).removesuffix(UNCLOSED if is_open else ""), *lines))
 
 
 def _assignment(line: str, late: Mapping[str, Lateness]) -> str:
@@ -98,7 +98,7 @@ def _assignment(line: str, late: Mapping[str, Lateness]) -> str:
         "days_late": now.days,
         "notes": [*others, *now.notes],
     }
-    return " " + encoded(entry).removesuffix(UNCLOSED)
+    return " " + json_text(entry).removesuffix(UNCLOSED)
 
 
 def _parsed(line: str) -> tuple[dict[str, Any], bool]:

@@ -106,7 +106,9 @@ def scored_alone(course: Course, outcomes: AssignmentResult) -> AssignmentResult
 def nothing_handed_in(assignment: Assignment) -> AssignmentResult:
     """What somebody has in an assignment who handed in others, and whom nobody graded in it."""
     exercises = tuple(ExerciseResult(e.id, Decimal(0), e.points) for e in assignment.exercises)
-    return AssignmentResult(assignment.id, "", Decimal(0), assignment.max_score, exercises)
+    return AssignmentResult(
+        assignment.id, "", Decimal(0), assignment.max_score, exercises=exercises
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,9 +230,9 @@ def _exercise(
         exercise.id,
         None,
         exercise.points,
-        made.checks,
-        _in_words(judge.run.environment.course, made.findings),
-        defined_at(judge.run.submission, exercise),
+        checks=made.checks,
+        findings=_in_words(judge.run.environment.course, made.findings),
+        defined=defined_at(judge.run.submission, exercise),
         judged_with=made.judged_with,
         to_judge_with=made.to_judge_with,
         may_come_from=() if made.is_right else imported_and_wrong(judge.run, exercise),
@@ -309,7 +309,7 @@ def undecided(
     """
     note = _("The grader itself failed: {reason}").format(reason=reason)
     assignments = tuple(
-        AssignmentResult(a.id, reading.read_from, None, a.max_score, (), (note,))
+        AssignmentResult(a.id, reading.read_from, None, a.max_score, exercises=(), notes=(note,))
         for a in environment.course.assignments
         if not only or a.id in only
         for reading in (submission.readings.get(a.id, Reading()),)

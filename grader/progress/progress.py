@@ -71,7 +71,9 @@ class Progress:
             reading = self.submission.readings[id_]
             most = added(result.max_score for result in results)
             failures = self.file_failures.get(id_, ())
-            shown = AssignmentResult(id_, reading.read_from, None, most, results, reading.notes)
+            shown = AssignmentResult(
+                id_, reading.read_from, None, most, exercises=results, notes=reading.notes
+            )
             found.append(replace(shown, file_failures=failures))
         return tuple(found)
 

@@ -7,9 +7,11 @@ or cannot be written, everything begins again.
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import convert
 
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
@@ -17,7 +19,7 @@ from grader.core.kit import KIT_NAME
 from grader.core.language import current
 from grader.core.records import ExerciseResult
 from grader.core.text import hash_of
-from grader.grading.results import converter
+from grader.grading.results import as_json, exercise_in_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Memory:
         found = {}
         for id_, entry in self._part(_results()).items():
             with suppress(KeyError, TypeError, ValueError, AttributeError):
-                found[id_] = converter.structure(entry, Remembered)
+                found[id_] = convert(entry, Remembered)
         return found
 
     def remember_hint(self, exercise: str, shown: int) -> bool:
@@ -85,7 +87,11 @@ class Memory:
 
     def remember_results(self, results: Mapping[str, Remembered]) -> bool:
         """Keep the results of some exercises; False when they cannot be kept."""
-        return self._write(_results(), converter.unstructure(results))
+        kept = {
+            id_: replace(last, exercise=exercise_in_file(last.exercise))
+            for id_, last in results.items()
+        }
+        return self._write(_results(), as_json(kept))
 
     def _part(self, name: str) -> dict[str, Any]:
         part = self._everything().get(name)

@@ -28,7 +28,7 @@ def failed(number: int, message: str = "", reason: tuple[int, int] = (0, 0), **m
 def shown(*checks: CheckResult, view: View = VIEW) -> list[str]:
     """The lines that a terminal shows."""
     out = Console(file=io.StringIO(), width=100)
-    for line in exercise_lines(out, ExerciseResult("01_a/f", Decimal(0), 1, checks), view):
+    for line in exercise_lines(out, ExerciseResult("01_a/f", Decimal(0), 1, checks=checks), view):
         out.print(line)
     return [line.strip() for line in out.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 

@@ -77,7 +77,7 @@ class Formula:
 
     def _exercises(self, assignment, text, seed):
         return tuple(
-            ExerciseResult(one.id, None, 0, tuple(self._checks(one, text, seed)))
+            ExerciseResult(one.id, None, 0, checks=tuple(self._checks(one, text, seed)))
             for one in assignment.exercises
         )
 

@@ -56,9 +56,12 @@ def outcomes_of(passed, late, outcome=Outcome.FAILED):
         tuple(
             AssignmentResult(
                 *(one.id, "a.py", None, 0),
-                tuple(
+                exercises=tuple(
                     ExerciseResult(
-                        e.id, None, 0, tuple(check(f"{e.id}::{k}::test_it", k) for k in Visibility)
+                        e.id,
+                        None,
+                        0,
+                        checks=tuple(check(f"{e.id}::{k}::test_it", k) for k in Visibility),
                     )
                     for e in one.exercises
                 ),

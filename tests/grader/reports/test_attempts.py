@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from grader.core.attempt_scores import AttemptScore
+from grader.core.records import AttemptScore
 from grader.reports.attempts import Stuck, Tries, stuck, tries_until_solved
 from grader.reports.html.class_views import first_to_look_at
 from grader.reports.html.pages import class_report, student_page

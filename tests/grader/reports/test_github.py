@@ -29,13 +29,13 @@ FILE = "01_a/a.py"
 def one_check(message="expected 1\nreceived 2", where=None, outcome=Outcome.FAILED):
     """A visible check."""
     id_ = "01_a/f::visible::test_it"
-    return CheckResult(id_, "It holds", Visibility.VISIBLE, 1, outcome, message, 0.1, where)
+    return CheckResult(id_, "It holds", Visibility.VISIBLE, 1, outcome, message, 0.1, where=where)
 
 
 def with_exercise(result, *checks, findings=(), score="0.5", most=2):
     """The result with one exercise only."""
-    exercise = ExerciseResult("01_a/f", Decimal(score), most, checks, findings)
-    assignment = AssignmentResult("01_a", FILE, Decimal(score), most, (exercise,))
+    exercise = ExerciseResult("01_a/f", Decimal(score), most, checks=checks, findings=findings)
+    assignment = AssignmentResult("01_a", FILE, Decimal(score), most, exercises=(exercise,))
     return replace(result, score=Decimal(score), max_score=most, assignments=(assignment,))
 
 
