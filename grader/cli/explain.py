@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
@@ -155,7 +156,9 @@ def _as_graded(explained: Explained, submission: Submission, run: Path) -> Expla
     graded = {head.submission_hash for head in heads if head.assignment == id_}
     if submission.hash not in graded:
         return explained
-    return replace(explained, result=replace(explained.result, submission_hash=submission.hash))
+    return replace(
+        explained, result=structs.replace(explained.result, submission_hash=submission.hash)
+    )
 
 
 def _again(
@@ -283,8 +286,8 @@ def _print_code(out: Console, explained: Explained, submission: Submission) -> N
 
 def _json(explained: Explained) -> dict[str, object]:
     """The same as data: a result of that exercise alone, and what came out differently."""
-    part = replace(explained.part, exercises=(explained.exercise,))
-    record: dict[str, object] = to_json(replace(explained.result, assignments=(part,)))
+    part = structs.replace(explained.part, exercises=(explained.exercise,))
+    record: dict[str, object] = to_json(structs.replace(explained.result, assignments=(part,)))
     if explained.again is not None:
         record["again"] = {
             "score": points(explained.again.score) if explained.again.score is not None else None,

@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from grader.core.processes import FEW, spread
 from grader.core.records import Result
 from grader.core.text import hash_of
@@ -152,7 +154,7 @@ class ClassAttempts:
         new = own
         for id_, (head, text) in parts.items():
             if own.find(id_, content, terms.conditions[id_]) is None:
-                new = new.with_more(replace(head, handed_in=content), text)
+                new = new.with_more(structs.replace(head, handed_in=content), text)
         if new != own:
             write_kept(out, student, new)
         is_decided = all(one.score is not None for a in now.assignments for one in a.attempts)
@@ -231,7 +233,9 @@ class ClassAttempts:
             record = None if number is None else self.basis.maker.outcomes(kept, number)
             if number is not None and record is not None:
                 at, source = (one.moment.at, one.moment.source) if record.read_from else (None, "")
-                yield Try(replace(record, submitted_at=at, time_source=source), kept.heads[number])
+                yield Try(
+                    structs.replace(record, submitted_at=at, time_source=source), kept.heads[number]
+                )
 
     def _find(self, kept: Kept, id_: str, one: HandIn) -> int | None:
         return kept.find(id_, one.content, self.basis.terms.conditions[id_])
@@ -374,6 +378,6 @@ def _only(outcomes: Result, assignments: Sequence[str]) -> Result:
     """The same in some assignments; in all where none is named."""
     if not assignments:
         return outcomes
-    return replace(
+    return structs.replace(
         outcomes, assignments=tuple(a for a in outcomes.assignments if a.id in assignments)
     )

@@ -10,12 +10,13 @@ from pathlib import Path
 from statistics import mean, median
 from typing import NotRequired, TypedDict
 
+import msgspec
 from msgspec.structs import replace
 
 from grader.core.errors import UsageError
 from grader.core.files import file_name, is_shortened, write_whole
 from grader.core.kit import KIT_NAME
-from grader.core.records import AttemptScore, ExerciseResult, Outcome, Points, Result, added
+from grader.core.records import AttemptScore, ExerciseResult, Outcome, Points, Record, Result, added
 from grader.course.course import Course
 from grader.grading.results import exact, for_student, parsed, points, result_text
 from grader.grading.scoring import total
@@ -26,8 +27,7 @@ EXEMPT = "exempt"
 SUMMARY = "summary.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record, frozen=True):
     """A student's result in one line: what the class's files and tables are made of.
 
     Args:
@@ -60,15 +60,15 @@ class Row:
     isolation: tuple[str, ...]
     seed: str
     defects: tuple[str, ...] = ()
-    assignments: Mapping[str, Points | None] = field(default_factory=dict)
+    assignments: Mapping[str, Points | None] = msgspec.field(default_factory=dict)
     days_late: int = 0
     off: Points | None = 0
-    submitted_at: Mapping[str, str] = field(default_factory=dict)
+    submitted_at: Mapping[str, str] = msgspec.field(default_factory=dict)
     decided: tuple[str, ...] = ()
     automatic: Points | None = None
     exempt: tuple[str, ...] = ()
-    time_sources: Mapping[str, str] = field(default_factory=dict)
-    attempts: Mapping[str, str] = field(default_factory=dict)
+    time_sources: Mapping[str, str] = msgspec.field(default_factory=dict)
+    attempts: Mapping[str, str] = msgspec.field(default_factory=dict)
     had_no_turn: bool = False
 
     def of(self, course: Course) -> Points | None:

@@ -1,14 +1,13 @@
 """Two runs side by side: whose score is another one, by how much, and what it comes from."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from grader.core.errors import UsageError
 from grader.core.kit import KIT_NAME
-from grader.core.records import AssignmentResult, ExerciseResult, Result
+from grader.core.records import AssignmentResult, ExerciseResult, Record, Result
 from grader.grading.class_files import read_two, records_in
 from grader.grading.results import as_json, points
 from grader.grading.same_work import EMPTY, SameWork, of_same_work
@@ -23,8 +22,7 @@ def signed(difference: Decimal | None) -> str:
     return f"{points(difference):+}" if difference else ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckChange:
+class CheckChange(Record, frozen=True):
     """A check that ended otherwise, weighs another share, or is in one of the runs only."""
 
     id: str
@@ -33,8 +31,7 @@ class CheckChange:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Record, frozen=True):
     """What a score is made of where it differs: an exercise, or what lateness took off an assignment.
 
     An assignment that only one of the runs has is one part.
@@ -71,8 +68,7 @@ class Part:
         return (head, *checks, *(f"  {reason}" for reason in self.why))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Record, frozen=True):
     """A student whose result is another one.
 
     Args:
@@ -118,8 +114,7 @@ class Change:
         return bool(self.parts) and all(part.is_whole for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Record, frozen=True):
     """Two runs.
 
     Args:
@@ -338,8 +333,7 @@ def _endings(exercise: ExerciseResult | None) -> dict[str, str]:
 # By check.
 
 
-@dataclass(frozen=True, slots=True)
-class CheckEffect:
+class CheckEffect(Record, frozen=True):
     """What a check that differs means for the class.
 
     Args:

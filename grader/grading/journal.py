@@ -19,6 +19,7 @@ from grader.core.errors import UsageError
 from grader.core.files import writing
 from grader.core.kit import KIT_NAME
 from grader.core.language import DEFAULT_LANGUAGE
+from grader.core.records import Record
 from grader.grading.apart import has_lock
 from grader.grading.class_files import Row, feedback_path, record_path
 from grader.grading.results import as_json
@@ -29,8 +30,7 @@ HEAD = '{"format": '
 """How the line of a run begins; those of students begin otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunIdentity:
+class RunIdentity(Record, frozen=True):
     """What the results of a run depend on besides the submissions.
 
     Args:
@@ -55,8 +55,7 @@ class RunIdentity:
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record, frozen=True):
     """A student who is done.
 
     Args:

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import convert, structs
 
 from grader.core.files import file_name, write_whole
-from grader.core.records import AssignmentResult
+from grader.core.records import AssignmentResult, Record
 from grader.grading.results import as_json, assignment_in_file
 from grader.submissions.moments import Times
 
@@ -24,8 +24,7 @@ KEPT = 3
 """How many states of an assignment are kept for each student."""
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Record, frozen=True):
     """What outcomes in one assignment depend on, and what else is known of the run they are of.
 
     Args:
@@ -144,7 +143,7 @@ class Kept:
             number, moment = self.latest(id_), moments.get(id_, moments.get(""))
             if number is not None:
                 at, source = (moment.at.isoformat(), moment.source) if moment else ("", "")
-                heads[number] = replace(heads[number], told_at=at, time_source=source)
+                heads[number] = structs.replace(heads[number], told_at=at, time_source=source)
         return replace(self, heads=tuple(heads))
 
     def with_latest(self, number: int) -> "Kept":

@@ -1,8 +1,10 @@
 """The better of two scores: what an earlier run gave stays where a new one would give less."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from grader.core.language import _
 from grader.core.records import AssignmentResult, Result, added

@@ -1,9 +1,11 @@
 """Which of a student's attempts counts, and what each of them earned. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+
+from msgspec.structs import replace
 
 from grader.core.language import _
 from grader.core.records import AssignmentResult, AttemptScore, ExerciseResult

@@ -1,7 +1,9 @@
 """Results from outcomes: put together over assignments, with the course's present words and points."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from grader.core.language import _
 from grader.core.records import (

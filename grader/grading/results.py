@@ -92,6 +92,12 @@ def for_student(result: Result) -> Result:
 
 # Writing.
 
+IN_NO_FILE: dict[type, dict[str, Any]] = {
+    CheckResult: {"reason": None, "broke_off": False},
+    AssignmentResult: {"defects": (), "submitted_at": None},
+}
+"""Fields that are known only where work was just read or run, with the defaults that files leave out."""
+
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 json_text = json.JSONEncoder(ensure_ascii=False, default=points).encode
 
@@ -128,7 +134,7 @@ def exercise_in_file(exercise: ExerciseResult) -> ExerciseResult:
     if decision is not None:
         decision = replace(decision, automatic=_shortest(decision.automatic))
     checks = tuple(
-        replace(check, reason=None, broke_off=False) if check.reason or check.broke_off else check
+        replace(check, **IN_NO_FILE[CheckResult]) if check.reason or check.broke_off else check
         for check in exercise.checks
     )
     return replace(exercise, score=_shortest(exercise.score), decision=decision, checks=checks)
@@ -146,8 +152,7 @@ def assignment_in_file(assignment: AssignmentResult) -> AssignmentResult:
         score=_shortest(assignment.score),
         attempts=tuple(map(attempt, assignment.attempts)),
         exercises=tuple(map(exercise_in_file, assignment.exercises)),
-        defects=(),
-        submitted_at=None,
+        **IN_NO_FILE[AssignmentResult],
     )
 
 

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from grader.core.language import _, ngettext
 from grader.core.records import (

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from grader.checks.answer_cache import AnswerCache, AnswerCacheSession
 from grader.checks.collect import collect

@@ -5,6 +5,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from grader.core.errors import CourseError, GraderError
 from grader.core.language import use
 from grader.core.records import Result
@@ -72,7 +74,7 @@ def student_outcomes(grader: SubmissionGrader, launcher: Launcher, student: Stud
             with closing(ChildSession(launcher, submission, course.limits)) as session:
                 found = outcomes(grader, submission, session, Scope(exercises))
             handed_in = any(r.sources or r.undecided for r in submission.readings.values())
-            return replace(found, submitted=handed_in, unread=unread)
+            return structs.replace(found, submitted=handed_in, unread=unread)
         except GraderError as error:
             reason = str(error)
             break

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
 
+from msgspec import structs
+
 from grader.core.records import AssignmentResult, ExerciseResult, Result, added
 from grader.course.course import WORK, Assignment, Course, Exercise
 from grader.progress.store import Memory, Remembered
@@ -74,7 +76,7 @@ class Progress:
             shown = AssignmentResult(
                 id_, reading.read_from, None, most, exercises=results, notes=reading.notes
             )
-            found.append(replace(shown, file_failures=failures))
+            found.append(structs.replace(shown, file_failures=failures))
         return tuple(found)
 
     def adding(self, result: Result) -> "Progress":

@@ -7,23 +7,23 @@ or cannot be written, everything begins again.
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from grader.core.errors import UsageError
 from grader.core.files import write_whole
 from grader.core.kit import KIT_NAME
 from grader.core.language import current
-from grader.core.records import ExerciseResult
+from grader.core.records import ExerciseResult, Record
 from grader.core.text import hash_of
 from grader.grading.results import as_json, exercise_in_file
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Record, frozen=True):
     """The last result of an exercise, and a hash of everything that decided it.
 
     Args:

@@ -2,11 +2,11 @@
 
 import io
 import random
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from generated_class import picture
+from msgspec.structs import replace
 from rich.console import Console
 
 from grader.cli.exercise_lines import MOST_OF_EXERCISE, exercise_lines

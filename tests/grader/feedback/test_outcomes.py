@@ -1,9 +1,9 @@
 """Tests of which checks are shown, and what stands beside their titles."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import CheckResult, CodeLocation, ExerciseResult, Outcome, Visibility
 from grader.feedback.outcomes import (

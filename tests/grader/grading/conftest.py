@@ -65,7 +65,8 @@ class Formula:
         text = (student.path / "scores.py").read_text("utf-8")
         assignments = tuple(
             AssignmentResult(
-                *(one.id, "scores.py", None, 0, self._exercises(one, text, seed)),
+                *(one.id, "scores.py", None, 0),
+                exercises=self._exercises(one, text, seed),
                 submitted_at=datetime(2027, 2, 1 + len(student.id + text) % 4, tzinfo=UTC),
             )
             for one in self.course.assignments

@@ -4,10 +4,10 @@ import csv
 import json
 import re
 import shutil
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.errors import UsageError
 from grader.core.records import (

@@ -1,10 +1,10 @@
 """`--never-lower`: in each assignment the better of two scores."""
 
 import shutil
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import AssignmentResult, ExerciseResult, Result
 from grader.grading.class_files import read_results

@@ -1,12 +1,12 @@
 """Results as JSON and back, and the student's copy of them."""
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from grader.core.records import (
     RESULT_FORMAT,
@@ -56,7 +56,8 @@ RESULT = Result(
             max_score=7,
             exercises=(
                 ExerciseResult(
-                    *("01_a/f", Decimal("0.33"), 5, (VISIBLE, HIDDEN)),
+                    *("01_a/f", Decimal("0.33"), 5),
+                    checks=(VISIBLE, HIDDEN),
                     findings=(Finding((MASK,)), Finding((MASK, SCALE))),
                 ),
                 ExerciseResult("01_a/g", Decimal(2), 2),

@@ -1,7 +1,6 @@
 """From outcomes to points: exact, rounded once, and never a number where there is none."""
 
 import csv
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,

@@ -1,10 +1,10 @@
 """What several attempts tell: tries until solved, who is stuck, and a student's road."""
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import AttemptScore
 from grader.reports.attempts import Stuck, Tries, stuck, tries_until_solved

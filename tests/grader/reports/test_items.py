@@ -1,11 +1,11 @@
 """Item analysis: figures worked out by hand."""
 
 import csv
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,

@@ -1,10 +1,10 @@
 """Tests of `grader similar`: planted copies stand first, and honest work is left in peace."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from grader.cli import cli
 from grader.core import processes

@@ -3,12 +3,12 @@
 import base64
 import random
 import re
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from generated_class import generated_class, picture
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,

@@ -1,12 +1,12 @@
 """What a class's results say together."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from grader.core.records import (
     AssignmentResult,
